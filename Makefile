@@ -1,0 +1,54 @@
+# Everything runs inside .venv, which the first target that needs it creates. `make help` lists the targets.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+# The first of these that starts and is recent enough; `make PYTHON=/path/to/python test` overrides.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/.installed-runtime  ## what the package is for, in a minute; the figure goes to build/demo/
+	@mkdir -p build/demo
+	@$(BIN)/python -m shuffledp.demo
+
+# One BLAS thread per worker: two workers are already as many as the cores they are meant for.
+test: export MPLBACKEND := Agg
+test: export OMP_NUM_THREADS := 1
+test: export OPENBLAS_NUM_THREADS := 1
+test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
+
+lint: .venv/.installed  ## style, formatting, types, and the boundaries between rooms
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench: .venv/.installed  ## side by side with other accountants
+	@$(BIN)/python -m benchmarks
+
+clean:  ## remove what the targets wrote, except .venv
+	rm -rf build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What the package needs to run, and no more: enough for the demo.
+.venv/.installed-runtime: pyproject.toml | .venv/bin/python
+	@echo "installing shuffledp into .venv"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e .
+	@touch $@
+
+# The same and all that tests, lint and benchmarks need.
+.venv/.installed: pyproject.toml | .venv/bin/python
+	@echo "installing shuffledp and its development tools into .venv"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $@ .venv/.installed-runtime
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "shuffledp needs Python 3.11 or later, and none was found. If you have one elsewhere: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else "shuffledp needs Python 3.11 or later, but $(PYTHON) is %d.%d" % v[:2])'
+	@"$(PYTHON)" -m venv .venv || { rm -rf .venv; echo "no virtual environment could be made; on Debian and Ubuntu, install the package python3-venv." >&2; exit 1; }

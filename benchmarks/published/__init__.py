@@ -1,0 +1,1 @@
+"""Published algorithms, kept as their authors describe them: the baselines that the benchmarks are measured against."""

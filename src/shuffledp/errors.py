@@ -1,0 +1,61 @@
+"""What can go wrong, and the checks that say so.
+
+    ShuffledpError
+    └── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule and a remedy
+
+Every message reads: name, rule, the value that broke it, remedy.
+"""
+
+import math
+from numbers import Integral, Real
+
+__all__ = ["InvalidInput", "ShuffledpError", "check_count", "check_finite", "check_positive", "check_probability"]
+
+
+class ShuffledpError(Exception):
+    """Base class of everything this package raises on purpose."""
+
+
+class InvalidInput(ShuffledpError, ValueError):
+    """A parameter breaks a rule; the message is one sentence with a remedy."""
+
+
+def check_finite(name: str, value: object, *, remedy: str) -> float:
+    """Return ``value`` as a float, or refuse anything that is not a finite real number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidInput(f"{name} must be a number, got {value!r}. {remedy}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} must be finite, got {number!r}. {remedy}")
+    return number
+
+
+def check_positive(name: str, value: object, *, remedy: str) -> float:
+    """Return ``value`` as a float greater than zero."""
+    number = check_finite(name, value, remedy=remedy)
+    if number <= 0.0:
+        raise InvalidInput(f"{name} must be positive, got {number!r}. {remedy}")
+    return number
+
+
+def check_probability(name: str, value: object, *, remedy: str, zero: bool = False, one: bool = False) -> float:
+    """Return ``value`` as a float in (0, 1); ``zero`` and ``one`` admit the end points."""
+    number = check_finite(name, value, remedy=remedy)
+    low = number >= 0.0 if zero else number > 0.0
+    high = number <= 1.0 if one else number < 1.0
+    if not (low and high):
+        interval = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
+        raise InvalidInput(f"{name} must lie in {interval}, got {number!r}. {remedy}")
+    return number
+
+
+def check_count(name: str, value: object, *, least: int, remedy: str) -> int:
+    """Return ``value`` as an int of at least ``least``; 3.0 counts as an integer, 3.5 does not."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidInput(f"{name} must be a whole number, got {value!r}. {remedy}")
+    if not isinstance(value, Integral) and not (math.isfinite(value) and float(value).is_integer()):
+        raise InvalidInput(f"{name} must be a whole number, got {value!r}. {remedy}")
+    count = int(value) if isinstance(value, Integral) else int(float(value))
+    if count < least:
+        raise InvalidInput(f"{name} must be at least {least}, got {count}. {remedy}")
+    return count

@@ -1,0 +1,300 @@
+"""E(G_1 + ... + G_n)_+ for independent, identical, finitely supported G, enclosed at a cost that does not grow with n.
+
+Write S for the sum and M(s) = E[e^(sS); some position is filled] = phi(s)^n - (1-gamma)^n: an empty view has S = 0 and adds
+nothing, and leaving its atom out keeps the accuracy when there is hardly any hay. For every c > 0 (Laplace inversion of the ramp y_+),
+
+    E S_+ = 1/(2 pi i) * integral over Re s = c of M(s) / s^2 ds.
+
+Four ideas turn this into two certified ends:
+
+1. *Tilt.* c is the saddle point of log M(s) - 2 log s, so that nothing cancels: the relative accuracy is the same at
+   delta = 1e-50 as at delta = 0.1, and a handful of nodes carries the integral whatever n is.
+2. *Smooth.* phi of a law with atoms does not decay along the line. Let Z be a centred normal variable of deviation
+   tau. Then y Phi(y/tau) <= y_+ <= E(y + Z)_+ = y Phi(y/tau) + tau phi(y/tau), and both sides have transforms with a factor
+   exp(tau^2 s^2 / 2): they are the two ends, and they differ by a factor of about 1 + (tau c)^2.
+3. *Step.* The trapezoidal rule with step h adds, by Poisson summation, exactly the non-negative terms
+   e^(-c m T) E(S + Z + m T)_+ for m = +-1, +-2, ..., T = 2 pi / h. The upper end may keep them; the lower end subtracts
+   a Chernoff bound, from y_+ <= e^(a y - 1) / a.
+4. *Count every error.* The cut-off, the nodes passed over because |phi|^n is negligible, and floating-point rounding
+   (proportional to n times the unit round-off) are added to the ends.
+
+The nodes lie on a grid, so that phi at all of them is one small complex matrix product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from shuffledp.randomizers.base import Floats
+
+__all__ = ["DEFAULT_GAP", "ramp_bounds"]
+
+Complexes = NDArray[np.complex128]
+
+DEFAULT_GAP = 3e-9  # tau^2 relative to the variance of S, for single answers; the ends of delta = e^(-z^2/2) are z^2 times that apart
+UNIT = 2.0**-52
+NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
+CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
+SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
+CHUNK = 1 << 19  # complex numbers in memory at once
+HUGE = 1e100
+MOST_NODES = 1 << 22
+MOST_PASSES = 8
+EXACT_PHASES = 10**6  # above this n the central nodes are evaluated without forming 1 - small
+
+
+def ramp_bounds(n: int, hay: Floats, u: Floats, v: Floats, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+    """Both ends of E(G_1 + ... + G_n)_+ / n with G = u - e^eps v with probability hay, else 0, at every epsilon >= 0.
+
+    ``gap`` is the variance of the smoothing relative to that of the sum; the work grows with 1/sqrt(gap) and not with n.
+
+    Large rare scores spoil the tilt, so scores are capped at some k first. With J = (G - k)_+ and S the capped sum,
+
+        E S_+ + n E J P(S' >= -k)  <=  E(G_1 + ... + G_n)_+  <=  E S_+ + n E J,
+
+    S' being the sum without the position that jumps; Cantelli's inequality bounds that probability. The cap is raised, and the
+    integral taken with more care, where the answer is not close enough yet; every pass gives valid ends and the best are kept.
+    """
+    growth = np.expm1(epsilons)
+    scores = (u - v)[None, :] - growth[:, None] * v[None, :]
+    lower, upper = np.zeros_like(scores[:, 0]), scores.clip(min=0.0) @ hay  # one position alone: a valid upper end
+    top = scores.max(axis=1, initial=0.0)
+    rows = np.flatnonzero(top > 0.0)
+    cap, care, tolerance = _first_cap(n, hay, scores, top), np.zeros(top.size, dtype=np.int64), 0.1 * np.sqrt(gap) if gap < 1e-4 else 0.05
+    sizes = u + (growth[:, None] + 1.0) * v
+    for _ in range(MOST_PASSES):
+        # A score below -n k leaves the sum negative whatever else happens, so nothing changes if it is raised to that.
+        capped = np.clip(scores[rows], -n * cap[rows, None], cap[rows, None])
+        jump = np.maximum(scores[rows] - capped, 0.0) @ hay
+        mean = (n - 1) * (capped @ hay)
+        above = np.maximum(cap[rows] + mean, 0.0) ** 2
+        missed = 1.0 / (1.0 + above / np.maximum((n - 1) * (capped**2 @ hay), 1e-300))
+        low, high, error = _ramp_rows(_Sum(n, hay, capped), sizes[rows], gap, care[rows])
+        low, high = low + jump * (1.0 - missed) * (1.0 - 1e-9), high + jump * (1.0 + 1e-9)
+        lower[rows], upper[rows] = np.maximum(lower[rows], low), np.minimum(upper[rows], high)
+        unsure = (error > tolerance * high) & (care[rows] < 3)
+        raised = ~unsure & (jump * missed > tolerance * high) & (cap[rows] < top[rows])
+        care[rows[unsure]] += 1
+        cap[rows[raised]] *= 3.0
+        rows = rows[raised | unsure]
+        if rows.size == 0:
+            break
+    return lower, upper
+
+
+def _first_cap(n: int, hay: Floats, scores: Floats, top: Floats) -> Floats:
+    """A score that alone lifts the sum from its mean to twelve deviations above the threshold, or the largest score."""
+    tame = np.clip(scores, -HUGE / n, HUGE / n)
+    mean, deviation = -n * (tame @ hay), np.sqrt(n * (tame**2 @ hay))
+    for _ in range(3):
+        cap = mean + 12.0 * deviation
+        deviation = np.sqrt(n * (np.minimum(tame, cap[:, None]) ** 2 @ hay))
+    return np.minimum(np.minimum(np.maximum(mean, 0.0) + 12.0 * deviation, top), HUGE / n)
+
+
+def _ramp_rows(law: _Sum, sizes: Floats, gap: float, care: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+    """``_ramp`` for all rows, in blocks of rows with similar numbers of nodes."""
+    line = _Line.through(law, gap, care)
+    ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
+    with np.errstate(under="ignore"):
+        crude = np.maximum(np.exp(ceiling) * (1.0 + 1e-9), np.nextafter(0.0, 1.0))
+    ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude)])
+    worth = (line.count <= MOST_NODES) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
+    order = np.argsort(line.count)[::-1]
+    order = order[worth[order]]
+    while order.size:
+        largest = int(line.count[order[0]])
+        rows = max(1, min(CHUNK // (largest + 64), CHUNK // (int(np.sqrt(largest)) * law.hay.size + 1)))
+        block, order = order[:rows], order[rows:]
+        ends[:, block] = _ramp(law.rows(block), line.rows(block), sizes[block])
+    return ends[0], ends[1], ends[2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """Where to integrate, a row each: the abscissa c, log M(c), the period T = 2 pi / h, tau, the number of nodes, and a bound, in
+    units of M(c), on what the trapezoidal rule adds: the sum over m of e^(-c m T) E(S + Z + m T)_+.
+    """
+
+    c: Floats
+    log_m: Floats
+    period: Floats
+    tau: Floats
+    count: Floats
+    alias: Floats
+
+    @classmethod
+    def through(cls, law: _Sum, gap: float, care: NDArray[np.int64]) -> _Line:
+        c = _saddle(law)
+        log_m, _, curvature = law.log_moment(c)
+        width = np.sqrt(curvature + 2.0 / c**2)
+        tau = np.sqrt(gap) * np.minimum(width, SHARPEST / c)
+        tau = np.maximum(tau, np.minimum(0.3 / c, CUT * width / MOST_NODES * 2.0))
+        wrap = 8.0 - np.log(gap) + 12.0 * care + 2.0 * np.log(c) + np.log(width)  # alias e^-wrap, relative to the usual size of the integral
+        left, right = ([(np.abs(a - c), cls._chernoff(law, a, tau) - log_m) for a in side] for side in cls._probes(c, width))
+        period = np.maximum(*(np.min([(size + wrap) / reach for reach, size in side], axis=0) for side in (left, right)))
+        alias = sum(np.min([_geometric(size, reach * period) for reach, size in side], axis=0) for side in (left, right))
+        count = np.ceil((CUT + 2.0 * care) / tau * period / (2.0 * np.pi)) + 1.0
+        return cls(c, log_m, period, tau, count, np.asarray(alias))
+
+    @staticmethod
+    def _probes(c: Floats, width: Floats) -> tuple[list[Floats], list[Floats]]:
+        return [c * share for share in (0.02, 0.1, 0.25, 0.5, 0.75)], [c + k / width for k in (1.0, 2.0, 4.0, 6.0, 8.0)]
+
+    @staticmethod
+    def _chernoff(law: _Sum, a: Floats, tau: Floats) -> Floats:
+        """log of a bound on e^(-a t) E(S + Z + t)_+ for all t, from y_+ <= e^(a y - 1) / a."""
+        return law.log_moment(a)[0] + 0.5 * (tau * a) ** 2 - 1.0 - np.log(a)
+
+    def rows(self, block: NDArray[np.intp]) -> _Line:
+        return _Line(self.c[block], self.log_m[block], self.period[block], self.tau[block], self.count[block], self.alias[block])
+
+
+def _geometric(log_first: Floats, reach: Floats) -> Floats:
+    """The sum over m >= 1 of e^(log_first - m reach)."""
+    return np.exp(np.minimum(log_first - reach, 700.0)) / -np.expm1(-reach)
+
+
+def _ramp(law: _Sum, line: _Line, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+    """Both ends of E S_+ / n, and the error in them; ``sizes`` are the magnitudes u + e^eps v that the scores were subtracted from."""
+    c, tau, step = line.c, line.tau, 2.0 * np.pi / line.period
+    log_m = line.log_m
+    count = int(line.count.max())
+    smooth, distance, total, rounding = _node_sums(law, c, step, tau, count)
+
+    # Rounding of the masses and scores themselves, of log M(c), and of the sums.
+    phi = np.exp(law.log_phi(c))
+    lift = law.hay * np.exp(c[:, None] * law.g)
+    filled = -np.expm1(-law.n * law.log_fill(c))
+    moved = np.minimum(np.abs(np.expm1(c[:, None] * law.g)) @ law.hay / phi, 1.0)
+    drift = 8.0 * UNIT * law.n * ((lift * sizes).sum(axis=1) * c / phi / filled + moved)
+    rounding += total * np.expm1(np.minimum(drift + 8.0 * UNIT * np.abs(log_m) + 64.0 * UNIT, 50.0))
+    # What lies beyond the last node, where |M| <= M(c), and the nodes passed over.
+    edge, blow = count * step, np.exp(0.5 * (tau * c) ** 2)
+    tail = blow * np.sqrt(2.0 / np.pi) / tau * np.exp(log_ndtr(-edge * tau)) * (1.0 / edge**2 + tau**2)
+    skipped = blow * np.exp(-NEGLIGIBLE) * (step / c**2 + 1.0 / c + step * tau**2 + tau)
+    error = rounding + tail + skipped
+
+    scale = log_m - np.log(law.n)
+    with np.errstate(divide="ignore", under="ignore"):
+        upper = np.exp(scale + np.log(smooth + error)) * (1.0 + 8 * UNIT)
+        lower = np.exp(scale + np.log(np.maximum(smooth - distance - error - line.alias, 0.0))) * (1.0 - 8 * UNIT)
+        visible = np.exp(scale + np.log(tail + skipped + line.alias))
+    return lower, np.maximum(upper, np.nextafter(0.0, 1.0)), visible
+
+
+class _Sum:
+    """The law of S for several rows of scores at once, without the atom of an empty view."""
+
+    def __init__(self, n: int, hay: Floats, g: Floats) -> None:
+        self.n, self.hay, self.g = n, hay, g
+        gamma = float(hay.sum())
+        self.absent = 1.0 - gamma if gamma < 1.0 - 1e-13 else 0.0
+        self.log_absent = np.log1p(-gamma) if self.absent else -np.inf
+
+    def rows(self, block: NDArray[np.intp]) -> _Sum:
+        return _Sum(self.n, self.hay, self.g[block])
+
+    def log_phi(self, c: Floats) -> Floats:
+        """log E e^(cG), accurate near 0 and far below."""
+        exponent = c[:, None] * self.g
+        excess = np.expm1(exponent) @ self.hay
+        far = excess <= -0.5
+        value = np.log1p(np.where(far, 0.0, excess))
+        if far.any():
+            value[far] = np.log(np.exp(exponent[far]) @ self.hay + self.absent)
+        return value
+
+    def log_fill(self, c: Floats) -> Floats:
+        """log of phi(c) / (1 - gamma), so that a share 1 - exp(-n log_fill) of the tilted mass is not empty."""
+        if self.absent == 0.0:
+            return np.full_like(c, np.inf)
+        return np.log1p(np.exp(c[:, None] * self.g) @ self.hay / self.absent)
+
+    def log_moment(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        """log M and its first two derivatives at real points c, one a row."""
+        n = self.n
+        log_phi = self.log_phi(c)
+        tilted = self.hay * np.exp(c[:, None] * self.g - log_phi[:, None])
+        mean = np.einsum("ij,ij->i", tilted, self.g)
+        variance = np.maximum(np.einsum("ij,ij,ij->i", tilted, self.g, self.g) - mean**2, 0.0)
+        if self.absent == 0.0:
+            return n * log_phi, n * mean, n * variance
+        fill = n * self.log_fill(c)
+        filled = -np.expm1(-fill)
+        few = n * self.log_absent + np.log(np.expm1(np.minimum(fill, 1.0)))
+        slope = n * mean / filled
+        curvature = n * variance / filled - slope**2 * np.exp(-fill)
+        return np.where(fill < 1.0, few, n * log_phi + np.log(filled)), slope, np.maximum(curvature, 0.0)
+
+
+def _saddle(law: _Sum) -> Floats:
+    """Near the minimiser of log M(c) - 2 log c; any c > 0 gives valid ends, a good one gives close ends."""
+    top = law.g.max(axis=1)
+    mean, variance = law.n * (law.g @ law.hay), law.n * (law.g**2 @ law.hay)
+    low, high = 2.0 / (law.n * top), 600.0 / top  # (log M)' is at most n max G / P(not empty)
+    c = np.clip((-mean + np.sqrt(mean**2 + 8.0 * variance)) / (2.0 * variance), low, high)
+    low = low / (1.0 + 1e6)
+    for attempt in range(90):
+        _, slope, curvature = law.log_moment(c)
+        slope, curvature = slope - 2.0 / c, curvature + 2.0 / c**2
+        if np.all((np.abs(slope) <= 0.1 * np.sqrt(curvature)) | (high < 1.001 * low)):
+            break
+        low, high = np.where(slope < 0.0, c, low), np.where(slope < 0.0, high, c)
+        newton = c - slope / curvature
+        c = np.where((newton > low) & (newton < high) & (attempt % 3 < 2), newton, np.sqrt(low * high))
+    return c
+
+
+def _node_sums(law: _Sum, c: Floats, step: Floats, tau: Floats, count: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Trapezoidal sums, in units of M(c): the upper end, its distance to the lower end, absolute values, rounding."""
+    n, g = law.n, law.g
+    outer = int(np.ceil(np.sqrt(count)))
+    inner = -(-count // outer)
+    log_phi = law.log_phi(c)
+    tilted = law.hay * np.exp(c[:, None] * g - log_phi[:, None])
+    absent = law.absent * np.exp(-log_phi)
+    turn = 1j * step[:, None, None] * g[:, None, :]
+    fine = np.exp(turn * np.arange(inner)[None, :, None])
+    coarse = np.exp(turn * (inner * np.arange(outer))[None, :, None]) * tilted[:, None, :]
+    present = (coarse @ fine.transpose(0, 2, 1)).reshape(c.size, outer * inner)
+    phi = present + absent[:, None]
+
+    fill = n * law.log_fill(c)  # e^-fill is the share of the empty view
+    rare = fill < NEGLIGIBLE
+    row, node = np.nonzero((phi.real**2 + phi.imag**2 > np.exp(-2.0 * NEGLIGIBLE / n)) | rare[:, None])
+    theta = node * step[row]
+    swing = theta * (tilted * np.abs(g)).sum(axis=1)[row]
+    power, blur = np.empty(row.size, dtype=np.complex128), np.empty(row.size)
+    few, plain = np.flatnonzero(rare[row]), np.flatnonzero(~rare[row])
+    if few.size:
+        at = row[few]
+        power[few] = _expm1(n * _log1p(present[at, node[few]] / absent[at])) / np.expm1(fill[at])
+        blur[few] = 8.0 * (1.0 - absent[at]) + 4.0 * swing[few] + 8.0 / n
+    if n > EXACT_PHASES:
+        at, angle = row[plain], theta[plain, None] * g[row[plain]]
+        real, imag = -2.0 * (tilted[at] * np.sin(0.5 * angle) ** 2).sum(axis=1), (tilted[at] * np.sin(angle)).sum(axis=1)
+        power[plain], blur[plain] = np.exp(n * _log1p(real + 1j * imag)), 8.0 * swing[plain]
+    else:
+        power[plain], blur[plain] = np.exp(n * np.log(phi[row[plain], node[plain]])), 8.0 + 4.0 * swing[plain]
+    s = c[row] + 1j * theta
+    kernel = step[row] / np.pi * np.where(node == 0, 0.5, 1.0) * np.exp(0.5 * (tau[row] * s) ** 2) * power
+    size = np.abs(kernel) * (1.0 / np.abs(s) ** 2 + tau[row] ** 2)
+    columns = (kernel / s**2).real, (kernel * tau[row] ** 2).real, size, size * np.expm1(np.minimum(n * UNIT * blur, 50.0))
+    smooth, distance, total, rounding = (np.bincount(row, weights=column, minlength=c.size).astype(np.float64) for column in columns)
+    return smooth, distance, total, rounding
+
+
+def _log1p(z: Complexes) -> Complexes:
+    """log(1 + z) with relative accuracy for small z (NumPy's forms 1 + z)."""
+    return 0.5 * np.log1p(z.real * (2.0 + z.real) + z.imag**2) + 1j * np.arctan2(z.imag, 1.0 + z.real)
+
+
+def _expm1(z: Complexes) -> Complexes:
+    """e^z - 1 with relative accuracy for small z."""
+    real = np.expm1(z.real) * np.cos(z.imag) - 2.0 * np.sin(0.5 * z.imag) ** 2
+    return real + 1j * np.exp(z.real) * np.sin(z.imag)

@@ -1,0 +1,397 @@
+"""shuffle(...), compose, Accountant: from a description to certified answers. The only room that sees all the others."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shuffledp import renyi
+from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
+from shuffledp.explanation import Explanation, Row
+from shuffledp.haystack import DEFAULT_GAP, BinaryScan, Haystack
+from shuffledp.pld import Composition, CurveBand, LossDistribution, knot_indices, optimistic, pessimistic
+from shuffledp.profile import Band, Bound, Envelope, convex, meets, minorant
+from shuffledp.randomizers import AnyLDP, Gaussian
+from shuffledp.randomizers.base import End, Floats, Randomizer
+from shuffledp.reductions import ADVERSARIES, Adversary, Curve, Reduction, reduce
+
+__all__ = ["Accountant", "Guarantee", "Rounds", "Shuffled", "shuffle"]
+
+CURVE_GAP = 2e-4  # for the curves that PLDs are made of
+PER_DEVIATION = 40  # grid points per typical loss
+TAIL = 1e-60  # losses rarer than this are counted as infinite
+LONGEST = 400.0  # the largest finite loss
+MOST_ROUNDS = 10**9
+
+
+class Guarantee(ABC):
+    """What is certified about a mechanism: every answer is an interval that contains the true value."""
+
+    method: str
+    assumptions: tuple[str, ...]
+
+    @abstractmethod
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        """One end of delta at every epsilon >= 0."""
+
+    @property
+    @abstractmethod
+    def ceiling(self) -> float:
+        """An epsilon at which delta is certainly 0 (``math.inf`` if there is none)."""
+
+    @abstractmethod
+    def compose(self, rounds: int) -> Guarantee:
+        """The same mechanism run ``rounds`` times over the same users, with fresh randomness every time."""
+
+    @abstractmethod
+    def rdp(self, *, order: float) -> Bound:
+        """The Renyi divergence of ``order`` > 1, the larger of both directions."""
+
+    @abstractmethod
+    def explain(self, *, delta: float) -> Explanation:
+        """Which theorem, its assumptions, and every other bound beside it."""
+
+    def delta(self, *, epsilon: float) -> Bound:
+        """The smallest delta for which the mechanism is (epsilon, delta)-DP."""
+        epsilon = check_epsilon(epsilon)
+        lower, upper = (float(self._end(end, np.array([epsilon]))[0]) for end in ("lower", "upper"))
+        return self._bound(lower, upper)
+
+    def epsilon(self, *, delta: float) -> Bound:
+        """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
+        delta = check_delta(delta)
+
+        def at(end: End) -> float:
+            return meets(lambda epsilon, gap: float(self._end(end, np.array([epsilon]), gap)[0]), delta, self.ceiling, end=end)
+
+        return self._bound(at("lower"), at("upper"))
+
+    def profile(self, epsilons: Floats) -> Band:
+        """delta at many epsilons at once; each end is decreasing and convex in e^epsilon."""
+        epsilons = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+        for epsilon in epsilons.ravel():
+            check_epsilon(float(epsilon))
+        points, back = np.unique(epsilons, return_inverse=True)
+        lower, upper = (convex(points, self._end(end, points))[back].reshape(epsilons.shape) for end in ("lower", "upper"))
+        return Band(epsilons, np.minimum(lower, upper), upper)
+
+    def tradeoff(self, alphas: Floats) -> Band:
+        """The f-DP curve: the least type II error of any test whose type I error is alpha (Dong, Roth and Su 2022)."""
+        alphas = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+        for alpha in alphas.ravel():
+            check_probability("alpha", float(alpha), zero=True, one=True, remedy="alpha is the probability of a false alarm.")
+        end = self.ceiling if math.isfinite(self.ceiling) else self.epsilon(delta=1e-9).upper
+        far = min(self.epsilon(delta=1e-9).upper, end)
+        points = np.linspace(0.0, far if math.isfinite(far) else 50.0, 257)
+        x = np.exp(points)
+        upper = self._end("upper", points, CURVE_GAP)
+        lower = minorant(x, self._end("lower", points, CURVE_GAP), upper)
+        lower[-1] = 0.0  # nothing is claimed beyond the last point
+        low, high = (_dual(alphas, x, curve) for curve in (upper, lower))
+        return Band(alphas, np.minimum(low, high), high)
+
+    def _bound(self, lower: float, upper: float) -> Bound:
+        return Bound(min(lower, upper), upper, self.method, self.assumptions)
+
+
+def _dual(alphas: Floats, x: Floats, delta: Floats) -> Floats:
+    """sup over x >= 1 of the two lines that (log x, delta)-DP puts under the trade-off curve."""
+    flat = alphas.reshape(-1, 1)
+    steep = 1.0 - delta - x * flat
+    shallow = (1.0 - delta - flat) / x
+    return np.asarray(np.clip(np.maximum(steep, shallow).max(axis=1), 0.0, 1.0).reshape(alphas.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled(Guarantee):
+    """One round: ``honest`` of ``n`` users send one report each through a shuffler. Build it with ``shuffle``."""
+
+    randomizer: Randomizer
+    n: int
+    adversary: Adversary
+    honest: int
+
+    @cached_property
+    def reduction(self) -> Reduction:
+        """The theorem in use, as curves."""
+        return reduce(self.randomizer, self.honest, self.adversary)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorem behind the upper end."""
+        return self.reduction.method
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What must hold for the answers to hold."""
+        some = () if self.honest == self.n else (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
+        return self.reduction.assumptions + some
+
+    @property
+    def ceiling(self) -> float:
+        return self.reduction.ceiling
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        curves = self.reduction.uppers if end == "upper" else self.reduction.lowers
+        return Envelope(curves, end, self.ceiling)(epsilons, gap)
+
+    def compose(self, rounds: int) -> Guarantee:
+        rounds = check_rounds(rounds)
+        return self if rounds == 1 else Rounds(((self, rounds),))
+
+    def rdp(self, *, order: float) -> Bound:
+        order = check_order(order)
+        forward, backward = self._pair()
+        lower = max(renyi.divergence_at_least(*pair, self.ceiling, order) for pair in ((forward, backward), (backward, forward)))
+        return self._bound(lower, self._rdp_at_most(order))
+
+    def _rdp_at_most(self, order: float) -> float:
+        if math.isfinite(self.ceiling):
+            return renyi.divergence_at_most(lambda e: self._end("upper", e, CURVE_GAP), self.ceiling, order)
+        if isinstance(self.randomizer, Gaussian) and self.adversary != "strong":
+            local = self.randomizer.local_delta  # shuffling is post-processing, so this bounds the far tail
+            return renyi.divergence_at_most(
+                lambda e: np.minimum(self._end("upper", e, CURVE_GAP), [local(epsilon=float(epsilon)) for epsilon in e]), math.inf, order
+            )
+        return math.inf
+
+    def explain(self, *, delta: float) -> Explanation:
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        rows = [Row("upper", bound.upper, self.method)]
+        rows += [Row("upper", self._solve(curves, delta, "upper"), source) for source, curves in self._alternatives()]
+        rows += [Row("lower", self._solve([curve], delta, "lower"), curve.name) for curve in self.reduction.lowers]
+        rows.sort(key=lambda row: -row.epsilon)
+        some = "" if self.honest == self.n else f", {self.honest} of them honest"
+        words = ", ".join(f"{name} = {value}" for name, value in self.randomizer.describe().items())
+        return Explanation(f"{words}; {self.n} users{some}; adversary: {self.adversary}", delta, bound, tuple(rows))
+
+    def _alternatives(self) -> list[tuple[str, list[Curve]]]:
+        """Other valid upper bounds on the same mechanism, for comparison."""
+        if self.adversary == "strong" or (isinstance(self.randomizer, AnyLDP) and self.randomizer.delta0 > 0.0):
+            return []
+        others: list[tuple[str, list[Curve]]] = [("one report without a shuffler", [Haystack.of(a, 1) for a in self.randomizer.blankets("upper")])]
+        if self.adversary == "shuffled" and math.isfinite(self.ceiling):
+            general = AnyLDP(epsilon0=self.randomizer.epsilon0)
+            others.append(("clones (Feldman et al. 2020, Thm 3.2), any randomizer", [Haystack.of(general.clones(), self.honest)]))
+            if not isinstance(self.randomizer, AnyLDP):
+                others.append(("theory 2b, any randomizer", [Haystack.of(a, self.honest) for a in general.blankets("upper")]))
+                others.append(("privacy blanket", [Haystack.of(a, self.honest) for a in self.randomizer.blankets("upper")]))
+        return [(source, curves) for source, curves in others if source not in self.method]
+
+    def _solve(self, curves: Sequence[Curve], delta: float, end: End) -> float:
+        envelope = Envelope(curves, end, self.ceiling)
+        return meets(lambda epsilon, gap: float(envelope(np.array([epsilon]), gap)[0]), delta, self.ceiling, end=end)
+
+    @cached_property
+    def typical_loss(self) -> float:
+        """About the standard deviation of the privacy loss: that of the Gaussian mechanism with this total variation."""
+        return float(math.sqrt(2.0 * math.pi) * self._end("upper", np.zeros(1), CURVE_GAP)[0])
+
+    def sharpest(self, epsilon: float) -> Curve:
+        """The single dataset and order that leaks most at epsilon, among those tried."""
+        best = Envelope(self.reduction.lowers, "lower", self.ceiling).best(min(epsilon, 0.9 * self.ceiling))
+        return best.worst(epsilon) if isinstance(best, BinaryScan) else best
+
+    def spacing(self) -> float:
+        """A loss grid fine enough for this round."""
+        return min(self.typical_loss / PER_DEVIATION, self.ceiling / 400.0)
+
+    def knots(self, spacing: float) -> Floats:
+        """Where the curve is evaluated to make a PLD: densely where most losses are, then sparser."""
+        reach = min(8.0 * self.typical_loss, self.ceiling)
+        probes = np.append(reach * 1.25 ** np.arange(1 + math.log(max(LONGEST / reach, 1.0)) / math.log(1.25)), min(self.ceiling, LONGEST))
+        rare = np.flatnonzero((self._end("upper", probes, CURVE_GAP) <= TAIL) | (probes >= min(self.ceiling, LONGEST)))
+        return knot_indices(spacing, reach, float(min(probes[rare[0]], self.ceiling)))
+
+    def losses(self, spacing: float) -> tuple[LossDistribution, LossDistribution, LossDistribution]:
+        """PLDs of one round: a dominating one, and dominated ones for the two orders of an explicit pair."""
+        knots = self.knots(spacing)
+        worse = pessimistic(lambda e: self._end("upper", e, CURVE_GAP), knots, spacing)
+        forward, backward = self._pair()
+        return worse, optimistic(forward, backward, knots, spacing), optimistic(backward, forward, knots, spacing)
+
+    def _pair(self) -> tuple[CurveBand, CurveBand]:
+        """The band of an explicit pair that leaks much of what this mechanism leaks, and of the pair in the other order."""
+        pair = self.sharpest(self.typical_loss)
+
+        def band(curve: Curve) -> CurveBand:
+            return lambda e: tuple(np.where(e < self.ceiling, side, 0.0) for side in curve.bounds(e, CURVE_GAP))  # type: ignore[return-value]
+
+        return band(pair), band(pair.swapped())
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds(Guarantee):
+    """Several rounds over the same users: each part is one round's mechanism and how often it is run."""
+
+    parts: tuple[tuple[Shuffled, int], ...]
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds in all."""
+        return sum(rounds for _, rounds in self.parts)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorems behind the upper end."""
+        return f"{' and '.join(dict.fromkeys(part.method for part, _ in self.parts))}; {self.rounds} rounds composed as privacy loss distributions"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Those of every round, and what joins them."""
+        joint = "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may depend on what was released"
+        return (*dict.fromkeys(a for part, _ in self.parts for a in part.assumptions), joint)
+
+    @property
+    def ceiling(self) -> float:
+        return sum(part.ceiling * rounds for part, rounds in self.parts)
+
+    @cached_property
+    def _compositions(self) -> tuple[Composition, Composition, Composition]:
+        spread = math.sqrt(sum(rounds * part.typical_loss**2 for part, rounds in self.parts))
+        spacing = max(min(part.spacing() for part, _ in self.parts), 16.0 * spread / (1 << 21))
+        losses = [(part.losses(spacing), rounds) for part, rounds in self.parts]
+        worse, forward, backward = (Composition([(three[i], rounds) for three, rounds in losses]) for i in range(3))
+        return worse, forward, backward
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        del gap
+        worse, forward, backward = self._compositions
+        if end == "upper":
+            values = worse.deltas(epsilons, "upper")
+        else:
+            values = np.maximum(forward.deltas(epsilons, "lower"), backward.deltas(epsilons, "lower"))
+        return np.where(epsilons < self.ceiling, values, 0.0)
+
+    def compose(self, rounds: int) -> Guarantee:
+        rounds = check_rounds(rounds)
+        return Rounds(tuple((part, check_rounds(times * rounds)) for part, times in self.parts))
+
+    def rdp(self, *, order: float) -> Bound:
+        singles = [(part.rdp(order=order), rounds) for part, rounds in self.parts]
+        return self._bound(sum(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles))
+
+    def explain(self, *, delta: float) -> Explanation:
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        basic = sum(rounds * part.epsilon(delta=delta / self.rounds).upper for part, rounds in self.parts)
+        rows = [
+            Row("upper", basic, "basic composition of the rounds"),
+            Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
+        ]
+        rows += [Row("upper", bound.upper, self.method), Row("lower", bound.lower, "explicit pairs, composed")]
+        rows += [Row("upper", part.epsilon(delta=delta).upper, f"one round of part {i}, alone") for i, (part, _) in enumerate(self.parts, 1)]
+        words = " + ".join(
+            f"{rounds} x ({', '.join(f'{k} = {v}' for k, v in part.randomizer.describe().items())}; n = {part.n})" for part, rounds in self.parts
+        )
+        return Explanation(words, delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+
+    def _by_renyi(self, delta: float) -> float:
+        """The best epsilon from Renyi divergences at a few orders."""
+        best = math.inf
+        for order in (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0):
+            divergence = sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts)
+            best = min(best, divergence + math.log1p(-1.0 / order) - (math.log(delta) + math.log(order)) / (order - 1.0))
+        return max(best, 0.0)
+
+
+def shuffle(randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled", honest: int | None = None) -> Shuffled:
+    """One round in which n users each send one report through a shuffler.
+
+    ``adversary`` is what the analyst sees: "shuffled", the multiset of reports and nothing else; "weak" and "strong" see more (Koskela et
+    al. 2021). ``honest`` is how many of the n users follow the protocol; the others' reports hide nobody. By default, all.
+
+    >>> from shuffledp import KRR
+    >>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
+    >>> bound = survey.epsilon(delta=1e-6)
+    >>> round(bound.lower, 4), round(bound.upper, 4)
+    (0.3616, 0.3616)
+    """
+    if not isinstance(randomizer, Randomizer):
+        raise InvalidInput(f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {randomizer!r}. See shuffledp.__all__ for the list.")
+    n = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
+    if n > 10**15:
+        raise InvalidInput(f"n must be at most 10**15, got {n}. Floating-point answers are not certified beyond; use a smaller n, which is safe.")
+    if adversary not in ADVERSARIES:
+        raise InvalidInput(f'adversary must be one of {", ".join(ADVERSARIES)}, got {adversary!r}. Use "shuffled" unless you compare with other work.')
+    honest = n if honest is None else check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")
+    if honest > n:
+        raise InvalidInput(f"honest must be at most n = {n}, got {honest}. It counts the users, among the n, who follow the protocol.")
+    return Shuffled(randomizer, n, adversary, honest)
+
+
+class Accountant:
+    """Adds up different mechanisms over the same users.
+
+    >>> from shuffledp import KRR, RR
+    >>> survey, vote = shuffle(KRR(k=16, epsilon0=4.0), n=10_000), shuffle(RR(epsilon0=1.0), n=10_000)
+    >>> total = Accountant().add(survey, rounds=30).add(vote)
+    >>> 2.0 < total.epsilon(delta=1e-6).upper < 2.4
+    True
+    """
+
+    def __init__(self, parts: tuple[tuple[Shuffled, int], ...] = ()) -> None:
+        self._parts = parts
+
+    def add(self, mechanism: Guarantee, *, rounds: int = 1) -> Accountant:
+        """A new accountant with ``rounds`` more rounds of ``mechanism``; this one stays as it is."""
+        rounds = check_rounds(rounds)
+        if isinstance(mechanism, Shuffled):
+            return Accountant((*self._parts, (mechanism, rounds)))
+        if isinstance(mechanism, Rounds):
+            return Accountant((*self._parts, *((part, check_rounds(times * rounds)) for part, times in mechanism.parts)))
+        raise InvalidInput(f"mechanism must come from shuffle(...) or compose(...), got {mechanism!r}. Wrap the randomizer: shuffle(randomizer, n=...).")
+
+    @property
+    def total(self) -> Guarantee:
+        """The guarantee of everything added so far."""
+        if not self._parts:
+            raise InvalidInput("the accountant must hold at least one mechanism, got none. Call add(...) first.")
+        (first, rounds), *more = self._parts
+        return first if rounds == 1 and not more else Rounds(self._parts)
+
+    def delta(self, *, epsilon: float) -> Bound:
+        """See ``Guarantee.delta``."""
+        return self.total.delta(epsilon=epsilon)
+
+    def epsilon(self, *, delta: float) -> Bound:
+        """See ``Guarantee.epsilon``."""
+        return self.total.epsilon(delta=delta)
+
+
+def check_epsilon(value: object) -> float:
+    """Return ``value`` as a privacy parameter epsilon >= 0."""
+    epsilon = check_finite("epsilon", value, remedy="epsilon is the privacy loss to test, 0 or more.")
+    if epsilon < 0.0:
+        raise InvalidInput(f"epsilon must be at least 0, got {epsilon!r}. For epsilon = 0 delta is the total variation distance.")
+    return epsilon
+
+
+def check_delta(value: object) -> float:
+    """Return ``value`` as a delta in (0, 1)."""
+    delta = check_probability("delta", value, remedy="delta is a small probability, such as 1e-6, well below 1/n.")
+    if delta < 1e-250:
+        raise InvalidInput(f"delta must be at least 1e-250, got {delta!r}. Below that, use epsilon0: the local guarantee has delta = 0.")
+    return delta
+
+
+def check_rounds(value: object) -> int:
+    """Return ``value`` as a number of rounds."""
+    rounds = check_count("rounds", value, least=1, remedy="rounds counts how often the same users report.")
+    if rounds > MOST_ROUNDS:
+        raise InvalidInput(f"rounds must be at most {MOST_ROUNDS}, got {rounds}. Nobody reports that often; split the population instead.")
+    return rounds
+
+
+def check_order(value: object) -> float:
+    """Return ``value`` as a Renyi order above 1."""
+    order = check_finite("order", value, remedy="Renyi orders are above 1; 2 to 64 is usual.")
+    if order <= 1.0:
+        raise InvalidInput(f"order must exceed 1, got {order!r}. 2 to 64 is usual; order 1 is the Kullback-Leibler divergence.")
+    return order

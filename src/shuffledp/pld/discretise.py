@@ -1,0 +1,102 @@
+"""A delta(eps) curve -> a privacy loss distribution (PLD) on a grid that is provably worse, or provably better.
+
+For a pair (P, Q) the curve delta(x) = sum (P - x Q)_+ is convex in x = e^eps, and its kinks are the PLD: a kink of slope change q
+at x is mass q under Q and x q under P. So a polygon above the curve with corners on the grid is a pessimistic PLD, one below it an
+optimistic PLD. Losses below 0 are the losses above 0 of the pair in the other order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.profile import lower_hull, minorant
+from shuffledp.randomizers.base import Floats
+
+__all__ = ["LossDistribution", "knot_indices", "optimistic", "pessimistic"]
+
+CurveEnd = Callable[[Floats], Floats]
+CurveBand = Callable[[Floats], tuple[Floats, Floats]]
+SMALLEST = 1e-280
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossDistribution:
+    """Under P, the loss log(P/Q) is ``spacing * index`` with probability ``mass`` and infinite with probability ``infinite``."""
+
+    spacing: float
+    index: Floats  # integers, ascending
+    mass: Floats
+    infinite: float
+
+    @property
+    def losses(self) -> Floats:
+        """The finite losses."""
+        return self.spacing * self.index
+
+
+def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribution:
+    """A PLD that dominates every pair whose two curves are both at most ``curve`` at the knots.
+
+    ``knots`` are grid indices from 0 up. Chords of a convex function lie above it, and so does the lower convex hull of upper values
+    at the knots; beyond the last knot the curve is continued as a constant, which is mass at infinity.
+    """
+    x = np.exp(spacing * knots)
+    values = curve(spacing * knots)
+    # Both orders have this curve, so the hull also spans from 1/x to x, across x = 1.
+    values[0] = min(values[0], float(np.min((2.0 * values[1:] + np.expm1(spacing * knots[1:])) / (x[1:] + 1.0))))
+    corner = lower_hull(x, values)
+    index, q = _kinks(knots[corner], x[corner], values[corner])
+    return _two_sided(spacing, index, q, index, q, infinite=float(values[-1]))
+
+
+def optimistic(curve: CurveBand, swapped: CurveBand, knots: Floats, spacing: float) -> LossDistribution:
+    """A PLD that the pair with these two curves (one for each order) dominates.
+
+    What a polygon might cut off a convex curve is subtracted first, and so is the value at the last knot: less loss, not more.
+    """
+    x = np.exp(spacing * knots)
+    low = [minorant(x, *band(spacing * knots)) for band in (curve, swapped)]
+    floor = max(values[-1] for values in low)
+    low = [np.maximum(values - floor, 0.0) for values in low]
+    base = min(values[0] for values in low)
+    for _ in range(20):  # the orders share their total variation, and the mass left for loss 0 is not negative
+        corners = []
+        for values in low:
+            values[0] = base
+            corners.append(lower_hull(x, values))
+        steps = [x[corner[1]] - 1.0 for corner in corners]
+        rest = 1.0 - base + sum((values[corner[1]] - base) / step for values, corner, step in zip(low, corners, steps, strict=True))
+        if rest >= 0.0:
+            break
+        base = max(base + 1.01 * rest / (1.0 + sum(1.0 / step for step in steps)), 0.0)
+    sides = [_kinks(knots[corner], x[corner], values[corner]) for values, corner in zip(low, corners, strict=True)]
+    return _two_sided(spacing, *sides[0], *sides[1], infinite=0.0)
+
+
+def knot_indices(spacing: float, fine_until: float, until: float) -> Floats:
+    """Grid indices from 0: every one up to ``fine_until``, then sparser and sparser, ending at ``until`` (rounded up)."""
+    last = max(int(np.ceil(until / spacing)), 2)
+    knots = [np.arange(min(int(np.ceil(fine_until / spacing)), last) + 1)]
+    for reach, growth in ((3.0, 1.015), (np.inf, 1.12)):
+        start, stop = knots[-1][-1], min(np.ceil(reach * fine_until / spacing), last)
+        if stop > start:
+            knots.append(np.ceil(np.geomspace(start, stop, int(np.ceil(np.log(stop / start) / np.log(growth))) + 2)))
+    return np.unique(np.concatenate(knots)).astype(np.float64)
+
+
+def _kinks(knots: Floats, x: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Indices and Q-masses of the corners at x > 1 of a convex, falling polygon that is constant after its end."""
+    slopes = np.append(np.diff(values) / np.diff(x), 0.0)
+    return knots[1:], np.maximum(np.diff(slopes), 0.0)
+
+
+def _two_sided(spacing: float, up: Floats, q_up: Floats, down: Floats, q_down: Floats, *, infinite: float) -> LossDistribution:
+    """Losses above 0 from one order, below 0 from the other (whose Q is our P), and the rest at 0."""
+    p_up = q_up * np.exp(spacing * up)
+    rest = max(1.0 - infinite - float(p_up.sum()) - float(q_down.sum()), 0.0)
+    index, mass = np.concatenate([-down[::-1], [0.0], up]), np.concatenate([q_down[::-1], [rest], p_up])
+    kept = mass > SMALLEST
+    return LossDistribution(spacing, index[kept], mass[kept], infinite)

@@ -1,0 +1,217 @@
+"""Answers and curves: the interval type, the envelope of several curves, and the epsilon at which a curve meets delta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtr, ndtri
+
+from shuffledp.haystack import DEFAULT_GAP
+from shuffledp.randomizers.base import End, Floats
+from shuffledp.reductions import Curve
+
+__all__ = ["Band", "Bound", "Envelope", "convex", "lower_hull", "meets", "minorant"]
+
+SOLVE_GAP = 1e-7  # for the epsilon that meets a delta
+CLOSE = 2e-7  # how near log delta comes to its target
+ROUGH_GAP = 1e-3  # for finding where to look
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An interval that contains the true value, and why.
+
+    >>> bound = Bound(0.1, 0.25, method="an example")
+    >>> 0.2 in bound, bound.width
+    (True, 0.15)
+    """
+
+    lower: float
+    upper: float
+    method: str = ""
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> float:
+        """upper - lower."""
+        return self.upper - self.lower
+
+    def __contains__(self, value: float) -> bool:
+        """Whether ``value`` is possible."""
+        return self.lower <= value <= self.upper
+
+    def __iter__(self) -> Iterator[float]:
+        """Unpack as ``lower, upper``."""
+        return iter((self.lower, self.upper))
+
+
+class Band(NamedTuple):
+    """A certified curve: at every point of ``at`` the true value lies between ``lower`` and ``upper``."""
+
+    at: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One end of the largest of several curves, 0 from ``ceiling`` on."""
+
+    curves: Sequence[Curve]
+    end: End
+    ceiling: float = math.inf
+
+    def __call__(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        """The end at every epsilon >= 0; where many curves compete, only those that can win are computed closely."""
+        epsilons = np.asarray(epsilons, dtype=np.float64)
+        values = np.zeros_like(epsilons)
+        live = np.flatnonzero(epsilons < self.ceiling)
+        if live.size:
+            curves = self._contenders(epsilons[live], gap)
+            values[live] = np.max([curve.bounds(epsilons[live], gap)[self.end == "upper"] for curve in curves], axis=0)
+        return values
+
+    def _contenders(self, epsilons: Floats, gap: float) -> Sequence[Curve]:
+        if len(self.curves) == 1 or gap >= ROUGH_GAP:
+            return self.curves
+        rough = [curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves]
+        best = np.max([lower for lower, _ in rough], axis=0)
+        return [curve for curve, (_, upper) in zip(self.curves, rough, strict=True) if np.any(upper >= best)]
+
+    def best(self, epsilon: float) -> Curve:
+        """The curve that is largest at epsilon, to rough accuracy."""
+        values = [curve.bounds(np.array([epsilon]), ROUGH_GAP)[self.end == "upper"][0] for curve in self.curves]
+        return self.curves[int(np.argmax(values))]
+
+
+def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: float, *, end: End) -> float:
+    """Where a decreasing curve falls to ``delta``, on the safe side.
+
+    ``delta_at(epsilon, gap)`` is an upper (lower) end of the curve. For end="upper" the result e is checked to satisfy
+    delta_at(e) <= delta; for end="lower", delta_at(e) >= delta, so that the true epsilon is at least e (or e = 0).
+    """
+    target = math.log(delta)
+
+    def excess(epsilon: float, gap: float) -> float:
+        value = delta_at(epsilon, gap)
+        return math.log(value) - target if value > 0.0 else -math.inf
+
+    def good(value: float) -> bool:
+        return value <= 0.0 if end == "upper" else value >= 0.0
+
+    start = delta_at(0.0, ROUGH_GAP)
+    if start <= 2.0 * delta and excess(0.0, SOLVE_GAP) <= 0.0:
+        return 0.0
+    low, high = _bracket(lambda epsilon: excess(epsilon, ROUGH_GAP), _gaussian_guess(start, delta), ceiling)
+    if math.isinf(high):
+        return ceiling if end == "upper" else low
+    epsilon, slope = _false_position(lambda e: excess(e, ROUGH_GAP), low, high)
+    best = ceiling if end == "upper" else 0.0
+    before: tuple[float, float] | None = None
+    for attempt in range(30):
+        value = excess(epsilon, SOLVE_GAP)
+        if good(value):
+            best = min(best, epsilon) if end == "upper" else max(best, epsilon)
+            if abs(value) <= CLOSE:
+                break
+        if before is not None and math.isfinite(value) and value != before[1]:
+            slope = min((value - before[1]) / (epsilon - before[0]), -1e-3 / epsilon)
+        before = (epsilon, value)
+        shift = -value / slope if math.isfinite(value) else -0.25 * epsilon
+        margin = 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope)
+        step = epsilon + shift + (margin if end == "upper" else -margin)
+        epsilon = min(max(step, epsilon / 2.0), 2.0 * epsilon, ceiling)
+    return best
+
+
+def _gaussian_guess(total_variation: float, delta: float) -> float:
+    """The epsilon of the Gaussian mechanism with this total variation at ``delta``: where to look first."""
+    mu = 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
+    low, high = 0.0, 60.0 * mu + mu * mu
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        value = float(ndtr(mu / 2.0 - middle / mu) - np.exp(middle + log_ndtr(-mu / 2.0 - middle / mu)))
+        low, high = (middle, high) if value > delta else (low, middle)
+    return high
+
+
+def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> tuple[float, float]:
+    """Points with excess > 0 and excess <= 0 around a guess."""
+    low, high = 0.0, min(max(1.1 * guess, 1e-300), ceiling)
+    while high < ceiling and excess(high) > 0.0:
+        low, high = high, min(1.5 * high, ceiling)
+        if high > 700.0:
+            return low, math.inf
+    below = 0.85
+    while low == 0.0 and high > 1e-280:
+        middle, below = below * high, below**2
+        low, high = (middle, high) if excess(middle) > 0.0 else (0.0, middle)
+    return low, high
+
+
+def _false_position(excess: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Near the root between low and high, and the slope there (false position with the Illinois weights)."""
+    f_low, f_high = excess(low), excess(high)
+    w_low, w_high = f_low, f_high
+    middle = high
+    for _ in range(60):
+        middle = low - w_low * (high - low) / (w_high - w_low) if math.isfinite(w_high) and w_high != w_low else 0.5 * (low + high)
+        middle = min(max(middle, low + 0.02 * (high - low)), high - 0.02 * (high - low))
+        value = excess(middle)
+        if value > 0.0:
+            low, f_low, w_low, w_high = middle, value, value, w_high / 2.0
+        else:
+            high, f_high, w_low, w_high = middle, value, w_low / 2.0, value
+        if abs(value) < 0.2 or high - low < 1e-3 * high:
+            break
+    slope = (f_high - f_low) / (high - low) if math.isfinite(f_high) else -1.0 / high
+    return middle, min(slope, -1e-3 / high)
+
+
+def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Values v <= lower such that the polygon through (x, v) stays below every convex curve inside the band.
+
+    On an interval a convex curve lies above the extensions of the chords of the two neighbouring intervals; the polygon is
+    lowered by the most that these leave open. The first and the last point are treated as if the curve went on with slope
+    -1 and 0, which bound the slope of every hockey-stick curve.
+    """
+    width = np.diff(x)
+    chord = np.diff(lower) / width
+    steepest = np.concatenate([[-1.0], (lower[1:] - upper[:-1]) / width])  # slope at x[i] from the left, at least
+    flattest = np.concatenate([(upper[1:] - lower[:-1]) / width, [0.0]])  # slope at x[i] to the right, at most
+    left = np.maximum(chord - steepest[:-1], 0.0)
+    right = np.maximum(np.minimum(flattest[1:], 0.0) - chord, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        depth = np.where(left + right > 0.0, left * right / (left + right), 0.0) * width
+    lowered = lower - np.maximum(np.concatenate([depth, [0.0]]), np.concatenate([[0.0], depth]))
+    return np.asarray(np.maximum(lowered, 0.0))
+
+
+def convex(epsilons: Floats, values: Floats) -> Floats:
+    """The lower convex hull, in x = e^epsilon, of values at ascending epsilons; also made non-increasing.
+
+    A convex curve below upper values at the points is below their hull, and a hull is below its values: it keeps both ends valid.
+    """
+    x = np.expm1(epsilons - epsilons[0])
+    values = np.minimum.accumulate(values)
+    corner = lower_hull(x, values)
+    return np.asarray(np.interp(x, x[corner], values[corner]))
+
+
+def lower_hull(x: Floats, y: Floats) -> NDArray[np.intp]:
+    """Indices of the lower convex hull, x strictly ascending (Andrew's monotone chain)."""
+    hull, slopes = [0], [-np.inf]
+    for i in range(1, x.size):
+        slope = (y[i] - y[hull[-1]]) / (x[i] - x[hull[-1]])
+        while slope <= slopes[-1]:
+            hull.pop()
+            slopes.pop()
+            slope = (y[i] - y[hull[-1]]) / (x[i] - x[hull[-1]])
+        hull.append(i)
+        slopes.append(slope)
+    return np.array(hull)

@@ -1,0 +1,75 @@
+"""Any randomizer at all: only its local privacy parameter is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shuffledp.errors import check_probability
+from shuffledp.randomizers.base import Atoms, End, Randomizer
+from shuffledp.randomizers.checks import check_epsilon0
+from shuffledp.randomizers.krr import KRR
+
+__all__ = ["AnyLDP"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyLDP(Randomizer):
+    """Any (epsilon0, delta0)-LDP randomizer, shared by all users or chosen adaptively from the reports before.
+
+    For delta0 = 0 the haystack of binary randomized response dominates: gamma = 2 / (E + 1), uniform hay on two classes
+    (theory, section 2b; the bound of Feldman, McMillan and Talwar 2022, by another proof). For delta0 > 0 only the clones
+    pair is proven, with an addition to delta (Feldman et al. 2020, Thm 3.8): use ``clones()``.
+
+    >>> AnyLDP(epsilon0=4.0).describe()
+    {'randomizer': 'any', 'epsilon0': 4.0, 'delta0': 0.0}
+    """
+
+    epsilon0: float = field()
+    delta0: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+        remedy = "delta0 is the chance that one report's guarantee fails; leave it out for a pure guarantee."
+        object.__setattr__(self, "delta0", check_probability("delta0", self.delta0, zero=True, remedy=remedy))
+
+    @property
+    def gamma(self) -> float:
+        """2 / (E + 1); e^-epsilon0, that of the clones, if delta0 > 0."""
+        return 2.0 / (math.exp(self.epsilon0) + 1.0) if self.delta0 == 0.0 else math.exp(-self.epsilon0)
+
+    @property
+    def worst_pair(self) -> tuple[object, object]:
+        """Nothing is known of the inputs."""
+        return ("any", "any")
+
+    def blankets(self, end: End) -> tuple[Atoms, ...]:
+        """The dominating haystack of the pure case, binary randomized response with its own blanket; none if delta0 > 0.
+
+        >>> AnyLDP(epsilon0=1.0, delta0=1e-9).blankets("upper")
+        ()
+        """
+        pure = self._two_classes("binary randomized response", 2.0 / (math.exp(self.epsilon0) + 1.0))
+        return (pure,) if self.delta0 == 0.0 else ()
+
+    def clones(self) -> Atoms:
+        """The clones pair, hay e^-epsilon0 in all (Feldman, McMillan and Talwar 2020, Thm 3.2); looser than ``blankets``.
+
+        >>> AnyLDP(epsilon0=math.log(4)).clones().hay.tolist()
+        [0.125, 0.125]
+        """
+        return self._two_classes("clones", math.exp(-self.epsilon0))
+
+    def datasets(self) -> tuple[Atoms, ...]:
+        """Those of 3-RR: what one epsilon0-LDP randomizer leaks, "any" must allow for (also with delta0 > 0)."""
+        return KRR(k=3, epsilon0=self.epsilon0).datasets()
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": "any", "epsilon0": self.epsilon0, "delta0": self.delta0}
+
+    def _two_classes(self, name: str, gamma: float) -> Atoms:
+        rare = 1.0 / (math.exp(self.epsilon0) + 1.0)
+        common = 1.0 / (math.exp(-self.epsilon0) + 1.0)
+        return Atoms(name, np.full(2, gamma / 2.0), np.array([common, rare]), np.array([rare, common]))

@@ -1,0 +1,64 @@
+"""k-ary randomized response: tell the truth, or a uniformly random value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from shuffledp.errors import check_probability
+from shuffledp.randomizers.checks import check_domain, check_epsilon0
+from shuffledp.randomizers.support import Overlap, SupportRandomizer, hypergeometric
+
+__all__ = ["KRR", "RR"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KRR(SupportRandomizer):
+    """k-ary randomized response: the report is the input with probability E / (E + k - 1), each other value 1 / (E + k - 1).
+
+    Equivalently it is uniform on all k values with probability ``gamma`` = k / (E + k - 1), else the input: the blanket
+    is uniform (Balle et al. 2019, section 3.1). An output supports one input, itself.
+
+    >>> KRR(k=16, epsilon0=4.0).describe()
+    {'randomizer': 'krr', 'k': 16, 'epsilon0': 4.0}
+    >>> round(KRR.from_gamma(k=4, gamma=0.25).epsilon0, 6)
+    2.564949
+    """
+
+    k: int
+    epsilon0: float = field()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_domain(self.k))
+        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+
+    @classmethod
+    def from_gamma(cls, *, k: int, gamma: float) -> KRR:
+        """The k-RR that answers uniformly at random with probability ``gamma``.
+
+        >>> KRR.from_gamma(k=2, gamma=0.5).gamma
+        0.5
+        """
+        k = check_domain(k)
+        gamma = check_probability("gamma", gamma, remedy="gamma is the probability of a uniformly random answer; 1 reveals nothing at all, 0 hides nothing.")
+        return cls(k=k, epsilon0=math.log1p(k * (1.0 - gamma) / gamma))
+
+    @property
+    def binary(self) -> bool:
+        """Whether this is Warner's randomized response, on two values."""
+        return self.k == 2
+
+    def overlaps(self) -> tuple[Overlap, ...]:
+        return (hypergeometric(self.k, 1),)
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": "rr" if self.binary else "krr", "k": self.k, "epsilon0": self.epsilon0}
+
+
+def RR(*, epsilon0: float) -> KRR:
+    """Warner's randomized response: ``KRR`` on two values.
+
+    >>> RR(epsilon0=1.0).binary
+    True
+    """
+    return KRR(k=2, epsilon0=epsilon0)

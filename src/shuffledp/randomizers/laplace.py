@@ -1,0 +1,70 @@
+"""Laplace noise on a number in [0, 1]."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shuffledp.errors import check_positive
+from shuffledp.randomizers.base import Floats
+from shuffledp.randomizers.checks import check_epsilon0
+from shuffledp.randomizers.location import LocationRandomizer
+
+__all__ = ["Laplace"]
+
+WIDEST_CELL = 1.0 / 32.0
+CELLS = (64, 512)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laplace(LocationRandomizer):
+    """Report x + Laplace noise of scale 1/epsilon0, for x in [0, 1]; gamma = e^(-epsilon0/2) (Balle et al. 2019, section 5.1).
+
+    log(mu_0/mu_1) = epsilon0 (1 - 2y) on [0, 1] and constant outside: below 0 all outputs are one class.
+
+    >>> Laplace.from_scale(scale=0.5).describe()
+    {'randomizer': 'laplace', 'epsilon0': 2.0}
+    """
+
+    epsilon0: float = field()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+
+    @classmethod
+    def from_scale(cls, *, scale: float) -> Laplace:
+        """Noise of density e^(-|z|/scale) / (2 scale).
+
+        >>> Laplace.from_scale(scale=2.0).epsilon0
+        0.5
+        """
+        return cls(epsilon0=1.0 / check_positive("scale", scale, remedy="It is the noise's mean absolute value; 1/epsilon0."))
+
+    @property
+    def gamma(self) -> float:
+        return math.exp(-self.epsilon0 / 2.0)
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": "laplace", "epsilon0": self.epsilon0}
+
+    def cuts(self) -> Floats:
+        """A power of two of equal cells on [0, 1/2], so that every border and its mirror image are exact."""
+        fewest, most = CELLS
+        cells = 1 << math.ceil(math.log2(min(max(fewest, self.epsilon0 / WIDEST_CELL), most)))
+        return np.append(np.linspace(0.5, 0.0, cells + 1), -np.inf)
+
+    def mass(self, low: Floats, high: Floats) -> Floats:
+        below = self._left(np.minimum(low, 0.0), np.minimum(high, 0.0))
+        above = self._left(np.minimum(-high, 0.0), np.minimum(-low, 0.0))
+        return below + above
+
+    def _left(self, low: Floats, high: Floats) -> Floats:
+        """The mass between two points of the negative half-line."""
+        mass: Floats = -0.5 * np.exp(self.epsilon0 * high) * np.expm1(self.epsilon0 * (low - high))
+        return mass
+
+    def log_ratio(self, y: Floats) -> Floats:
+        ratio: Floats = self.epsilon0 * (1.0 - 2.0 * np.clip(y, 0.0, 1.0))
+        return ratio

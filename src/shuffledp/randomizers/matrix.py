@@ -1,0 +1,148 @@
+"""Any finite randomizer, given by its matrix of probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, permutations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
+
+__all__ = ["FromMatrix"]
+
+SUM_TOLERANCE = 1e-9
+SAME_BITS = 40
+MOST_DATASETS = 200
+MOST_TRIED = 2_000
+FEW_ROWS = 6
+HAYS_PER_PAIR = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FromMatrix(Randomizer):
+    """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of report y for input x.
+
+    The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1 within 1e-9, and are then
+    divided by their sums. Columns whose three masses are proportional (to 12 digits) are one class, which changes nothing,
+    and input pairs with the same classes are listed once.
+
+    >>> survey = FromMatrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> round(survey.epsilon0, 6), survey.gamma, survey.worst_pair
+    (1.098612, 0.5, (0, 1))
+    """
+
+    rows: ArrayLike
+
+    def __post_init__(self) -> None:
+        table = _checked(self.rows)
+        table = table / table.sum(axis=1, keepdims=True)
+        object.__setattr__(self, "rows", tuple(tuple(row) for row in table.tolist()))
+
+    @property
+    def epsilon0(self) -> float:
+        """The largest log-ratio in a column; infinite if some output is possible for one input and impossible for another."""
+        table = self._table()
+        low, high = table.min(axis=0), table.max(axis=0)
+        low, high = low[high > 0.0], high[high > 0.0]
+        return math.inf if np.any(low == 0.0) else float(np.max(np.log(high) - np.log(low)))
+
+    @property
+    def gamma(self) -> float:
+        return float(self._table().min(axis=0).sum())
+
+    @property
+    def worst_pair(self) -> tuple[object, object]:
+        """The pair of rows at the largest total variation distance; ties go to the largest ratio, then to the first pair.
+
+        A choice for display only: ``blankets`` covers every pair.
+        """
+        return self._ranked_pairs()[0]
+
+    def blankets(self, end: End) -> tuple[Atoms, ...]:
+        """Every ordered pair of distinct inputs against the columnwise least probability; exact for both ends."""
+        table = self._table()
+        blanket = table.min(axis=0)
+        pairs = permutations(range(len(table)), 2)
+        return tuple(_distinct(_atoms(f"blanket; inputs {i} and {j}", blanket, table[i], table[j]) for i, j in pairs))
+
+    def datasets(self) -> tuple[Atoms, ...]:
+        """All others hold one input, for every ordered pair and every input, up to 6 rows.
+
+        Beyond that only the likeliest to leak: pairs by falling total variation, each with x0, x1 and the three inputs that
+        overlap least with the pair, at most 200 in all. Any subset is a valid lower bound.
+        """
+        return tuple(islice(_distinct(islice(self._candidates(), MOST_TRIED)), MOST_DATASETS))
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": "matrix", "inputs": len(self._table()), "outputs": self._table().shape[1], "epsilon0": self.epsilon0}
+
+    def _table(self) -> Floats:
+        return np.asarray(self.rows, dtype=np.float64)
+
+    def _candidates(self) -> Iterator[Atoms]:
+        table = self._table()
+        hays = len(table) if len(table) <= FEW_ROWS else HAYS_PER_PAIR
+        for i, j in self._ranked_pairs():
+            overlap = np.minimum(table, np.maximum(table[i], table[j])).sum(axis=1)
+            overlap[[i, j]] = -1.0
+            for other in np.argsort(overlap, kind="stable")[:hays]:
+                yield _atoms(f"all others hold {other}; inputs {i} and {j}", table[other], table[i], table[j])
+
+    def _ranked_pairs(self) -> list[tuple[int, int]]:
+        """Ordered pairs by falling total variation, ties by falling largest log-ratio, then in order."""
+        table = self._table()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(table)
+            ratio = np.array([np.nanmax(row - logs, axis=1) for row in logs])
+        distance = np.array([0.5 * np.abs(row - table).sum(axis=1) for row in table])
+        order = np.lexsort((-_rounded(ratio).ravel(), -_rounded(distance).ravel()))
+        return [(i, j) for i, j in zip(*(axis.tolist() for axis in np.unravel_index(order, ratio.shape)), strict=True) if i != j]
+
+
+def _checked(rows: ArrayLike) -> Floats:
+    try:
+        table = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("rows must be a rectangular table of numbers, got something else. Give every input one number per output.") from error
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
+        raise InvalidInput(f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give one row per input, one column per output.")
+    for x, row in enumerate(table):
+        if not np.all(np.isfinite(row)) or np.any(row < 0.0):
+            worst = float(row[~(np.isfinite(row) & (row >= 0.0))][0])
+            raise InvalidInput(f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x, from 0 to 1.")
+        total = math.fsum(row)
+        if abs(total - 1.0) > SUM_TOLERANCE:
+            raise InvalidInput(f"row {x} must sum to 1, got {total:.12g}. Divide the row by its sum, or add the missing output.")
+    return table
+
+
+def _rounded(values: Floats) -> Floats:
+    """Keep 40 bits, so that numbers equal up to rounding errors are equal; the nudge moves powers of two off the border."""
+    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(SAME_BITS + 2)))
+    rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, SAME_BITS)), exponent - SAME_BITS)
+    return rounded
+
+
+def _atoms(name: str, hay: Floats, needle0: Floats, needle1: Floats) -> Atoms:
+    """Merge the outputs whose masses are proportional, drop those that never occur, and sort the classes."""
+    masses = np.stack([hay, needle0, needle1])
+    masses = masses[:, masses.any(axis=0)]
+    _, label = np.unique(_rounded(masses / masses.sum(axis=0)), axis=1, return_inverse=True)
+    merged = np.zeros((3, label.max() + 1))
+    np.add.at(merged.T, label.ravel(), masses.T)
+    return Atoms(name, *merged)
+
+
+def _distinct(candidates: Iterator[Atoms]) -> Iterator[Atoms]:
+    """Leave out atoms that were seen before, up to the order of classes and rounding errors."""
+    seen: set[bytes] = set()
+    for atoms in candidates:
+        key = _rounded(np.stack([atoms.hay, atoms.needle0, atoms.needle1])).tobytes()
+        if key not in seen:
+            seen.add(key)
+            yield atoms

@@ -1,0 +1,159 @@
+"""Randomizer + number of users + adversary -> curves that bound the leakage from both sides: each one a theorem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from shuffledp.errors import InvalidInput
+from shuffledp.haystack import DEFAULT_GAP, BinaryDataset, BinaryScan, Haystack
+from shuffledp.randomizers import KRR, AnyLDP
+from shuffledp.randomizers.base import Atoms, Floats, Randomizer
+
+__all__ = ["ADVERSARIES", "Adversary", "Curve", "Reduction", "reduce"]
+
+Adversary = Literal["shuffled", "weak", "strong"]
+ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
+
+MODEL = (
+    "replace-one adjacency: neighbouring datasets differ in one user's value",
+    "the shuffler releases only the multiset of the reports and does not collude with the analyst",
+    "every honest user draws fresh, independent randomness from exactly this randomizer",
+)
+BLANKET = "privacy blanket (Balle et al. 2019, Lemma 8)"
+THEOREM = "any-randomizer theorem (theory 2b)"
+THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
+SCAN = "scan over all datasets of binary randomized response (theory 2)"
+WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
+STRONG = "exact view of the strong adversary (theory 2)"
+
+
+class Curve(Protocol):
+    """delta(eps) of one ordered pair of laws, or of several at once, known between two ends."""
+
+    @property
+    def name(self) -> str:
+        """What the pair is, in words."""
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Lower and upper ends at every epsilon >= 0, about a relative ``gap`` apart."""
+
+    def swapped(self) -> Curve:
+        """The curve of the pair in the other order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What is proven about one round.
+
+    At every epsilon >= 0 the mechanism's delta is at most the largest upper end of ``uppers`` and at least every lower end of
+    ``lowers``; from ``ceiling`` on it is 0. ``uppers`` together cover both orders of every pair of neighbours.
+    """
+
+    method: str
+    assumptions: tuple[str, ...]
+    uppers: tuple[Curve, ...]
+    lowers: tuple[Curve, ...]
+    ceiling: float
+
+
+def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
+    """The best proven reduction for ``n`` honest users (the target among them)."""
+    assumptions = MODEL + randomizer.assumptions
+    if isinstance(randomizer, AnyLDP):
+        return _any(randomizer, n, adversary, assumptions)
+    if adversary == "weak":
+        view = "the analyst also learns which of the other reports depend on their senders' data, and discards them"
+        return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), randomizer.epsilon0)
+    if adversary == "strong":
+        view = "as the weak adversary, and the analyst also learns whether the target's own report depends on its data"
+        return _blanket_view(Haystack.strong, randomizer, n, STRONG, (*assumptions, view), math.inf)
+    if isinstance(randomizer, KRR) and randomizer.k == 2:
+        scan = (BinaryScan(randomizer.epsilon0, n),)
+        return Reduction(SCAN, assumptions, scan, scan, randomizer.epsilon0)
+    uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
+    lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
+    return Reduction(BLANKET, assumptions, uppers, lowers, randomizer.epsilon0)
+
+
+def _blanket_view(
+    view: Callable[[Atoms, int], Haystack], randomizer: Randomizer, n: int, method: str, assumptions: tuple[str, ...], ceiling: float
+) -> Reduction:
+    uppers = tuple(view(atoms, n) for atoms in randomizer.blankets("upper"))
+    lowers = tuple(view(atoms, n) for atoms in randomizer.blankets("lower"))
+    return Reduction(method, assumptions, uppers, lowers, ceiling)
+
+
+def _any(randomizer: AnyLDP, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
+    if adversary == "strong" or (adversary == "weak" and randomizer.delta0 > 0.0):
+        raise InvalidInput(
+            f'the adversary "{adversary}" is defined by the blanket of a known randomizer, got {type(randomizer).__name__}. '
+            'Name the randomizer, or use adversary="shuffled".'
+        )
+    assumptions = (*assumptions[:-1], "every user applies an epsilon0-LDP randomizer, the same for all or chosen adaptively from earlier reports")
+    epsilon0, delta0 = randomizer.epsilon0, randomizer.delta0
+    uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
+    if adversary == "weak":  # binary RR attains the theorem's bound in the weak view
+        return Reduction(THEOREM, assumptions, uppers, uppers, epsilon0)
+    binary = tuple(BinaryDataset(epsilon0, n - 1 - ones, ones) for ones in sorted({0, (n - 1) // 2, n - 1}))
+    lowers: tuple[Curve, ...] = (*binary, *(Haystack.of(atoms, n) for atoms in randomizer.datasets()))
+    if delta0 == 0.0:
+        return Reduction(THEOREM, assumptions, uppers, lowers, epsilon0)
+    clones = _LeakyClones(Haystack.of(randomizer.clones(), n), epsilon0, delta0)
+    *_, third = randomizer.datasets()  # all others hold a value that the target cannot have
+    return Reduction(THM_3_8, assumptions, (clones,), (_Leaky(Haystack.of(third, n), delta0),), math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _LeakyClones:
+    """Feldman et al. 2020, Thm 3.8 over the clones curve, never worse than the local guarantee.
+
+    delta(eps) <= clones(eps') + (e^eps' + 1)(1 + e^-eps0 / 2) n delta0 for every eps' <= eps. The local guarantee of the target's
+    own report is the dominating pair of (eps0, delta0)-DP: delta0 + (1 - delta0) (e^eps0 - e^eps)_+ / (e^eps0 + 1).
+    """
+
+    clones: Haystack
+    epsilon0: float
+    delta0: float
+
+    @property
+    def name(self) -> str:
+        return THM_3_8
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        grid = np.unique(np.concatenate([epsilons, self.epsilon0 * np.linspace(0.0, 1.0, 65)]))
+        lower, upper = self.clones.bounds(np.minimum(grid, self.epsilon0), gap)
+        leak = (np.exp(np.minimum(grid, 700.0)) + 1.0) * (1.0 + 0.5 * math.exp(-self.epsilon0)) * self.clones.n * self.delta0
+        spare = np.exp(np.minimum(grid - self.epsilon0, 0.0))
+        local = self.delta0 + (1.0 - self.delta0) * (1.0 - spare) / (1.0 + math.exp(-self.epsilon0))
+        position = np.searchsorted(grid, epsilons)
+        return tuple(np.minimum(np.minimum.accumulate(end + leak), local)[position] for end in (lower, upper))  # type: ignore[return-value]
+
+    def swapped(self) -> _LeakyClones:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaky:
+    """A randomizer that shows its input with probability delta0 and is pure otherwise: (eps0, delta0)-LDP, so a lower bound.
+
+    All others hold a value that the target cannot have, so their leaks only thin the hay.
+    """
+
+    pure: Haystack
+    delta0: float
+
+    @property
+    def name(self) -> str:
+        return f"leaky randomized response, {self.pure.name}"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        lower, upper = self.pure.bounds(epsilons, gap)
+        return self.delta0 + (1.0 - self.delta0) * lower, self.delta0 + (1.0 - self.delta0) * upper
+
+    def swapped(self) -> _Leaky:
+        return _Leaky(self.pure.swapped(), self.delta0)

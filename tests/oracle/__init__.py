@@ -1,0 +1,1 @@
+"""Slow, obviously correct references. Nothing here imports the library under test."""

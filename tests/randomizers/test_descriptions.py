@@ -1,0 +1,74 @@
+"""Randomizers are values with a name, and refuse what they cannot describe."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import pytest
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
+from tests.oracle import matrices
+
+EVERY: list[Randomizer] = [
+    *(make(k=16, epsilon0=2.0) for make in (KRR, RAPPOR, OUE, OLH, BLH, SubsetSelection, Hadamard)),
+    RR(epsilon0=2.0),
+    Unary(k=16, p=0.5, q=0.25),
+    LocalHash(k=16, g=5, epsilon0=2.0),
+    Laplace(epsilon0=2.0),
+    Gaussian(sigma=2.0),
+    AnyLDP(epsilon0=2.0),
+    FromMatrix(matrices.krr(3, 2.0)),
+]
+NAMES = ["krr", "rappor", "oue", "olh", "blh", "subset", "hadamard", "rr", "unary", "local_hash", "laplace", "gaussian", "any", "matrix"]
+
+
+@pytest.mark.parametrize("randomizer, name", list(zip(EVERY, NAMES, strict=True)), ids=NAMES)
+def test_descriptions(randomizer: Randomizer, name: str) -> None:
+    assert randomizer.describe()["randomizer"] == name
+    assert not hasattr(randomizer, "__dict__")
+    assert hash(randomizer) == hash(dataclasses.replace(randomizer))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(randomizer, dataclasses.fields(randomizer)[0].name, 1.0)
+    assert bool(randomizer.assumptions) == isinstance(randomizer, (LocalHash, Gaussian))
+    assert len(randomizer.worst_pair) == 2
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: KRR(k=3, epsilon0=-1.0), "epsilon0 must be positive, got -1.0. "),
+        (lambda: KRR(k=3, epsilon0=700.0), "epsilon0 must be at most 50, got 700.0. A report with epsilon0 above 50 hides nothing; "),
+        (lambda: KRR(k=1, epsilon0=1.0), "k must be at least 2, got 1. "),
+        (lambda: KRR(k=2.5, epsilon0=1.0), "k must be a whole number, got 2.5. "),
+        (lambda: KRR.from_gamma(k=3, gamma=1.0), r"gamma must lie in (0, 1), got 1.0. "),
+        (lambda: Hadamard(k=3, epsilon0=math.nan), "epsilon0 must be finite, got nan. "),
+        (lambda: RAPPOR(k=3, epsilon0="1"), "epsilon0 must be a number, got '1'. "),
+        (lambda: RAPPOR.from_flip(k=3, flip=0.5), "flip must be below 1/2, got 0.5. "),
+        (lambda: OUE(k=0, epsilon0=1.0), "k must be at least 2, got 0. "),
+        (lambda: Unary(k=3, p=0.2, q=0.5), "q must be below p = 0.2, got 0.5. Exchange p and q"),
+        (lambda: Unary(k=3, p=1.0, q=0.5), "p must lie in (0, 1), got 1.0. "),
+        (lambda: LocalHash(k=3, g=1, epsilon0=1.0), "g must be at least 2, got 1. "),
+        (lambda: OLH(k=3, epsilon0=800.0), "epsilon0 must be at most 50, got 800.0. "),
+        (lambda: SubsetSelection(k=3, epsilon0=1.0, size=3), "size must be below k = 3, got 3. "),
+        (lambda: SubsetSelection(k=3, epsilon0=1.0, size=0), "size must be at least 1, got 0. "),
+        (lambda: Laplace(epsilon0=0.0), "epsilon0 must be positive, got 0.0. "),
+        (lambda: Laplace.from_scale(scale=-1.0), "scale must be positive, got -1.0. "),
+        (lambda: Gaussian(sigma=0.0), "sigma must be positive, got 0.0. "),
+        (lambda: Gaussian(sigma=0.01), "sigma must be at least 0.05, got 0.01. "),
+        (lambda: Gaussian(sigma=1.0).local_delta(epsilon=math.inf), "epsilon must be finite, got inf. "),
+        (lambda: AnyLDP(epsilon0=1.0, delta0=1.0), "delta0 must lie in [0, 1), got 1.0. "),
+        (lambda: FromMatrix([[0.5, 0.5]]), "rows must be a table of at least 2 inputs and 1 output, got shape (1, 2). "),
+        (lambda: FromMatrix([[0.5, 0.5], [1.0]]), "rows must be a rectangular table of numbers"),
+        (lambda: FromMatrix([[0.5, 0.5], [0.5, 0.49]]), "row 1 must sum to 1, got 0.99. Divide the row by its sum, or add the missing output."),
+        (lambda: FromMatrix([[1.5, -0.5], [0.5, 0.5]]), "row 0 must hold probabilities, got -0.5. "),
+        (lambda: FromMatrix([[0.5, 0.5], [math.nan, 0.5]]), "row 1 must hold probabilities, got nan. "),
+    ],
+)
+def test_refusals_name_the_rule_the_value_and_a_remedy(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        make()
+    assert str(refusal.value).startswith(message)
+    assert len(str(refusal.value)) > len(message) or message.endswith("output.")

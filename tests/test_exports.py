@@ -1,0 +1,45 @@
+"""The public names, pinned: adding or removing one is a decision, made here and in the changelog."""
+
+from importlib.metadata import version
+
+import pytest
+
+import shuffledp
+
+EXPORTS = [
+    "Accountant",
+    "AnyLDP",
+    "BLH",
+    "Bound",
+    "Calibration",
+    "FromMatrix",
+    "Gaussian",
+    "Hadamard",
+    "InvalidInput",
+    "KRR",
+    "Laplace",
+    "LocalHash",
+    "OLH",
+    "OUE",
+    "RAPPOR",
+    "RR",
+    "ShuffledpError",
+    "SubsetSelection",
+    "Unary",
+    "__version__",
+    "calibrate",
+    "shuffle",
+]
+
+
+def test_exports_are_pinned() -> None:
+    assert sorted(shuffledp.__all__) == EXPORTS
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_export_resolves(name: str) -> None:
+    assert getattr(shuffledp, name) is not None
+
+
+def test_version_is_that_of_the_installed_package() -> None:
+    assert shuffledp.__version__ == version("shuffledp")
