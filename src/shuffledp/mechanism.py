@@ -49,6 +49,10 @@ class Guarantee(ABC):
         """The same mechanism run ``rounds`` times over the same users, with fresh randomness every time."""
 
     @abstractmethod
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        """A privacy loss distribution on the grid of multiples of ``spacing`` that dominates the mechanism, in both orders."""
+
+    @abstractmethod
     def rdp(self, *, order: float) -> Bound:
         """The Renyi divergence of ``order`` > 1, the larger of both directions."""
 
@@ -204,17 +208,22 @@ class Shuffled(Guarantee):
 
     def knots(self, spacing: float) -> Floats:
         """Where the curve is evaluated to make a PLD: densely where most losses are, then sparser."""
-        reach = min(8.0 * self.typical_loss, self.ceiling)
-        probes = np.append(reach * 1.25 ** np.arange(1 + math.log(max(LONGEST / reach, 1.0)) / math.log(1.25)), min(self.ceiling, LONGEST))
-        rare = np.flatnonzero((self._end("upper", probes, CURVE_GAP) <= TAIL) | (probes >= min(self.ceiling, LONGEST)))
-        return knot_indices(spacing, reach, float(min(probes[rare[0]], self.ceiling)))
+        reach, far = min(8.0 * self.typical_loss, self.ceiling), min(self.ceiling, LONGEST)
+        probes = np.append(reach * 1.1 ** np.arange(math.log(max(far / reach, 1.0)) / math.log(1.1)), far)
+        values = self._end("upper", probes, CURVE_GAP)
+        last = np.flatnonzero((values <= TAIL) | (probes == far))[0] + 1
+        return knot_indices(spacing, reach, probes[:last], values[:last])
+
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        return pessimistic(lambda e: self._end("upper", e, CURVE_GAP), self.knots(spacing), spacing)
 
     def losses(self, spacing: float) -> tuple[LossDistribution, LossDistribution, LossDistribution]:
         """PLDs of one round: a dominating one, and dominated ones for the two orders of an explicit pair."""
-        knots = self.knots(spacing)
-        worse = pessimistic(lambda e: self._end("upper", e, CURVE_GAP), knots, spacing)
-        forward, backward = self._pair()
-        return worse, optimistic(forward, backward, knots, spacing), optimistic(backward, forward, knots, spacing)
+        knots, (forward, backward) = self.knots(spacing), self._pair()
+        there, back = forward(spacing * knots), backward(spacing * knots)
+        worse, better = self.pessimistic_loss(spacing=spacing), optimistic(there, back, knots, spacing)
+        symmetric = all(np.array_equal(a, b) for a, b in zip(there, back, strict=True))
+        return worse, better, better if symmetric else optimistic(back, there, knots, spacing)
 
     def _pair(self) -> tuple[CurveBand, CurveBand]:
         """The band of an explicit pair that leaks much of what this mechanism leaks, and of the pair in the other order."""
@@ -258,7 +267,7 @@ class Rounds(Guarantee):
         spacing = max(min(part.spacing() for part, _ in self.parts), 16.0 * spread / (1 << 21))
         losses = [(part.losses(spacing), rounds) for part, rounds in self.parts]
         worse, forward, backward = (Composition([(three[i], rounds) for three, rounds in losses]) for i in range(3))
-        return worse, forward, backward
+        return worse, forward, forward if all(three[1] is three[2] for three, _ in losses) else backward
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         del gap
@@ -266,8 +275,17 @@ class Rounds(Guarantee):
         if end == "upper":
             values = worse.deltas(epsilons, "upper")
         else:
-            values = np.maximum(forward.deltas(epsilons, "lower"), backward.deltas(epsilons, "lower"))
+            values = np.max([part.deltas(epsilons, "lower") for part in dict.fromkeys((forward, backward))], axis=0)
         return np.where(epsilons < self.ceiling, values, 0.0)
+
+    def epsilon(self, *, delta: float) -> Bound:
+        delta = check_delta(delta)
+        worse, forward, backward = self._compositions
+        lower = max(part.epsilon(delta, "lower") for part in (forward, backward))
+        return self._bound(min(lower, self.ceiling), min(worse.epsilon(delta, "upper"), self.ceiling))
+
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        return Composition([(part.pessimistic_loss(spacing=spacing), rounds) for part, rounds in self.parts]).law()
 
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)

@@ -74,4 +74,4 @@ def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> F
     if not math.isfinite(ceiling):
         far = last
     spacing = last / FINE
-    return np.unique(np.minimum(spacing * knot_indices(spacing, last, far), far))
+    return np.unique(np.minimum(spacing * knot_indices(spacing, last, np.array([last, far]), np.ones(2)), far))

@@ -44,7 +44,6 @@ CHUNK = 1 << 19  # complex numbers in memory at once
 HUGE = 1e100
 MOST_NODES = 1 << 22
 MOST_PASSES = 8
-EXACT_PHASES = 10**6  # above this n the central nodes are evaluated without forming 1 - small
 
 
 def ramp_bounds(n: int, hay: Floats, u: Floats, v: Floats, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
@@ -103,7 +102,8 @@ def _ramp_rows(law: _Sum, sizes: Floats, gap: float, care: NDArray[np.int64]) ->
     with np.errstate(under="ignore"):
         crude = np.maximum(np.exp(ceiling) * (1.0 + 1e-9), np.nextafter(0.0, 1.0))
     ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude)])
-    worth = (line.count <= MOST_NODES) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
+    most = MOST_NODES if gap < 1e-4 else (1 << 20) / law.hay.size
+    worth = (line.count <= most) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
     order = np.argsort(line.count)[::-1]
     order = order[worth[order]]
     while order.size:
@@ -116,8 +116,9 @@ def _ramp_rows(law: _Sum, sizes: Floats, gap: float, care: NDArray[np.int64]) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Line:
-    """Where to integrate, a row each: the abscissa c, log M(c), the period T = 2 pi / h, tau, the number of nodes, and a bound, in
-    units of M(c), on what the trapezoidal rule adds: the sum over m of e^(-c m T) E(S + Z + m T)_+.
+    """Where to integrate, a row each: the abscissa c, log M(c), the period T = 2 pi / h, tau, and the number of nodes.
+
+    ``alias`` bounds, in units of M(c), what the trapezoidal rule adds: the sum over m of e^(-c m T) E(S + Z + m T)_+.
     """
 
     c: Floats
@@ -257,36 +258,40 @@ def _node_sums(law: _Sum, c: Floats, step: Floats, tau: Floats, count: int) -> t
     inner = -(-count // outer)
     log_phi = law.log_phi(c)
     tilted = law.hay * np.exp(c[:, None] * g - log_phi[:, None])
-    absent = law.absent * np.exp(-log_phi)
-    turn = 1j * step[:, None, None] * g[:, None, :]
-    fine = np.exp(turn * np.arange(inner)[None, :, None])
-    coarse = np.exp(turn * (inner * np.arange(outer))[None, :, None]) * tilted[:, None, :]
-    present = (coarse @ fine.transpose(0, 2, 1)).reshape(c.size, outer * inner)
-    phi = present + absent[:, None]
+    # phi / phi(c) - 1 = sum of tilted (e^(i theta g) - 1), with e^(a+b) - 1 = AB + A + B for A = e^a - 1 and B = e^b - 1.
+    turn = step[:, None, None] * g[:, None, :]
+    fine = _turned(turn * np.arange(inner)[None, :, None])
+    coarse = _turned(turn * (inner * np.arange(outer))[None, :, None])
+    shift = (coarse * tilted[:, None, :]) @ fine.transpose(0, 2, 1)
+    shift += (coarse @ tilted[:, :, None]) + (fine @ tilted[:, :, None]).transpose(0, 2, 1)
+    shift = shift.reshape(c.size, outer * inner)
 
     fill = n * law.log_fill(c)  # e^-fill is the share of the empty view
     rare = fill < NEGLIGIBLE
-    row, node = np.nonzero((phi.real**2 + phi.imag**2 > np.exp(-2.0 * NEGLIGIBLE / n)) | rare[:, None])
-    theta = node * step[row]
-    swing = theta * (tilted * np.abs(g)).sum(axis=1)[row]
-    power, blur = np.empty(row.size, dtype=np.complex128), np.empty(row.size)
-    few, plain = np.flatnonzero(rare[row]), np.flatnonzero(~rare[row])
+    row, node = np.nonzero(((1.0 + shift.real) ** 2 + shift.imag**2 > np.exp(-2.0 * NEGLIGIBLE / n)) | rare[:, None])
+    theta, moved = node * step[row], shift[row, node]
+    power = np.exp(n * _log1p(moved))
+    few = np.flatnonzero(rare[row])
     if few.size:
         at = row[few]
-        power[few] = _expm1(n * _log1p(present[at, node[few]] / absent[at])) / np.expm1(fill[at])
-        blur[few] = 8.0 * (1.0 - absent[at]) + 4.0 * swing[few] + 8.0 / n
-    if n > EXACT_PHASES:
-        at, angle = row[plain], theta[plain, None] * g[row[plain]]
-        real, imag = -2.0 * (tilted[at] * np.sin(0.5 * angle) ** 2).sum(axis=1), (tilted[at] * np.sin(angle)).sum(axis=1)
-        power[plain], blur[plain] = np.exp(n * _log1p(real + 1j * imag)), 8.0 * swing[plain]
-    else:
-        power[plain], blur[plain] = np.exp(n * np.log(phi[row[plain], node[plain]])), 8.0 + 4.0 * swing[plain]
+        absent = law.absent * np.exp(-log_phi[at])
+        power[few] = _expm1(n * _log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
+    blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n
     s = c[row] + 1j * theta
     kernel = step[row] / np.pi * np.where(node == 0, 0.5, 1.0) * np.exp(0.5 * (tau[row] * s) ** 2) * power
     size = np.abs(kernel) * (1.0 / np.abs(s) ** 2 + tau[row] ** 2)
     columns = (kernel / s**2).real, (kernel * tau[row] ** 2).real, size, size * np.expm1(np.minimum(n * UNIT * blur, 50.0))
     smooth, distance, total, rounding = (np.bincount(row, weights=column, minlength=c.size).astype(np.float64) for column in columns)
     return smooth, distance, total, rounding
+
+
+def _turned(angle: Floats) -> Complexes:
+    """e^(i angle) - 1, with relative accuracy for small angles."""
+    turned = np.empty(angle.shape, dtype=np.complex128)
+    np.sin(0.5 * angle, out=turned.real)
+    turned.real *= -2.0 * turned.real
+    np.sin(angle, out=turned.imag)
+    return turned
 
 
 def _log1p(z: Complexes) -> Complexes:

@@ -40,7 +40,7 @@ class LossDistribution:
 def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribution:
     """A PLD that dominates every pair whose two curves are both at most ``curve`` at the knots.
 
-    ``knots`` are grid indices from 0 up. Chords of a convex function lie above it, and so does the lower convex hull of upper values
+    This is "connect the dots" (Doroshenko et al. 2022). ``knots`` are grid indices from 0 up. Chords of a convex function lie above it, and so does the lower convex hull of upper values
     at the knots; beyond the last knot the curve is continued as a constant, which is mass at infinity.
     """
     x = np.exp(spacing * knots)
@@ -52,13 +52,13 @@ def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribut
     return _two_sided(spacing, index, q, index, q, infinite=float(values[-1]))
 
 
-def optimistic(curve: CurveBand, swapped: CurveBand, knots: Floats, spacing: float) -> LossDistribution:
-    """A PLD that the pair with these two curves (one for each order) dominates.
+def optimistic(band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knots: Floats, spacing: float) -> LossDistribution:
+    """A PLD that a pair dominates, whose curves in the two orders lie inside these bands, (lower, upper) at the knots.
 
     What a polygon might cut off a convex curve is subtracted first, and so is the value at the last knot: less loss, not more.
     """
     x = np.exp(spacing * knots)
-    low = [minorant(x, *band(spacing * knots)) for band in (curve, swapped)]
+    low = [minorant(x, *ends) for ends in (band, swapped)]
     floor = max(values[-1] for values in low)
     low = [np.maximum(values - floor, 0.0) for values in low]
     base = min(values[0] for values in low)
@@ -72,19 +72,22 @@ def optimistic(curve: CurveBand, swapped: CurveBand, knots: Floats, spacing: flo
         if rest >= 0.0:
             break
         base = max(base + 1.01 * rest / (1.0 + sum(1.0 / step for step in steps)), 0.0)
+    else:
+        return LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0)
     sides = [_kinks(knots[corner], x[corner], values[corner]) for values, corner in zip(low, corners, strict=True)]
     return _two_sided(spacing, *sides[0], *sides[1], infinite=0.0)
 
 
-def knot_indices(spacing: float, fine_until: float, until: float) -> Floats:
-    """Grid indices from 0: every one up to ``fine_until``, then sparser and sparser, ending at ``until`` (rounded up)."""
-    last = max(int(np.ceil(until / spacing)), 2)
-    knots = [np.arange(min(int(np.ceil(fine_until / spacing)), last) + 1)]
-    for reach, growth in ((3.0, 1.015), (np.inf, 1.12)):
-        start, stop = knots[-1][-1], min(np.ceil(reach * fine_until / spacing), last)
-        if stop > start:
-            knots.append(np.ceil(np.geomspace(start, stop, int(np.ceil(np.log(stop / start) / np.log(growth))) + 2)))
-    return np.unique(np.concatenate(knots)).astype(np.float64)
+def knot_indices(spacing: float, fine_until: float, probes: Floats, values: Floats) -> Floats:
+    """Grid indices from 0: every one up to ``fine_until``, then one whenever the curve has halved or epsilon grown by an eighth.
+
+    ``values`` are the curve, roughly, at ``probes``, which begin at ``fine_until``; the last knot is the last probe, rounded up.
+    """
+    fine = np.arange(max(int(np.ceil(fine_until / spacing)), 2) + 1)
+    fallen = -np.log2(np.maximum(np.minimum.accumulate(values), 1e-300)) + np.log(probes) / np.log(1.125)
+    steps = np.arange(fallen[0], fallen[-1], 1.0)
+    sparse = np.append(np.interp(steps, fallen, probes), probes[-1])
+    return np.unique(np.concatenate([fine, np.ceil(sparse / spacing)])).astype(np.float64)
 
 
 def _kinks(knots: Floats, x: Floats, values: Floats) -> tuple[Floats, Floats]:

@@ -16,8 +16,8 @@ __all__ = ["Gaussian"]
 
 SMALLEST_SIGMA = 0.05
 WIDEST_CELL = 1.0 / 16.0
-CELLS = (96, 1024)
-EXPOSED = 1e-60
+CELLS = (80, 800)
+UNUSUAL, EXPOSED = 1e-7, 1e-60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +71,15 @@ class Gaussian(LocationRandomizer):
         return {"randomizer": "gaussian", "sigma": self.sigma}
 
     def cuts(self) -> Floats:
-        """Equal cells from 1/2 to where mu_0 has mass 1e-60 left, equal in log u as well, then one cell to -infinity."""
-        lowest = float(ndtri(EXPOSED)) * self.sigma
+        """Cells equal in y and so in log u, wider where mu_0 is rare, down to where it has mass 1e-60; then one cell to -infinity."""
+        usual, lowest = (float(ndtri(rest)) * self.sigma for rest in (UNUSUAL, EXPOSED))
+        near = np.linspace(0.5, usual, self._cells(0.5 - usual, 1.0) + 1)
+        far = np.linspace(usual, lowest, self._cells(usual - lowest, 4.0) + 1)
+        return np.concatenate([near, far[1:], [-np.inf]])
+
+    def _cells(self, length: float, stretch: float) -> int:
         fewest, most = CELLS
-        span = float(self.log_ratio(np.array(lowest)))
-        cells = min(max(fewest, math.ceil(span / WIDEST_CELL)), most)
-        return np.append(np.linspace(0.5, lowest, cells + 1), -np.inf)
+        return math.ceil(min(max(fewest, length / self.sigma**2 / WIDEST_CELL), most) / stretch)
 
     def mass(self, low: Floats, high: Floats) -> Floats:
         mirror = low + high > 0.0

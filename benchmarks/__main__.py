@@ -1,0 +1,41 @@
+"""``make bench``: tightness, speed and memory, as ratios measured side by side in one run.
+
+Every line names its target and whether it was met; the exit code is 1 if one was missed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import memory, speed, tightness
+from benchmarks.result import Result
+
+SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
+    ("Tightness, delta = 1e-6, one round: the widest (upper - lower) / upper over n = 1e3..1e6 and epsilon0 = 0.5, 1, 2, 4", tightness.one_round),
+    ("Tightness, delta = 1e-6: 16 rounds, and randomizers without a target", tightness.reported),
+    ("Speed against Feldman et al. 2020, Appendix F, n = 1e6", speed.against_feldman),
+    ("Speed against Koskela et al. 2021, Algorithm 1 with L = 20 and m = 1e7, n = 1e4", speed.against_koskela),
+    ("Growth of the cost", speed.growth),
+    ("Peak memory of a fresh process", memory.peaks),
+]
+
+
+def main() -> int:
+    """Run every section and print one table each."""
+    console, missed = Console(width=150), 0
+    for title, section in SECTIONS:
+        table = Table("what", "measured", "target", "", title=title, title_justify="left")
+        for result in section():
+            missed += result.met is False
+            table.add_row(result.what, result.measured, result.target, {True: "met", False: "MISSED", None: ""}[result.met])
+        console.print(table)
+    console.print(f"{missed} targets missed" if missed else "every target met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

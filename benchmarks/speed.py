@@ -1,0 +1,73 @@
+"""How fast, beside the published algorithms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import shuffledp as sdp
+from benchmarks.published import feldman, koskela
+from benchmarks.result import Result, clock
+from shuffledp.haystack import Haystack
+from shuffledp.profile import Envelope, meets
+
+DELTA = 1e-6
+# Feldman's step S: the largest of a scan whose answer is within 1 % of the exact one (the paper gives no rule; smaller steps cost more).
+FELDMAN = ((1.0, 1928, 18), (4.0, 402, 16))
+
+
+def clones_epsilon(n: int, epsilon0: float) -> float:
+    """Our upper end for the clones pair itself, so that both methods compute the same quantity."""
+    curve = Envelope([Haystack.of(sdp.AnyLDP(epsilon0=epsilon0).clones(), n)], "upper", epsilon0)
+    return meets(lambda epsilon, gap: float(curve(np.array([epsilon]), gap)[0]), DELTA, epsilon0, end="upper")
+
+
+def against_feldman() -> list[Result]:
+    """The same quantity, the epsilon of the clones pair."""
+    n, results = 10**6, []
+    for epsilon0, step, iterations in FELDMAN:
+        ours, seconds = clock(lambda e=epsilon0: clones_epsilon(n, e), 5)  # type: ignore[misc]
+        theirs, published = clock(lambda e=epsilon0, s=step, t=iterations: feldman.epsilon(n, e, DELTA, iterations=t, step=s), 1)  # type: ignore[misc]
+        start = feldman.closed_form_start(n, epsilon0, DELTA)
+        _, quick = clock(lambda e=epsilon0, s=step, b=start: feldman.epsilon(n, e, DELTA, iterations=14, step=s, start=b), 3)  # type: ignore[misc]
+        what = f"epsilon0 = {epsilon0:g}: answers {ours:.6f} (ours), {theirs:.6f} (S = {step}, {theirs / ours - 1.0:+.2%})"
+        measured = f"{published / seconds:.0f}x faster ({seconds * 1e3:.1f} ms against {published * 1e3:.0f} ms)"
+        results.append(Result(what, measured, "at least 50x, answers within 1 %", published / seconds >= 50.0 and abs(theirs / ours - 1.0) <= 0.01))
+        results.append(Result(f"epsilon0 = {epsilon0:g}: with the closed-form bracket of the authors' code", f"{quick / seconds:.1f}x ({quick * 1e3:.1f} ms)"))
+    return results
+
+
+def against_koskela() -> list[Result]:
+    """Clones, and the weak adversary of k-RR: as the proof has it, and repaired (theory, errata 4 and 5)."""
+    n, epsilon0, k, results = 10**4, 4.0, 4, []
+    krr = sdp.KRR(k=k, epsilon0=epsilon0)
+    for rounds in (1, 16):
+        ours, seconds = clock(lambda r=rounds: sdp.shuffle(krr, n=n, adversary="weak").compose(r).epsilon(delta=DELTA), 5)  # type: ignore[misc]
+        theirs, published = clock(lambda r=rounds: koskela.epsilon(koskela.krr_weak_pair(n, k, krr.gamma, reading="multinomial"), r, DELTA), 1)  # type: ignore[misc]
+        results.append(_koskela_row(f"weak k-RR, {rounds} rounds", ours.upper, seconds, theirs, published))
+        repaired = koskela.epsilon(koskela.krr_weak_pair(n, k, krr.gamma, reading="exact"), rounds, DELTA)
+        results.append(Result(f"weak k-RR, {rounds} rounds: their grid on the right pair", f"{repaired:.6f}, {ours.upper / repaired - 1.0:+.4%} for ours"))
+        ours, seconds = clock(lambda r=rounds: sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n).compose(r).epsilon(delta=DELTA), 5)  # type: ignore[misc]
+        theirs, published = clock(lambda r=rounds: koskela.epsilon(koskela.clones_pair(n, epsilon0), r, DELTA), 1)  # type: ignore[misc]
+        results.append(_koskela_row(f"any randomizer (theirs: clones), {rounds} rounds", ours.upper, seconds, theirs, published))
+    return results
+
+
+def _koskela_row(what: str, ours: float, seconds: float, theirs: float, published: float) -> Result:
+    measured = f"{published / seconds:.0f}x faster ({seconds * 1e3:.0f} ms, both ends, against {published * 1e3:.0f} ms), upper {ours:.6f} against {theirs:.6f}"
+    return Result(what, measured, "at least 20x, no looser", published / seconds >= 20.0 and ours <= theirs)
+
+
+def growth() -> list[Result]:
+    """What more users and more rounds cost."""
+    results = []
+    for name, randomizer in (("k-RR, k = 16", sdp.KRR(k=16, epsilon0=4.0)), ("any randomizer", sdp.AnyLDP(epsilon0=4.0)), ("binary RR", sdp.RR(epsilon0=1.0))):
+        (_, small), (_, large) = (clock(lambda r=randomizer, n=n: sdp.shuffle(r, n=n).epsilon(delta=1e-12), 5) for n in (10**6, 10**12))  # type: ignore[misc]
+        results.append(
+            Result(f"{name}: n = 1e12 against n = 1e6, delta = 1e-12", f"{large / small:.2f}x ({large * 1e3:.0f} ms)", "at most 3x", large <= 3.0 * small)
+        )
+        (_, few), (_, many) = (clock(lambda r=randomizer, k=k: sdp.shuffle(r, n=10**6).compose(k).epsilon(delta=DELTA), 3) for k in (10, 10_000))  # type: ignore[misc]
+        results.append(Result(f"{name}: 10,000 rounds against 10, n = 1e6", f"{many / few:.2f}x ({many * 1e3:.0f} ms)", "at most 2x", many <= 2.0 * few))
+    for name, noisy in (("Laplace(1)", sdp.Laplace(epsilon0=1.0)), ("Gaussian(1)", sdp.Gaussian(sigma=1.0))):
+        _, seconds = clock(lambda r=noisy: sdp.shuffle(r, n=10**6).epsilon(delta=DELTA))  # type: ignore[misc]
+        results.append(Result(f"{name}, n = 1e6", f"{seconds * 1e3:.0f} ms", "at most 1 s", seconds <= 1.0))
+    return results

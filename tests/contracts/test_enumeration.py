@@ -1,0 +1,173 @@
+"""One round of every finite randomizer against the enumeration of all datasets, both orders: lower <= exact <= upper."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shuffledp as sdp
+from shuffledp.randomizers import Floats, Randomizer
+from tests.contracts.enclosure import ABSOLUTE, SHARES, assert_between, awkward_matrices, ends, families, from_matrix, merged
+from tests.oracle import adaptive, enumerate, matrices
+
+LEVELS = (0.3, 1.5, 6.0)
+EVERY = [(e0, index) for e0 in LEVELS for index in range(len(families(e0)))]
+AWKWARD = awkward_matrices()
+
+
+def name_of(case: object) -> str:
+    return str(families(case[0])[case[1]][0]) if isinstance(case, tuple) else ""
+
+
+@pytest.mark.parametrize("case", EVERY, ids=name_of)
+def test_every_family_encloses_the_worst_dataset(case: tuple[float, int]) -> None:
+    e0, index = case
+    randomizer, rows = families(e0)[index]
+    rows, epsilons = merged(rows), randomizer.epsilon0 * SHARES
+    for n in (1, 2, 3, 4, 6, 8):
+        lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
+        assert_between(lower, enumerate.worst_delta(rows, n, epsilons), upper, (randomizer, n))
+        assert lower[-1] == upper[-1] == 0.0  # no pure randomizer leaks more than epsilon0
+
+
+@pytest.mark.parametrize("label, rows", AWKWARD, ids=[f"{label}-{rows.shape[0]}x{rows.shape[1]}" for label, rows in AWKWARD])
+def test_matrices_enclose_the_worst_dataset(label: str, rows: Floats) -> None:
+    randomizer = from_matrix(rows)
+    e0 = randomizer.epsilon0
+    epsilons = e0 * SHARES if math.isfinite(e0) else np.array([0.0, 1e-3, 0.3, 1.0, 3.0, 10.0, 30.0])
+    for n in (1, 2, 3, 5, 8 if rows.shape[1] < 4 else 6):
+        lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
+        assert_between(lower, enumerate.worst_delta(rows, n, epsilons), upper, (label, n))
+
+
+SINGLE: list[tuple[Randomizer, Floats]] = [families(1.0)[0], families(1.0)[1], families(2.0)[3], families(0.3)[-2], (from_matrix(AWKWARD[6][1]), AWKWARD[6][1])]
+
+
+@pytest.mark.parametrize("randomizer, rows", SINGLE, ids=lambda case: str(case)[:40] if isinstance(case, Randomizer) else "")
+def test_single_answers_enclose_the_worst_dataset(randomizer: Randomizer, rows: Floats) -> None:
+    """At the accuracy users get, delta(epsilon=...) and epsilon(delta=...)."""
+    for n, epsilon, delta in ((2, 0.4, 0.02), (5, 0.15, 1e-3)):
+        mechanism, exact = sdp.shuffle(randomizer, n=n), enumerate.worst_delta(merged(rows), n, epsilon)[0]
+        bound = mechanism.delta(epsilon=epsilon)
+        assert_between(bound.lower, exact, bound.upper, (randomizer, n))
+        lower, upper = mechanism.epsilon(delta=delta)
+        assert lower - 1e-12 <= enumerate.worst_epsilon(merged(rows), n, delta) <= upper + 1e-12
+
+
+def test_an_epsilon_that_does_not_exist_is_infinite() -> None:
+    """All others hold 0: with probability 0.6 the target's report 2 shows that it holds 1."""
+    rows = [[0.4, 0.6, 0.0], [0.4, 0.0, 0.6]]
+    mechanism = sdp.shuffle(sdp.FromMatrix(rows), n=3)
+    assert enumerate.worst_epsilon(rows, 3, 0.3) == math.inf
+    assert mechanism.epsilon(delta=0.3).upper == math.inf
+    lower, upper = mechanism.epsilon(delta=0.61)
+    assert lower <= enumerate.worst_epsilon(rows, 3, 0.61) + 1e-12 <= upper + 1e-12 < 1.0
+
+
+@settings(max_examples=150)
+@given(
+    e0=st.one_of(st.floats(-6.0, math.log10(30.0)).map(lambda power: 10.0**power), st.sampled_from([1e-6, 1e-3, math.log(2.0), 15.0, 30.0])),
+    family=st.integers(0, len(families(5.0)) - 1),
+    n=st.integers(1, 6),
+    shares=st.lists(st.one_of(st.floats(0.0, 1.0), st.floats(-9.0, -1.0).map(lambda p: 1.0 - 10.0**p)), min_size=1, max_size=5),
+    gap=st.sampled_from([1e-2, 1e-3, 1e-4]),
+)
+def test_enclosure_at_any_parameters(e0: float, family: int, n: int, shares: list[float], gap: float) -> None:
+    randomizer, rows = families(e0)[family]
+    epsilons = e0 * np.sort(shares)
+    lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons, gap)
+    assert_between(lower, enumerate.worst_delta(merged(rows), n, epsilons), upper, (randomizer, n, gap))
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), k=st.integers(2, 4), outputs=st.integers(2, 4), zeros=st.floats(0.0, 0.5), spread=st.floats(-1.5, 1.0))
+def test_enclosure_of_any_matrix(seed: int, n: int, k: int, outputs: int, zeros: float, spread: float) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.dirichlet(np.full(outputs, 10.0**spread), size=k)
+    rows[rng.random(rows.shape) < zeros] = 0.0
+    rows[rows.sum(axis=1) == 0.0, 0] = 1.0
+    rows /= rows.sum(axis=1, keepdims=True)
+    epsilons = np.concatenate([[0.0], rng.uniform(0.0, 3.0, 4), rng.uniform(0.0, 12.0, 2)])
+    lower, upper = ends(sdp.shuffle(from_matrix(rows), n=n), epsilons, 1e-3)
+    assert_between(lower, enumerate.worst_delta(rows, n, epsilons), upper, rows)
+
+
+@pytest.mark.parametrize("adversary, exact", [("weak", enumerate.weak_delta), ("strong", enumerate.strong_delta)])
+@pytest.mark.parametrize("e0", [0.3, 2.0, 5.0])
+def test_weak_and_strong_views_are_enclosed_closely(adversary: str, exact: object, e0: float) -> None:
+    cases = [families(e0)[i] for i in (0, 1, 2, 5, 8, -2)] + ([(from_matrix(rows), rows) for _, rows in AWKWARD[:11]] if e0 == 2.0 else [])
+    epsilons = np.array([0.0, 0.1, 0.5, 0.9, 0.999, 1.3]) * e0
+    for randomizer, rows in cases:
+        rows = merged(rows)
+        for n in (1, 2, 4, 6):
+            values = [max(exact(rows, n, pair, epsilon) for pair in permutations(range(len(rows)), 2)) for epsilon in epsilons]  # type: ignore[operator]
+            lower, upper = ends(sdp.shuffle(randomizer, n=n, adversary=adversary), epsilons, 1e-4)  # type: ignore[arg-type]
+            assert_between(lower, values, upper, (randomizer, n, adversary))
+    bound = sdp.shuffle(cases[1][0], n=4, adversary=adversary).delta(epsilon=0.5 * e0)  # type: ignore[arg-type]
+    assert_between(bound.lower, max(exact(cases[1][1], 4, pair, 0.5 * e0) for pair in permutations(range(3), 2)), bound.upper)  # type: ignore[operator]
+    assert bound.width <= 1e-4 * bound.upper
+
+
+def test_adversaries_who_see_more_learn_more() -> None:
+    epsilons = np.linspace(0.0, 1.9, 8)
+    views = [ends(sdp.shuffle(sdp.KRR(k=3, epsilon0=2.0), n=6, adversary=adversary), epsilons) for adversary in ("shuffled", "weak", "strong")]
+    for (less, _), (_, more) in zip(views[:-1], views[1:], strict=True):
+        assert np.all(less <= more)
+
+
+@pytest.mark.parametrize("randomizer", [sdp.RR(epsilon0=1.0), sdp.KRR(k=4, epsilon0=2.0), sdp.AnyLDP(epsilon0=1.0), sdp.AnyLDP(epsilon0=1.0, delta0=1e-4)], ids=str)
+def test_colluders_hide_nobody(randomizer: Randomizer) -> None:
+    some, few = sdp.shuffle(randomizer, n=50, honest=20), sdp.shuffle(randomizer, n=20)
+    epsilons = np.linspace(0.0, 0.9, 7)
+    for end in ("lower", "upper"):
+        assert np.array_equal(some._end(end, epsilons, 1e-3), few._end(end, epsilons, 1e-3))  # type: ignore[arg-type]
+    assert any("20 of the 50 users" in assumption for assumption in some.assumptions)
+
+
+@pytest.mark.parametrize("e0", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_no_bad_matrix_exceeds_any_ldp(e0: float, n: int) -> None:
+    """Extreme matrices, weights searched to leak the most, at every epsilon; and the lower end is attained by 2-RR or 3-RR."""
+    epsilons = e0 * SHARES
+    lower, upper = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0), n=n), epsilons)
+    rng = np.random.default_rng(round(100 * e0) + n)
+    for k, outputs, share in ((2, 2, 0.5), (3, 3, 0.3), (3, 4, 0.8), (4, 4, 0.5)):
+        rows = adaptive.bad_ldp_matrix(rng, k, outputs, e0, n=n, eps=share * e0, steps=25)
+        assert adaptive.ldp_level(rows) <= e0 + 1e-12
+        assert np.all(enumerate.worst_delta(rows, n, epsilons) <= upper * (1.0 + 1e-12) + 1e-14)
+    attained = np.maximum(*(enumerate.worst_delta(matrices.krr(k, e0), n, epsilons) for k in (2, 3)))
+    assert_between(lower, attained, upper)
+    weak = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0), n=n, adversary="weak"), epsilons)
+    assert_between(weak[0], [enumerate.weak_delta(matrices.krr(2, e0), n, (0, 1), epsilon) for epsilon in epsilons], weak[1])
+
+
+@pytest.mark.parametrize("n, outputs", [(1, 3), (2, 2), (2, 3), (3, 2), (3, 3)])
+@pytest.mark.parametrize("e0", [0.5, 1.5])
+def test_no_adaptive_tree_exceeds_any_ldp(n: int, outputs: int, e0: float) -> None:
+    shares = np.array([0.0, 0.2, 0.5, 0.7, 0.95])
+    _, upper = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0), n=n), e0 * shares)
+    rng = np.random.default_rng(n)
+    for share, bound in zip(shares, upper, strict=True):
+        _, delta = adaptive.worst_tree(rng, n, outputs, e0, share * e0, steps=60)
+        assert delta <= bound * (1.0 + 1e-12) + 1e-14
+        assert share < 0.5 or n == 1 or delta > 0.25 * bound  # the search does find bad trees
+        trees = (adaptive.random_tree(rng, n, outputs, e0) for _ in range(5))
+        assert all(adaptive.adaptive_delta(tree, share * e0) <= bound + 1e-14 for tree in trees)
+
+
+@pytest.mark.parametrize("delta0", [1e-9, 1e-4, 0.02])
+@pytest.mark.parametrize("e0", [0.5, 2.0])
+def test_leaky_randomizers_stay_below_any_ldp(e0: float, delta0: float) -> None:
+    """Show the input with probability delta0, else k-RR: (e0, delta0)-LDP."""
+    epsilons = np.array([0.0, 0.1, 0.5, 0.9, 1.0, 1.5, 3.0]) * e0
+    for n in (1, 2, 4, 6):
+        lower, upper = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0, delta0=delta0), n=n), epsilons)
+        leaky = [np.hstack([(1.0 - delta0) * matrices.krr(k, e0), delta0 * np.eye(k)]) for k in (2, 3)]
+        exact = [enumerate.worst_delta(rows, n, epsilons) for rows in leaky]
+        assert np.all(np.maximum(*exact) <= upper * (1.0 + 1e-12) + ABSOLUTE)
+        assert_between(lower, exact[1], upper)
