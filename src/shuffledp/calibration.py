@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.errors import InvalidInput
-from shuffledp.mechanism import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds, shuffle
+from shuffledp.guarantee import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds
+from shuffledp.mechanism import shuffle
 from shuffledp.randomizers import Gaussian
 from shuffledp.randomizers.base import Randomizer
 from shuffledp.reductions import Adversary

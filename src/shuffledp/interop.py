@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shuffledp.errors import InvalidInput, check_positive
-from shuffledp.mechanism import Guarantee
+from shuffledp.guarantee import Guarantee
 
 __all__ = ["to_dp_accounting"]
 

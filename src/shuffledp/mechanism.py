@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,104 +10,21 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp import renyi
-from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
+from shuffledp.errors import InvalidInput, check_count
 from shuffledp.explanation import Explanation, Row
+from shuffledp.guarantee import CURVE_GAP, Guarantee, check_delta, check_order, check_rounds
 from shuffledp.haystack import DEFAULT_GAP, BinaryScan, Haystack
 from shuffledp.pld import Composition, CurveBand, LossDistribution, knot_indices, optimistic, pessimistic
-from shuffledp.profile import Band, Bound, Envelope, convex, meets, minorant
+from shuffledp.profile import Bound, Envelope, meets
 from shuffledp.randomizers import AnyLDP, Gaussian
 from shuffledp.randomizers.base import End, Floats, Randomizer
 from shuffledp.reductions import ADVERSARIES, Adversary, Curve, Reduction, reduce
 
-__all__ = ["Accountant", "Guarantee", "Rounds", "Shuffled", "shuffle"]
+__all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
 
-CURVE_GAP = 2e-4  # for the curves that PLDs are made of
 PER_DEVIATION = 40  # grid points per typical loss
 TAIL = 1e-60  # losses rarer than this are counted as infinite
 LONGEST = 400.0  # the largest finite loss
-MOST_ROUNDS = 10**9
-
-
-class Guarantee(ABC):
-    """What is certified about a mechanism: every answer is an interval that contains the true value."""
-
-    method: str
-    assumptions: tuple[str, ...]
-
-    @abstractmethod
-    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        """One end of delta at every epsilon >= 0."""
-
-    @property
-    @abstractmethod
-    def ceiling(self) -> float:
-        """An epsilon at which delta is certainly 0 (``math.inf`` if there is none)."""
-
-    @abstractmethod
-    def compose(self, rounds: int) -> Guarantee:
-        """The same mechanism run ``rounds`` times over the same users, with fresh randomness every time."""
-
-    @abstractmethod
-    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
-        """A privacy loss distribution on the grid of multiples of ``spacing`` that dominates the mechanism, in both orders."""
-
-    @abstractmethod
-    def rdp(self, *, order: float) -> Bound:
-        """The Renyi divergence of ``order`` > 1, the larger of both directions."""
-
-    @abstractmethod
-    def explain(self, *, delta: float) -> Explanation:
-        """Which theorem, its assumptions, and every other bound beside it."""
-
-    def delta(self, *, epsilon: float) -> Bound:
-        """The smallest delta for which the mechanism is (epsilon, delta)-DP."""
-        epsilon = check_epsilon(epsilon)
-        lower, upper = (float(self._end(end, np.array([epsilon]))[0]) for end in ("lower", "upper"))
-        return self._bound(lower, upper)
-
-    def epsilon(self, *, delta: float) -> Bound:
-        """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
-        delta = check_delta(delta)
-
-        def at(end: End) -> float:
-            return meets(lambda epsilon, gap: float(self._end(end, np.array([epsilon]), gap)[0]), delta, self.ceiling, end=end)
-
-        return self._bound(at("lower"), at("upper"))
-
-    def profile(self, epsilons: Floats) -> Band:
-        """delta at many epsilons at once; each end is decreasing and convex in e^epsilon."""
-        epsilons = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
-        for epsilon in epsilons.ravel():
-            check_epsilon(float(epsilon))
-        points, back = np.unique(epsilons, return_inverse=True)
-        lower, upper = (convex(points, self._end(end, points))[back].reshape(epsilons.shape) for end in ("lower", "upper"))
-        return Band(epsilons, np.minimum(lower, upper), upper)
-
-    def tradeoff(self, alphas: Floats) -> Band:
-        """The f-DP curve: the least type II error of any test whose type I error is alpha (Dong, Roth and Su 2022)."""
-        alphas = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
-        for alpha in alphas.ravel():
-            check_probability("alpha", float(alpha), zero=True, one=True, remedy="alpha is the probability of a false alarm.")
-        end = self.ceiling if math.isfinite(self.ceiling) else self.epsilon(delta=1e-9).upper
-        far = min(self.epsilon(delta=1e-9).upper, end)
-        points = np.linspace(0.0, far if math.isfinite(far) else 50.0, 257)
-        x = np.exp(points)
-        upper = self._end("upper", points, CURVE_GAP)
-        lower = minorant(x, self._end("lower", points, CURVE_GAP), upper)
-        lower[-1] = 0.0  # nothing is claimed beyond the last point
-        low, high = (_dual(alphas, x, curve) for curve in (upper, lower))
-        return Band(alphas, np.minimum(low, high), high)
-
-    def _bound(self, lower: float, upper: float) -> Bound:
-        return Bound(min(lower, upper), upper, self.method, self.assumptions)
-
-
-def _dual(alphas: Floats, x: Floats, delta: Floats) -> Floats:
-    """sup over x >= 1 of the two lines that (log x, delta)-DP puts under the trade-off curve."""
-    flat = alphas.reshape(-1, 1)
-    steep = 1.0 - delta - x * flat
-    shallow = (1.0 - delta - flat) / x
-    return np.asarray(np.clip(np.maximum(steep, shallow).max(axis=1), 0.0, 1.0).reshape(alphas.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,35 +297,3 @@ class Accountant:
     def epsilon(self, *, delta: float) -> Bound:
         """See ``Guarantee.epsilon``."""
         return self.total.epsilon(delta=delta)
-
-
-def check_epsilon(value: object) -> float:
-    """Return ``value`` as a privacy parameter epsilon >= 0."""
-    epsilon = check_finite("epsilon", value, remedy="epsilon is the privacy loss to test, 0 or more.")
-    if epsilon < 0.0:
-        raise InvalidInput(f"epsilon must be at least 0, got {epsilon!r}. For epsilon = 0 delta is the total variation distance.")
-    return epsilon
-
-
-def check_delta(value: object) -> float:
-    """Return ``value`` as a delta in (0, 1)."""
-    delta = check_probability("delta", value, remedy="delta is a small probability, such as 1e-6, well below 1/n.")
-    if delta < 1e-250:
-        raise InvalidInput(f"delta must be at least 1e-250, got {delta!r}. Below that, use epsilon0: the local guarantee has delta = 0.")
-    return delta
-
-
-def check_rounds(value: object) -> int:
-    """Return ``value`` as a number of rounds."""
-    rounds = check_count("rounds", value, least=1, remedy="rounds counts how often the same users report.")
-    if rounds > MOST_ROUNDS:
-        raise InvalidInput(f"rounds must be at most {MOST_ROUNDS}, got {rounds}. Nobody reports that often; split the population instead.")
-    return rounds
-
-
-def check_order(value: object) -> float:
-    """Return ``value`` as a Renyi order above 1."""
-    order = check_finite("order", value, remedy="Renyi orders are above 1; 2 to 64 is usual.")
-    if order <= 1.0:
-        raise InvalidInput(f"order must exceed 1, got {order!r}. 2 to 64 is usual; order 1 is the Kullback-Leibler divergence.")
-    return order

@@ -7,26 +7,27 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shuffledp.errors import InvalidInput
-from shuffledp.mechanism import Guarantee, Rounds, Shuffled, shuffle
+from shuffledp.guarantee import Guarantee
+from shuffledp.mechanism import Rounds, Shuffled, shuffle
 from shuffledp.profile import Band, meets
 from shuffledp.randomizers.base import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURE_TYPES", "check_figure", "curve_figure", "describe", "replace_file", "rounded"]
+__all__ = ["FIGURE_TYPES", "check_figure", "curve_figure", "describe", "parts", "replace_file", "rounded"]
 
 FIGURE_TYPES = (".png", ".svg", ".pdf")
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
 GAP = 1e-4  # between the ends, relative: invisible in a figure, and many times faster than the accuracy of single answers
 DARK, BLUE, PALE, GREY = "#16324f", "#2f6db3", "#6aa8e8", "0.35"
-STYLE = {"font.size": 9.0, "axes.titlesize": 10.0, "pdf.fonttype": 42}
+STYLE: dict[Any, float] = {"font.size": 9.0, "axes.titlesize": 10.0, "pdf.fonttype": 42}
 
 
 def curve_figure(guarantee: Guarantee, path: str | os.PathLike[str], *, epsilons: Floats | None = None, delta: float = 1e-6, title: str | None = None) -> Path:
@@ -75,7 +76,7 @@ def describe(guarantee: Guarantee) -> str:
     'krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds'
     """
     words = []
-    for part, rounds in _parts(guarantee):
+    for part, rounds in parts(guarantee):
         facts = dict(part.randomizer.describe())
         law = [str(facts.pop("randomizer")), *(f"{key} = {value:.6g}" if isinstance(value, float) else f"{key} = {value}" for key, value in facts.items())]
         users = f"{part.n:,} user{'s' * (part.n > 1)}" + ("" if part.honest == part.n else f", {part.honest:,} of them honest")
@@ -88,13 +89,13 @@ def rounded(value: float, *, up: bool, digits: int = 4) -> str:
     """``value`` in a few digits, rounded to the safe side: up for an upper end, down for a lower one.
 
     >>> rounded(0.361590001, up=True), rounded(0.36158999, up=False), rounded(2.5e-07, up=True), rounded(12345678.9, up=True)
-    ('0.3616', '0.3615', '2.5e-7', '1.235e+7')
+    ('0.3616', '0.3615', '2.500e-7', '1.235e+7')
     """
     if not math.isfinite(value):
         return "infinite"
     direction = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
     short = float(decimal.Context(prec=digits, rounding=direction).create_decimal_from_float(value))
-    return f"{short:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
+    return f"{short:#.{digits}g}".removesuffix(".").replace("e-0", "e-").replace("e+0", "e+")
 
 
 def check_figure(path: str | os.PathLike[str]) -> Path:
@@ -115,12 +116,12 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody ever sees half a file."""
     if path.is_dir():
         raise InvalidInput(f"{str(path)!r} must be a file, got a folder. Add a file name, such as {str(path / f'curve{path.suffix}')!r}.")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"the folder of {str(path)!r} must exist, got none. Create it first: mkdir -p {path.parent}")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write(temporary)
         os.replace(temporary, path)
-    except FileNotFoundError:
-        raise InvalidInput(f"the folder of {str(path)!r} must exist, got none. Create it first: mkdir -p {path.parent}") from None
     except OSError as error:
         raise InvalidInput(f"{str(path)!r} must be writable, got: {error.strerror or error}. Choose another place, or make room there.") from None
     finally:
@@ -128,7 +129,8 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
             temporary.unlink()
 
 
-def _parts(guarantee: Guarantee) -> tuple[tuple[Shuffled, int], ...]:
+def parts(guarantee: Guarantee) -> tuple[tuple[Shuffled, int], ...]:
+    """The mechanisms in a guarantee, each with the number of its rounds."""
     if isinstance(guarantee, Rounds):
         return guarantee.parts
     if isinstance(guarantee, Shuffled):
@@ -138,8 +140,8 @@ def _parts(guarantee: Guarantee) -> tuple[tuple[Shuffled, int], ...]:
 
 def _without_shuffler(guarantee: Guarantee) -> Guarantee:
     """The same reports, each sent under its owner's name."""
-    parts = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in _parts(guarantee))
-    return parts[0][0] if sum(rounds for _, rounds in parts) == 1 else Rounds(parts)
+    alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in parts(guarantee))
+    return alone[0][0] if sum(rounds for _, rounds in alone) == 1 else Rounds(alone)
 
 
 def _epsilon_alone(local: Guarantee, delta: float) -> float:
@@ -147,7 +149,7 @@ def _epsilon_alone(local: Guarantee, delta: float) -> float:
 
 
 def _reports(guarantee: Guarantee) -> str:
-    rounds = sum(rounds for _, rounds in _parts(guarantee))
+    rounds = sum(rounds for _, rounds in parts(guarantee))
     return "one report" if rounds == 1 else f"{rounds:,} reports"
 
 
@@ -159,7 +161,7 @@ def _reach(*landmarks: float) -> tuple[float, float]:
 
 def _close_to(ceiling: float, near: float, far: float) -> Floats:
     """Points that close in on the epsilon at which a pure guarantee falls to nothing."""
-    points = np.minimum(ceiling, 1e300) * (1.0 - 10.0 ** -np.arange(1.0, 14.0, 0.5))
+    points: Floats = min(ceiling, 1e300) * (1.0 - 10.0 ** -np.arange(1.0, 14.0, 0.5))
     return points[(near <= points) & (points <= far)]
 
 
@@ -184,7 +186,7 @@ def _scale(axes: Axes, near: float, far: float, *, log: bool) -> None:
 
     if log:
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if far < 300.0 * near else (1.0,), numticks=20))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if far < 1e3 * near else (1.0,), numticks=20))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}".replace("e-0", "e-")))
     axes.set_xlim(near, far)
@@ -198,7 +200,7 @@ def _compare(axes: Axes, least: float, shuffled: float, alone: float, delta: flo
     middle = math.sqrt(shuffled * alone) if axes.get_xscale() == "log" else 0.5 * (shuffled + alone)
     times = alone / shuffled
     notes = [
-        (middle, (0.0, 4.0), "center", f"{times:,.1f} times smaller" if times < 10.0 else f"{times:,.0f} times smaller"),
+        (middle, (0.0, 6.0), "center", f"{times:,.1f} times smaller" if times < 10.0 else f"{times:,.0f} times smaller"),
         (least, (-7.0, -3.0), "right", f"ε ≤ {rounded(shuffled, up=True, digits=3)}"),
         (alone, (7.0, -3.0), "left", f"ε = {rounded(alone, up=True, digits=3)}"),
     ]

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.mechanism import Guarantee
+from shuffledp.guarantee import Guarantee
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, Floats, FromMatrix, Hadamard, LocalHash, Randomizer, SubsetSelection, Unary
 from tests.oracle import matrices
 

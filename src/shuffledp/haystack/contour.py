@@ -175,7 +175,7 @@ def _ramp(law: _Sum, line: _Line, sizes: Floats) -> tuple[Floats, Floats, Floats
     drift = 8.0 * UNIT * law.n * ((lift * sizes).sum(axis=1) * c / phi / filled + moved)
     rounding += total * np.expm1(np.minimum(drift + 8.0 * UNIT * np.abs(log_m) + 64.0 * UNIT, 50.0))
     # What lies beyond the last node, where |M| <= M(c), and the nodes passed over.
-    edge, blow = count * step, np.exp(0.5 * (tau * c) ** 2)
+    edge, blow = (count - 1) * step, np.exp(0.5 * (tau * c) ** 2)
     tail = blow * np.sqrt(2.0 / np.pi) / tau * np.exp(log_ndtr(-edge * tau)) * (1.0 / edge**2 + tau**2)
     skipped = blow * np.exp(-NEGLIGIBLE) * (step / c**2 + 1.0 / c + step * tau**2 + tau)
     error = rounding + tail + skipped

@@ -28,7 +28,7 @@ class Composition:
 
     def __init__(self, parts: Sequence[tuple[LossDistribution, int]]) -> None:
         self.parts = [(part, rounds, np.log(part.mass)) for part, rounds in parts]
-        self.spacing = parts[0][0].spacing
+        self.spacing: float = parts[0][0].spacing
         self.least = sum(rounds * int(part.index[0]) for part, rounds in parts)
         self.most = sum(rounds * int(part.index[-1]) for part, rounds in parts)
         self._last: _Tilted | None = None  # nearby questions share one FFT
@@ -89,7 +89,7 @@ class Composition:
                 return epsilon
             nudge = 1e-9 * max(epsilon, self.spacing) * 2.0**attempt
             epsilon = epsilon + nudge if end == "upper" else max(epsilon - nudge, 0.0)
-        return self.spacing * self.most
+        return float(self.spacing * self.most if end == "upper" else 0.0)
 
     def _tilt_for(self, delta: float) -> float:
         """The tilt of the Chernoff bound: the c at which (log E e^(cY) - log delta) / c is least."""
@@ -97,7 +97,7 @@ class Composition:
 
         def slope(c: float) -> float:
             value, mean, _ = self.cumulant(c)
-            return c * mean - value + np.log(delta)
+            return float(c * mean - value + np.log(delta))
 
         low, high = 0.1 * scale, scale
         while slope(high) < 0.0 and high * self.spacing < 1e3:
@@ -130,7 +130,7 @@ class Composition:
         log_m, mean, variance = self.cumulant(c)
         points, first, wrapped = self._window(c, log_m, mean, variance)
         law, noise = self._tilted_sum(c, points)
-        return _Tilted(c, log_m, self.spacing * (first + np.arange(points)), np.roll(law, -(first % points)), wrapped, noise)
+        return _Tilted(c, log_m, self.spacing * (first + np.arange(points, dtype=np.float64)), np.roll(law, -(first % points)), wrapped, noise)
 
     def _window(self, c: float, log_m: float, mean: float, variance: float) -> tuple[int, int, float]:
         """Number of points, first index, and a bound on the tilted mass outside."""
@@ -187,8 +187,8 @@ class _Tilted:
         goal = delta * np.exp(min(self.c * centre - self.log_m, 700.0))
         above = np.cumsum(mass[::-1])[::-1]
         below = np.cumsum((mass * np.exp(centre - y))[::-1])[::-1]
-        fallen = np.searchsorted(np.exp(y - centre) * below - above, -goal)  # the answer lies just before this point
-        if fallen >= y.size or above[fallen] <= goal:
+        fallen = np.searchsorted(np.exp(np.minimum(y - centre, 700.0)) * below - above, -goal)  # the answer lies just before this point
+        if fallen >= y.size or above[fallen] <= goal or below[fallen] <= 0.0:
             return max(float(y[min(fallen, y.size - 1)]), 0.0)
         return max(centre + float(np.log((above[fallen] - goal) / below[fallen])), 0.0)
 

@@ -40,8 +40,8 @@ class LossDistribution:
 def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribution:
     """A PLD that dominates every pair whose two curves are both at most ``curve`` at the knots.
 
-    This is "connect the dots" (Doroshenko et al. 2022). ``knots`` are grid indices from 0 up. Chords of a convex function lie above it, and so does the lower convex hull of upper values
-    at the knots; beyond the last knot the curve is continued as a constant, which is mass at infinity.
+    This is "connect the dots" (Doroshenko et al. 2022). ``knots`` are grid indices from 0 up. Chords of a convex function lie above it,
+    and so does the lower convex hull of upper values at the knots; beyond the last knot the curve goes on as a constant: infinite loss.
     """
     x = np.exp(spacing * knots)
     values = curve(spacing * knots)

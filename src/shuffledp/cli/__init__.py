@@ -1,0 +1,60 @@
+"""The command line: a set-up in, a certified answer out, as a table or as JSON.
+
+randomizers  the names and parameters of randomizers, as they are typed
+setup        the options that all commands share, as one ``Setup``
+show         answers as tables, as plain words, and as strict JSON
+commands     epsilon, delta, calibrate, explain, curve
+
+Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, the answer
+could not be written; 130, interrupted.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from shuffledp.cli.commands import app
+from shuffledp.errors import InvalidInput
+
+__all__ = ["main"]
+
+# BadParameter is a UsageError is a ClickException: every error of the parser. It has no public name in all versions of typer.
+ParserError: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        code = app(args=arguments, prog_name="shuffledp", standalone_mode=False)
+        sys.stdout.flush()
+    except InvalidInput as error:
+        return _refuse(str(error))
+    except ParserError as error:
+        return _refuse(_explained(error))
+    except typer.Abort:
+        return 130
+    except OSError as error:  # standard output is full, or its reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter would try again at exit
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: the answer could not be written: {error.strerror}.", file=sys.stderr)
+        return 1
+    return int(code or 0)
+
+
+def _explained(error: Any) -> str:
+    """The parser's own words, and a remedy where they have none."""
+    words: str = error.format_message().strip()
+    words += "" if words.endswith((".", "?")) else "."
+    if isinstance(error, typer.BadParameter) and error.message:  # from one of our readers, which says what to write instead
+        return words
+    meaning = getattr(getattr(error, "param", None), "help", None) or ""
+    path = error.ctx.command_path if getattr(error, "ctx", None) else "shuffledp"
+    return f"{words} {meaning} Try '{path} --help'."
+
+
+def _refuse(message: str) -> int:
+    print("error:", " ".join(message.split()), file=sys.stderr)
+    return 2

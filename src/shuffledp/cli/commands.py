@@ -1,0 +1,251 @@
+"""The commands: epsilon, delta, calibrate, explain, curve."""
+
+import csv
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from shuffledp import __version__, plots
+from shuffledp.calibration import Calibration
+from shuffledp.calibration import calibrate as solve
+from shuffledp.cli import show
+from shuffledp.cli.randomizers import KINDS, read_count, read_number
+from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.guarantee import Guarantee, check_delta, check_epsilon
+from shuffledp.profile import Band, Bound
+from shuffledp.randomizers import Floats
+
+__all__ = ["app"]
+
+FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
+ROWS, MOST_ROWS = 11, 10_000
+LIMITS = {
+    "epsilon0": "at most: less noise would miss the target",
+    "sigma": "at least: less noise would miss the target",
+    "n": "at least: fewer users would miss the target",
+    "rounds": "at most: one more would miss the target",
+}
+KRR = "--randomizer krr --k 16"
+
+app = typer.Typer(name="shuffledp", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+def _examples(*lines: str) -> str:
+    return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"shuffledp {line}" for line in lines)])
+
+
+def _names() -> str:
+    lines = (f"{name:<11}{kind.usage():<31}{kind.title}" for name, kind in KINDS.items())
+    return "\n".join(["Randomizers, and what they take:", *lines]).replace("[", r"\[")
+
+
+def _question(name: str, meaning: str) -> typer.models.OptionInfo:
+    return typer.Option(f"--{name}", parser=read_number, metavar="NUMBER", help=meaning, rich_help_panel=QUESTION)  # type: ignore[no-any-return]
+
+
+Delta = Annotated[float, _question("delta", "The delta to allow: a small probability, well below 1/n.")]
+Epsilon = Annotated[float, _question("epsilon", "The epsilon to test.")]
+Target = Annotated[float, _question("epsilon", "The epsilon that must not be exceeded.")]
+
+
+@app.callback(invoke_without_command=True, epilog=f"{_names()}\n\n{_examples(f'epsilon {KRR} --epsilon0 4 --n 10000 --delta 1e-6')}")
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """How private is a shuffled report? Every answer is an interval that provably contains the true value."""
+    if version:
+        print(f"shuffledp {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command with the shared options and its examples."""
+
+    def register(command: Callable[..., None]) -> Callable[..., None]:
+        name = command.__name__
+        return app.command(name, epilog=_examples(*(f"{name} {example}" for example in examples)))(with_setup(command))
+
+    return register
+
+
+@_command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --honest 90% --rounds 30 --delta 1e-8")
+def epsilon(setup: Setup, delta: Delta) -> None:
+    """The smallest epsilon of the shuffled reports, at a given delta."""
+    check_delta(delta)
+    guarantee = setup.guarantee()
+    with show.patiently("computing epsilon"):
+        bound = guarantee.epsilon(delta=delta)
+    if setup.as_json:
+        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, delta), delta=delta)
+    given = f"{show.crowd(guarantee)}, the true epsilon at delta = {show.short(delta)} is {_between(bound)}."
+    return _bound_in_words("epsilon", guarantee, bound, [given, show.meaning(bound.upper, delta)], show.cautions(guarantee, delta))
+
+
+@_command(f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json")
+def delta(setup: Setup, epsilon: Epsilon) -> None:
+    """The smallest delta of the shuffled reports, at a given epsilon."""
+    check_epsilon(epsilon)
+    guarantee = setup.guarantee()
+    with show.patiently("computing delta"):
+        bound = guarantee.delta(epsilon=epsilon)
+    if setup.as_json:
+        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, bound.upper), epsilon=epsilon)
+    given = f"{show.crowd(guarantee)}, the true delta at epsilon = {show.short(epsilon)} is {_between(bound)}."
+    return _bound_in_words("delta", guarantee, bound, [given, show.meaning(epsilon, bound.upper)], show.cautions(guarantee, bound.upper))
+
+
+@_command(
+    f"{KRR} --n 10000 --epsilon 1 --delta 1e-6",
+    f"{KRR} --epsilon0 4 --epsilon 1 --delta 1e-6",
+    f"{KRR} --epsilon0 4 --n 10000 --epsilon 1 --delta 1e-6",
+)
+def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
+    """The one unknown of a plan, so that a target (epsilon, delta) is met.
+
+    Leave out --epsilon0 (gaussian: --sigma) for the weakest noise allowed,
+    leave out --n for the fewest users, and give both of them, but not
+    --rounds, for the most rounds. The answer is checked before it is shown.
+    """
+    check_epsilon(epsilon)
+    check_delta(delta)
+    with show.patiently("solving"):
+        found = _solve(setup, epsilon, delta)
+    value = int(found.value) if found.unknown in ("n", "rounds") else found.value
+    if setup.as_json:
+        facts = {found.unknown: value, "solved_for": found.unknown, "reached_epsilon": found.epsilon, "epsilon": epsilon, "delta": delta}
+        why = {"method": found.guarantee.method, "assumptions": list(found.guarantee.assumptions)}
+        return show.as_json(facts | why | setup.facts(found.guarantee), show.cautions(found.guarantee, delta))
+    limit = LIMITS[found.unknown]
+    rows = [
+        (found.unknown, f"{value:,}" if isinstance(value, int) else show.short(value), limit),
+        ("epsilon", plots.rounded(found.epsilon, up=True), f"reached at delta = {show.short(delta)}; the target is {show.short(epsilon)}"),
+    ]
+    words = [show.meaning(found.epsilon, delta), f"Proof: {found.guarantee.method}.", *(f"Note: {note}." for note in show.cautions(found.guarantee, delta))]
+    return show.answer(plots.describe(found.guarantee), rows, words)
+
+
+@_command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6")
+def explain(setup: Setup, delta: Delta) -> None:
+    """Which theorem certifies the answer, what it assumes, and every other bound beside it."""
+    check_delta(delta)
+    guarantee = setup.guarantee()
+    with show.patiently("computing every bound"):
+        report = guarantee.explain(delta=delta)
+    notes = show.cautions(guarantee, delta)
+    if setup.as_json:
+        bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
+        return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
+    ends = f"epsilon at delta = {show.short(delta)} is {_between(report.bound)}, by the {report.bound.method}."
+    show.answer(plots.describe(guarantee), [], [ends, ""])
+    show.table(["epsilon", "", "bound"], [(plots.rounded(row.epsilon, up=row.side == "upper"), _side(row.side), row.source) for row in report.rows], numbers=1)
+    show.sentences(["", "It holds if", *(f"- {assumption}" for assumption in report.bound.assumptions), *(f"\nNote: {note}." for note in notes)])
+    return None
+
+
+@_command(
+    f"{KRR} --epsilon0 4 --n 10000", "--randomizer rr --epsilon0 1 --n 1000 --plot curve.png", "--randomizer rr --epsilon0 1 --n 1000 --to 0.2 --csv curve.csv"
+)
+def curve(
+    setup: Setup,
+    first: Annotated[float | None, _question("from", "The first epsilon; left out, 0.")] = None,
+    last: Annotated[float | None, _question("to", f"The last epsilon; left out, where delta is {FAR_DELTA:g}.")] = None,
+    points: Annotated[
+        int | None, typer.Option("--points", parser=read_count, metavar="COUNT", help=f"How many epsilons; left out, {ROWS}.", rich_help_panel=QUESTION)
+    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as png, svg or pdf.", rich_help_panel=ANSWER)] = None,
+    table: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)] = None,
+) -> None:
+    """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV."""
+    if plot is not None:
+        plots.check_figure(plot)
+    guarantee = setup.guarantee()
+    with show.patiently("computing the curve"):
+        band = guarantee.profile(_range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points))
+        if plot is not None:
+            chosen = None if first is None and last is None else np.linspace(band.at[0], band.at[-1], max(band.at.size, plots.POINTS))
+            plots.curve_figure(guarantee, plot, epsilons=chosen)
+    if table is not None:
+        plots.replace_file(table, lambda temporary: _write_csv(temporary, band))
+    if setup.as_json:
+        facts = {"epsilons": band.at.tolist(), "lower": band.lower.tolist(), "upper": band.upper.tolist(), "method": guarantee.method}
+        files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
+        return show.as_json(facts | {"assumptions": list(guarantee.assumptions)} | setup.facts(guarantee) | files)
+    show.answer(plots.describe(guarantee), [], [])
+    rows = [(show.short(e), plots.rounded(low, up=False), plots.rounded(high, up=True)) for e, low, high in zip(*(each.tolist() for each in band), strict=True)]
+    show.table(["epsilon", "delta, at least", "at most"], rows, numbers=3)
+    for what, path in (("figure", plot), ("table", table)):
+        if path is not None:
+            print(f"\n{what} written to {path}")
+    return None
+
+
+def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], **asked: object) -> None:
+    ends = {"lower": bound.lower, "upper": bound.upper, "method": bound.method, "assumptions": list(bound.assumptions)}
+    show.as_json(ends | setup.facts(guarantee) | asked, notes)
+
+
+def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[str], notes: list[str]) -> None:
+    rows = [
+        (what, plots.rounded(bound.upper, up=True), "at most: this is guaranteed"),
+        ("", plots.rounded(bound.lower, up=False), "at least: no proof can go below this"),
+    ]
+    show.answer(plots.describe(guarantee), rows, [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in notes)])
+
+
+def _between(bound: Bound) -> str:
+    return f"between {plots.rounded(bound.lower, up=False)} and {plots.rounded(bound.upper, up=True)}"
+
+
+def _side(side: str) -> str:
+    return {"upper": "at most", "lower": "at least"}.get(side, side)
+
+
+def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
+    """Find what is left out: epsilon0 or what stands for it, n, or, if both are given, the rounds."""
+    strength = setup.kind.strengths[0]
+    open_strength = setup.kind.solvable and not setup.has_strength
+    if open_strength and setup.n is None:
+        raise InvalidInput(f"exactly one of --{strength}, --n and --rounds is solved for, got neither --{strength} nor --n. Give one of them.")
+    if not open_strength and setup.n is not None and setup.rounds is not None:
+        raise InvalidInput(f"exactly one of --{strength}, --n and --rounds is solved for, got all three. Leave out the one you want to know.")
+    rounds = 1 if setup.rounds is None and (open_strength or setup.n is None) else setup.rounds
+    family, parameters = (setup.builder(unknown=strength), setup.given) if open_strength else (setup.randomizer(), {})
+    return solve(family, epsilon=epsilon, delta=delta, n=setup.n, rounds=rounds, adversary=setup.adversary, honest_share=_share(setup), **parameters)
+
+
+def _share(setup: Setup) -> float:
+    if setup.honest is None or isinstance(setup.honest, Fraction):
+        return 1.0 if setup.honest is None else float(setup.honest)
+    if setup.n is None:
+        raise InvalidInput(f"--honest must be a share while n is unknown, got {setup.honest}. Write it as a percentage, such as 90%.")
+    check_count("honest", setup.honest, least=1, remedy="The target itself is honest, so it is at least 1.")
+    return 1.0 if setup.honest == setup.n else (setup.honest + 0.5) / setup.n  # half a user more: the share is rounded down to whole users
+
+
+def _range(guarantee: Guarantee, first: float, last: float | None, points: int) -> Floats:
+    check_epsilon(first)
+    points = check_count("points", points, least=2, remedy="A curve needs its two ends.")
+    if points > MOST_ROWS:
+        raise InvalidInput(f"points must be at most {MOST_ROWS}, got {points}. A hundred make a smooth curve.")
+    if last is None:
+        far = guarantee.epsilon(delta=FAR_DELTA).upper
+        far = far if 0.0 < far < math.inf else min(guarantee.ceiling, 10.0)
+        last = max(float(plots.rounded(far, up=True, digits=2)), 2.0 * first)
+    elif check_epsilon(last) <= first:
+        raise InvalidInput(f"--to must exceed --from, here {first:g}, got {last:g}. Give the smaller epsilon to --from.")
+    return np.array([float(f"{value:.12g}") for value in np.linspace(first, last, points)])
+
+
+def _write_csv(path: Path, band: Band) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["epsilon", "lower", "upper"])
+        writer.writerows(zip(*(each.tolist() for each in band), strict=True))

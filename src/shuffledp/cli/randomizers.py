@@ -1,0 +1,172 @@
+"""Randomizers as they are typed: their names, the parameters they take, and how a parameter is read."""
+
+import csv
+import functools
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
+
+__all__ = ["KINDS", "PARAMETERS", "Kind", "find", "read_count", "read_number", "read_people"]
+
+
+def read_number(text: str) -> float:
+    """A real number.
+
+    >>> read_number("1e-6")
+    1e-06
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number. Write it as 0.5 or 1e-6.") from None
+
+
+def read_count(text: str) -> int:
+    """A whole number, however it is written.
+
+    >>> read_count("1e6"), read_count("10_000"), read_count("10,000")
+    (1000000, 10000, 10000)
+    """
+    try:
+        value = Decimal(text.replace(",", ""))
+        if value.is_finite() and value.adjusted() <= 30 and value == value.to_integral_value():
+            return int(value)
+    except InvalidOperation:
+        pass
+    raise typer.BadParameter(f"{text!r} is not a whole number of reasonable size. Write it as 10000 or 1e4.")
+
+
+def read_people(text: str) -> int | Fraction:
+    """How many users: a count, or a share of them all.
+
+    >>> read_people("900"), read_people("90%")
+    (900, Fraction(9, 10))
+    """
+    if not text.endswith("%"):
+        return read_count(text)
+    try:
+        share = Fraction(text[:-1]) / 100
+        if 0 < share <= 1:
+            return share
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise typer.BadParameter(f"{text!r} is not a share of the users. Write a count such as 9000, or a share such as 90%.")
+
+
+class Parameter(NamedTuple):
+    """One thing that a randomizer is made of: how it is read, an example, and what it means."""
+
+    read: Callable[[str], object]
+    example: str
+    meaning: str
+
+
+PARAMETERS = {
+    "k": Parameter(read_count, "16", "how many different values a user can hold"),
+    "epsilon0": Parameter(read_number, "4", "the local privacy parameter of one report"),
+    "gamma": Parameter(read_number, "0.25", "the probability of a uniformly random answer, in place of epsilon0"),
+    "sigma": Parameter(read_number, "1", "the standard deviation of the Gaussian noise, for values in [0, 1]"),
+    "scale": Parameter(read_number, "0.5", "the scale of the Laplace noise, for values in [0, 1], in place of epsilon0"),
+    "flip": Parameter(read_number, "0.1", "the probability that RAPPOR flips a bit, in place of epsilon0"),
+    "size": Parameter(read_count, "3", "how many values a report of subset selection names; left out, the best"),
+    "delta0": Parameter(read_number, "1e-12", "the local delta, if a report is only (epsilon0, delta0)-private"),
+    "p": Parameter(read_number, "0.5", "the probability that a user's own bit is sent as 1"),
+    "q": Parameter(read_number, "0.1", "the probability that any other bit is sent as 1"),
+    "g": Parameter(read_count, "8", "how many hash values there are"),
+    "matrix": Parameter(Path, "noise.csv", "a CSV file: a line per value, and in it the probability of every report"),
+}
+
+
+def _from_file(*, matrix: Path) -> FromMatrix:
+    """The randomizer of a CSV file: one line per input, one probability per output, possibly as 1/3."""
+    rows: list[list[float]] = []
+    try:
+        with matrix.open(newline="", encoding="utf-8-sig") as lines:
+            reader = csv.reader(lines)
+            for line in reader:
+                if line and not line[0].lstrip().startswith("#"):
+                    rows.append([float(Fraction(cell.strip())) for cell in line])
+    except OSError as error:
+        raise InvalidInput(f"--matrix must be a readable file, got {str(matrix)!r} ({error.strerror}). Check the path.") from None
+    except (ValueError, ZeroDivisionError, csv.Error):
+        rule = "--matrix must hold a line per value, with the probability of every report, separated by commas"
+        raise InvalidInput(f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3, and no header.") from None
+    try:
+        return FromMatrix(rows)
+    except InvalidInput as error:
+        raise InvalidInput(f"{str(matrix)!r}, rows counted from 0: {error}") from None
+
+
+Way = tuple[tuple[str, ...], Callable[..., Randomizer]]
+
+
+class Kind(NamedTuple):
+    """A randomizer in words, and the ways to build it; the last parameter of a way says how much one report hides."""
+
+    title: str
+    ways: tuple[Way, ...]
+    optional: tuple[str, ...] = ()
+    solvable: bool = True
+
+    @property
+    def takes(self) -> set[str]:
+        """Every parameter of some way."""
+        return {name for names, _ in self.ways for name in names} | set(self.optional)
+
+    @property
+    def strengths(self) -> tuple[str, ...]:
+        """The parameters that say how much one report hides; one of them is enough."""
+        return tuple(names[-1] for names, _ in self.ways)
+
+    def usage(self) -> str:
+        """The options, in a few words.
+
+        >>> KINDS["krr"].usage(), KINDS["any"].usage()
+        ('--k --epsilon0 or --k --gamma', '--epsilon0 [--delta0]')
+        """
+        ways = " or ".join(" ".join(f"--{name}" for name in names) for names, _ in self.ways)
+        return ways + "".join(f" [--{name}]" for name in self.optional)
+
+
+def _over_domain(builder: Callable[..., Randomizer]) -> Way:
+    return ("k", "epsilon0"), builder
+
+
+KINDS = {
+    "krr": Kind("k-ary randomized response", (_over_domain(KRR), (("k", "gamma"), KRR.from_gamma))),
+    "rr": Kind("binary randomized response", ((("epsilon0",), RR), (("gamma",), functools.partial(KRR.from_gamma, k=2)))),
+    "any": Kind("any randomizer with that epsilon0", ((("epsilon0",), AnyLDP),), optional=("delta0",)),
+    "laplace": Kind("Laplace noise on [0, 1]", ((("epsilon0",), Laplace), (("scale",), Laplace.from_scale))),
+    "gaussian": Kind("Gaussian noise on [0, 1]", ((("sigma",), Gaussian),)),
+    "hadamard": Kind("Hadamard response", (_over_domain(Hadamard),)),
+    "oue": Kind("optimised unary encoding", (_over_domain(OUE),)),
+    "rappor": Kind("basic RAPPOR", (_over_domain(RAPPOR), (("k", "flip"), RAPPOR.from_flip))),
+    "olh": Kind("optimal local hashing", (_over_domain(OLH),)),
+    "blh": Kind("binary local hashing", (_over_domain(BLH),)),
+    "local-hash": Kind("local hashing", ((("k", "g", "epsilon0"), LocalHash),)),
+    "subset": Kind("subset selection", (_over_domain(SubsetSelection),), optional=("size",)),
+    "unary": Kind("unary encoding", ((("k", "p", "q"), Unary),), solvable=False),
+    "matrix": Kind("your own table of probabilities", ((("matrix",), _from_file),), solvable=False),
+}
+
+
+def find(name: str) -> tuple[str, Kind]:
+    """The randomizer of that name, in its usual spelling.
+
+    >>> find("Local_Hash")[0]
+    'local-hash'
+    """
+    wanted = name.strip().lower().replace("_", "-")
+    if wanted not in KINDS:
+        close = get_close_matches(wanted, KINDS, n=1)
+        suggestion = f"Did you mean {close[0]}? " if close else ""
+        raise InvalidInput(f"--randomizer must be a known name, got {name!r}. {suggestion}Known: {', '.join(KINDS)}.")
+    return wanted, KINDS[wanted]

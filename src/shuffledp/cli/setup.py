@@ -1,0 +1,128 @@
+"""The options that all commands share: who sends what, how often, and who looks."""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Self, cast
+
+import typer
+
+from shuffledp.cli.randomizers import KINDS, PARAMETERS, Kind, find, read_count, read_number, read_people
+from shuffledp.errors import InvalidInput
+from shuffledp.guarantee import Guarantee
+from shuffledp.mechanism import shuffle
+from shuffledp.plots import parts
+from shuffledp.randomizers import Randomizer
+from shuffledp.reductions import Adversary
+
+__all__ = ["ANSWER", "QUESTION", "Setup", "with_setup"]
+
+ONE_REPORT, EVERYONE, QUESTION, ANSWER = "What one user sends", "Who reports, and who looks", "The question", "The answer"
+USERS = "how many users' reports are shuffled together"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the shared options describe."""
+
+    name: str
+    kind: Kind
+    given: Mapping[str, object]
+    n: int | None
+    honest: int | Fraction | None
+    rounds: int | None
+    adversary: Adversary
+    as_json: bool
+
+    @classmethod
+    def of(cls, *, randomizer: str, n: int | None, honest: int | Fraction | None, rounds: int | None, adversary: str, as_json: bool, **options: object) -> Self:
+        """Sort the options, and refuse those that the randomizer does not take."""
+        name, kind = find(randomizer)
+        given = {key: value for key, value in options.items() if value is not None}
+        for key, value in given.items():
+            if key not in kind.takes:
+                raise InvalidInput(f"{name} takes no --{key}, got {value}. Leave it out; {name} takes {kind.usage()}.")
+        strengths = [f"--{key}" for key in kind.strengths if key in given]
+        if len(strengths) > 1:
+            raise InvalidInput(f"{name} takes either {' or '.join(strengths)}, got both. Leave one out.")
+        return cls(name, kind, given, n, honest, rounds, cast(Adversary, adversary), as_json)
+
+    @property
+    def has_strength(self) -> bool:
+        """Whether it is said how much one report hides."""
+        return any(key in self.given for key in self.kind.strengths)
+
+    def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
+        """What builds the randomizer from the given parameters, and from ``unknown`` if there is one."""
+        names, builder = next((way for way in self.kind.ways if way[0][-1] in self.given), self.kind.ways[0])
+        missing = [name for name in names if name not in self.given and name != unknown]
+        if missing:
+            needed = ", and ".join(f"--{name}, {PARAMETERS[name].meaning}" for name in missing)
+            raise InvalidInput(f"{self.name} needs {needed}. Add, for example, {' '.join(f'--{name} {PARAMETERS[name].example}' for name in missing)}.")
+        return builder
+
+    def randomizer(self) -> Randomizer:
+        """The randomizer, all of whose parameters must be given."""
+        return self.builder()(**self.given)
+
+    def guarantee(self) -> Guarantee:
+        """The guarantee to be asked."""
+        randomizer = self.randomizer()
+        if self.n is None:
+            raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
+        once = shuffle(randomizer, n=self.n, adversary=self.adversary, honest=self.honest_of(self.n))
+        return once if self.rounds is None else once.compose(self.rounds)
+
+    def honest_of(self, n: int) -> int | None:
+        """How many of n users follow the protocol; None means all."""
+        return max(1, math.floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
+
+    def facts(self, guarantee: Guarantee) -> dict[str, object]:
+        """The inputs, under the names of their options."""
+        part, rounds = parts(guarantee)[0]
+        given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
+        law = part.randomizer.describe() | {"randomizer": self.name}
+        return law | given | {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}
+
+
+def _shared() -> dict[str, inspect.Parameter]:
+    options: dict[str, tuple[type, object]] = {}
+
+    def add(name: str, panel: str, meaning: str, *, default: object = None, annotation: type = str, flag: str | None = None, **more: Any) -> None:
+        option = typer.Option(default, f"--{flag or name}", help=meaning, rich_help_panel=panel, show_default=False, **more)
+        options[name] = (annotation, option)
+
+    metavars: dict[Callable[..., object], str] = {read_count: "COUNT", read_number: "NUMBER", Path: "FILE"}
+    add("randomizer", ONE_REPORT, f"One of {', '.join(KINDS)}.", default=..., metavar="NAME")
+    for name, (read, _, meaning) in PARAMETERS.items():
+        takers = [kind for kind in KINDS if name in KINDS[kind].takes]
+        whose = f" ({', '.join(takers)})" if len(takers) <= 2 else ""
+        add(name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{whose}.", parser=read, metavar=metavars[read])
+    add("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count, metavar="COUNT")
+    add("honest", EVERYONE, "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.", parser=read_people, metavar="COUNT")
+    add("rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT")
+    add("adversary", EVERYONE, "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers.", default="shuffled", metavar="NAME")
+    add("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return {name: inspect.Parameter(name, keyword, default=option, annotation=annotation) for name, (annotation, option) in options.items()}
+
+
+SHARED = _shared()
+
+
+def with_setup(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the shared options beside its own; it receives them as ``setup``."""
+
+    @functools.wraps(command)
+    def run(**options: Any) -> None:
+        setup = Setup.of(**{name: options.pop(name) for name in SHARED})
+        command(setup, **options)
+
+    _, *own = inspect.signature(command).parameters.values()
+    *shared, last = SHARED.values()
+    run.__signature__ = inspect.Signature([*shared, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), last])  # type: ignore[attr-defined]
+    return run

@@ -1,0 +1,123 @@
+"""Answers as tables, as plain words, and as strict JSON."""
+
+import json
+import math
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from shuffledp.guarantee import Guarantee
+from shuffledp.plots import parts, rounded
+
+__all__ = ["answer", "as_json", "cautions", "crowd", "meaning", "patiently", "sentences", "short", "table"]
+
+PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
+LARGEST_EXPONENT = 700.0
+
+
+def as_json(facts: Mapping[str, object], notes: Sequence[str] = ()) -> None:
+    """Print one strict JSON object: an infinite number becomes null, and the note says so."""
+    infinite: list[str] = []
+
+    def strict(value: object, name: str) -> object:
+        if isinstance(value, Mapping):
+            return {key: strict(each, key) for key, each in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [strict(each, name) for each in value]
+        if value == math.inf:
+            infinite.append(name)
+            return None
+        return value
+
+    plain = {key: strict(value, key) for key, value in facts.items()}
+    notes = [*notes, *(f"{name} is infinite where it is null" for name in dict.fromkeys(infinite))]
+    print(json.dumps(plain | ({"note": "; ".join(notes)} if notes else {}), indent=2, allow_nan=False))
+
+
+def answer(title: str, rows: Sequence[tuple[str, str, str]], words: Sequence[str]) -> None:
+    """Print a title, a few lines of name, value and remark, and sentences beneath."""
+    grid = Table.grid(padding=(0, 2))
+    for style in ("", "bold", "dim"):
+        grid.add_column(style=style)
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    console = Console(highlight=False)
+    console.print(Text(title, style="bold"))
+    if rows:
+        console.print()
+        console.print(grid)
+    sentences(f"\n{each}" for each in words)
+
+
+def sentences(lines: Iterable[str]) -> None:
+    """Print text, wrapped to the terminal."""
+    for line in lines:
+        Console(highlight=False).print(Text(line))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
+    """Print a table whose first ``numbers`` columns are aligned to the right."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for i, column in enumerate(columns):
+        grid.add_column(column, justify="right" if i < numbers else "left", no_wrap=i < numbers)
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    Console(highlight=False).print(grid)
+
+
+def short(value: float) -> str:
+    """A number as a person would write it.
+
+    >>> short(1e-06), short(4.0)
+    ('1e-6', '4')
+    """
+    return f"{value:.6g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def crowd(guarantee: Guarantee) -> str:
+    """The beginning of a sentence: with whom.
+
+    >>> from shuffledp import KRR, shuffle
+    >>> crowd(shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30))
+    'With 10,000 users, 9,000 of them honest, who report 30 times each'
+    """
+    part, rounds = parts(guarantee)[0]
+    users = f"With {part.n:,} user{'s' * (part.n > 1)}"
+    honest = "" if part.honest == part.n else f", {part.honest:,} of them honest"
+    return users + honest + ("" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each")
+
+
+def meaning(epsilon: float, delta: float) -> str:
+    """What (epsilon, delta) says, for those who have not read a paper about it."""
+    if math.isinf(epsilon):
+        return "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value outright."
+    exact = short(delta)
+    factor, addition = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True), exact if float(exact) == delta else rounded(delta, up=True)
+    return f"In plain words: whatever one user's value is, it changes the probability of any result by at most a factor of {factor}, plus {addition}."
+
+
+def cautions(guarantee: Guarantee, delta: float) -> list[str]:
+    """What a careful colleague would add."""
+    n = parts(guarantee)[0][0].n
+    remark = f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would permit to publish one user's value outright; aim for a smaller one"
+    return [remark] if n > 1 and delta * n >= 1.0 else []
+
+
+@contextmanager
+def patiently(what: str) -> Iterator[None]:
+    """Tell a terminal what is being computed, if it takes longer than a moment; standard output is left alone."""
+    console = Console(stderr=True)
+    status = console.status(f"{what} ...")
+    timer = threading.Timer(PATIENCE, status.start)
+    timer.daemon = True
+    if console.is_terminal:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        status.stop()
