@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import CertificateError, InvalidInput, check_probability
 from shuffledp.guarantee import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds
 from shuffledp.mechanism import shuffle
 from shuffledp.randomizers import Gaussian
@@ -57,7 +57,7 @@ def calibrate(
     >>> from shuffledp import KRR
     >>> plan = calibrate(KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)
     >>> plan.unknown, round(plan.value, 2), plan.epsilon <= 1.0
-    ('epsilon0', 5.75, True)
+    ('epsilon0', 5.53, True)
     >>> calibrate(KRR(k=16, epsilon0=4.0), epsilon=1.0, delta=1e-6).unknown
     'n'
     """
@@ -65,9 +65,13 @@ def calibrate(
     if target == 0.0:
         raise InvalidInput("epsilon must be positive to calibrate for, got 0.0. No useful report has epsilon = 0; allow a little.")
 
+    honest_share = check_probability("honest_share", honest_share, one=True, remedy="It is the share of the users who follow the protocol; 1 means all.")
+
     def plan(randomizer: Randomizer, users: int, times: int) -> Guarantee:
-        honest = max(1, math.floor(users * honest_share))
-        return shuffle(randomizer, n=users, adversary=adversary, honest=honest).compose(times)
+        return one_round(randomizer, users).compose(times)
+
+    def one_round(randomizer: Randomizer, users: int) -> Guarantee:
+        return shuffle(randomizer, n=users, adversary=adversary, honest=max(1, math.floor(users * honest_share)))
 
     def fits(guarantee: Guarantee) -> bool:
         return float(guarantee._end("upper", np.array([target]))[0]) <= delta
@@ -83,7 +87,8 @@ def calibrate(
             raise InvalidInput(f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Set it in the randomizer itself.")
         if rounds is None:
             assert n is not None
-            return _whole("rounds", lambda times: plan(family, n, times), fits, target, delta, MOST_ROUNDS, growing=True)
+            round_ = one_round(family, n)
+            return _whole("rounds", round_.compose, fits, target, delta, MOST_ROUNDS, growing=True)
         return _whole("n", lambda users: plan(family, users, rounds), fits, target, delta, MOST_USERS, growing=False)
     assert n is not None
     assert rounds is not None
@@ -128,7 +133,7 @@ def _whole(
     good, bad = (1, most) if growing else (most, 1)
     if not fits(build(good)):
         remedy = "Use more users or a smaller epsilon0." if growing else "Use a smaller epsilon0 or fewer rounds."
-        raise InvalidInput(f"{name} = {good} must already meet epsilon = {epsilon:g} at delta = {delta:g}, but it does not. {remedy}")
+        raise InvalidInput(f"{name} = {good} must already meet epsilon = {epsilon:g} at delta = {delta:g}, got a larger epsilon. {remedy}")
     if fits(build(bad)):
         return _checked(name, bad, build(bad), epsilon, delta)
     while abs(good - bad) > 1:
@@ -148,5 +153,5 @@ def _checked(name: str, value: float, guarantee: Guarantee, epsilon: float, delt
     """The re-check: the certified upper end, solved for epsilon, must not exceed the target."""
     reached = guarantee.epsilon(delta=delta).upper
     if reached > epsilon * (1.0 + 1e-9):
-        raise AssertionError(f"calibration of {name} failed its own check: {reached} > {epsilon}")
+        raise CertificateError(f"calibration of {name} failed its own check: {reached} > {epsilon}. This is a bug in shuffledp; please report the call.")
     return Calibration(name, value, guarantee, min(reached, epsilon), delta)

@@ -1,7 +1,8 @@
 """What can go wrong, and the checks that say so.
 
     ShuffledpError
-    └── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule and a remedy
+    ├── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule and a remedy
+    └── CertificateError                   an answer failed its own check and is withheld: a bug of ours
 
 Every message reads: name, rule, the value that broke it, remedy.
 """
@@ -9,7 +10,7 @@ Every message reads: name, rule, the value that broke it, remedy.
 import math
 from numbers import Integral, Real
 
-__all__ = ["InvalidInput", "ShuffledpError", "check_count", "check_finite", "check_positive", "check_probability"]
+__all__ = ["CertificateError", "InvalidInput", "ShuffledpError", "check_count", "check_finite", "check_positive", "check_probability"]
 
 
 class ShuffledpError(Exception):
@@ -18,6 +19,10 @@ class ShuffledpError(Exception):
 
 class InvalidInput(ShuffledpError, ValueError):
     """A parameter breaks a rule; the message is one sentence with a remedy."""
+
+
+class CertificateError(ShuffledpError):
+    """Two certified ends contradict each other, or a calibrated plan misses its target; no answer is better than a wrong one."""
 
 
 def check_finite(name: str, value: object, *, remedy: str) -> float:

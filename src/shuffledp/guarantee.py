@@ -7,17 +7,19 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
+from shuffledp.errors import CertificateError, InvalidInput, check_count, check_finite, check_probability
 from shuffledp.explanation import Explanation
 from shuffledp.haystack import DEFAULT_GAP
 from shuffledp.pld import LossDistribution
-from shuffledp.profile import Band, Bound, convex, meets, minorant
+from shuffledp.profile import SOLVE_GAP, Band, Bound, convex, meets, minorant
 from shuffledp.randomizers.base import End, Floats
 
 __all__ = ["CURVE_GAP", "MOST_ROUNDS", "Guarantee", "check_delta", "check_epsilon", "check_order", "check_rounds"]
 
 CURVE_GAP = 2e-4  # for curves of many points, such as PLDs are made of
-MOST_ROUNDS = 10**9
+MOST_ROUNDS = 10**7
+LARGEST_EPSILON = 700.0
+LARGEST_ORDER = 1024.0
 
 
 class Guarantee(ABC):
@@ -72,11 +74,14 @@ class Guarantee(ABC):
         for epsilon in epsilons.ravel():
             check_epsilon(float(epsilon))
         points, back = np.unique(epsilons, return_inverse=True)
-        lower, upper = (convex(points, self._end(end, points))[back].reshape(epsilons.shape) for end in ("lower", "upper"))
+        lower, upper = (convex(points, self._end(end, points, SOLVE_GAP))[back].reshape(epsilons.shape) for end in ("lower", "upper"))
         return Band(epsilons, np.minimum(lower, upper), upper)
 
     def tradeoff(self, alphas: Floats) -> Band:
-        """The f-DP curve: the least type II error of any test whose type I error is alpha (Dong, Roth and Su 2022)."""
+        """The f-DP curve (Dong, Roth and Su 2022): the largest convex f such that no test with false alarms alpha misses less than f(alpha).
+
+        It is the dual of delta(epsilon). Where different datasets are worst at different alpha, each one's own curve lies above it.
+        """
         alphas = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
         for alpha in alphas.ravel():
             check_probability("alpha", float(alpha), zero=True, one=True, remedy="alpha is the probability of a false alarm.")
@@ -91,6 +96,10 @@ class Guarantee(ABC):
         return Band(alphas, np.minimum(low, high), high)
 
     def _bound(self, lower: float, upper: float) -> Bound:
+        if not lower <= upper * (1.0 + 1e-9) + 1e-300:
+            raise CertificateError(
+                f"the certified ends contradict each other: lower {lower!r}, upper {upper!r}. This is a bug in shuffledp; please report the call."
+            )
         return Bound(min(lower, upper), upper, self.method, self.assumptions)
 
 
@@ -105,8 +114,8 @@ def _dual(alphas: Floats, x: Floats, delta: Floats) -> Floats:
 def check_epsilon(value: object) -> float:
     """Return ``value`` as a privacy parameter epsilon >= 0."""
     epsilon = check_finite("epsilon", value, remedy="epsilon is the privacy loss to test, 0 or more.")
-    if epsilon < 0.0:
-        raise InvalidInput(f"epsilon must be at least 0, got {epsilon!r}. For epsilon = 0 delta is the total variation distance.")
+    if not 0.0 <= epsilon <= LARGEST_EPSILON:
+        raise InvalidInput(f"epsilon must lie in [0, {LARGEST_EPSILON:g}], got {epsilon!r}. At 0 delta is the total variation; nobody needs more than 50.")
     return epsilon
 
 
@@ -129,6 +138,8 @@ def check_rounds(value: object) -> int:
 def check_order(value: object) -> float:
     """Return ``value`` as a Renyi order above 1."""
     order = check_finite("order", value, remedy="Renyi orders are above 1; 2 to 64 is usual.")
-    if order <= 1.0:
-        raise InvalidInput(f"order must exceed 1, got {order!r}. 2 to 64 is usual; order 1 is the Kullback-Leibler divergence.")
+    if not 1.0 < order <= LARGEST_ORDER:
+        raise InvalidInput(
+            f"order must exceed 1 and be at most {LARGEST_ORDER:g}, got {order!r}. 2 to 64 is usual; epsilon0 is the divergence of order infinity."
+        )
     return order

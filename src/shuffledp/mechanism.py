@@ -75,9 +75,8 @@ class Shuffled(Guarantee):
             return renyi.divergence_at_most(lambda e: self._end("upper", e, CURVE_GAP), self.ceiling, order)
         if isinstance(self.randomizer, Gaussian) and self.adversary != "strong":
             local = self.randomizer.local_delta  # shuffling is post-processing, so this bounds the far tail
-            return renyi.divergence_at_most(
-                lambda e: np.minimum(self._end("upper", e, CURVE_GAP), [local(epsilon=float(epsilon)) for epsilon in e]), math.inf, order
-            )
+            curve = renyi.divergence_at_most(lambda e: np.minimum(self._end("upper", e, CURVE_GAP), [local(epsilon=float(x)) for x in e]), math.inf, order)
+            return min(curve, order / (2.0 * self.randomizer.sigma**2))  # the divergence of one report
         return math.inf
 
     def explain(self, *, delta: float) -> Explanation:
@@ -100,7 +99,7 @@ class Shuffled(Guarantee):
             general = AnyLDP(epsilon0=self.randomizer.epsilon0)
             others.append(("clones (Feldman et al. 2020, Thm 3.2), any randomizer", [Haystack.of(general.clones(), self.honest)]))
             if not isinstance(self.randomizer, AnyLDP):
-                others.append(("theory 2b, any randomizer", [Haystack.of(a, self.honest) for a in general.blankets("upper")]))
+                others.append(("any-randomizer theorem", [Haystack.of(a, self.honest) for a in general.blankets("upper")]))
                 others.append(("privacy blanket", [Haystack.of(a, self.honest) for a in self.randomizer.blankets("upper")]))
         return [(source, curves) for source, curves in others if source not in self.method]
 
@@ -134,7 +133,16 @@ class Shuffled(Guarantee):
         return pessimistic(lambda e: self._end("upper", e, CURVE_GAP), self.knots(spacing), spacing)
 
     def losses(self, spacing: float) -> tuple[LossDistribution, LossDistribution, LossDistribution]:
-        """PLDs of one round: a dominating one, and dominated ones for the two orders of an explicit pair."""
+        """PLDs of one round: a dominating one, and dominated ones for the two orders of an explicit pair. Kept for the next question."""
+        if spacing not in self._losses:
+            self._losses[spacing] = self._new_losses(spacing)
+        return self._losses[spacing]
+
+    @cached_property
+    def _losses(self) -> dict[float, tuple[LossDistribution, LossDistribution, LossDistribution]]:
+        return {}
+
+    def _new_losses(self, spacing: float) -> tuple[LossDistribution, LossDistribution, LossDistribution]:
         knots, (forward, backward) = self.knots(spacing), self._pair()
         there, back = forward(spacing * knots), backward(spacing * knots)
         worse, better = self.pessimistic_loss(spacing=spacing), optimistic(there, back, knots, spacing)
@@ -178,26 +186,31 @@ class Rounds(Guarantee):
         return sum(part.ceiling * rounds for part, rounds in self.parts)
 
     @cached_property
-    def _compositions(self) -> tuple[Composition, Composition, Composition]:
+    def _compositions(self) -> tuple[Composition, list[Composition]]:
+        """A dominating composition, and dominated ones.
+
+        Different mechanisms may look at one value of a user or at several; a lower end that holds either way composes the rounds of one
+        mechanism at a time, on one dataset, and leaves the others out.
+        """
         spread = math.sqrt(sum(rounds * part.typical_loss**2 for part, rounds in self.parts))
         spacing = max(min(part.spacing() for part, _ in self.parts), 16.0 * spread / (1 << 21))
         losses = [(part.losses(spacing), rounds) for part, rounds in self.parts]
-        worse, forward, backward = (Composition([(three[i], rounds) for three, rounds in losses]) for i in range(3))
-        return worse, forward, forward if all(three[1] is three[2] for three, _ in losses) else backward
+        dominated = [Composition([(better, rounds)]) for (_, *both), rounds in losses for better in dict.fromkeys(both)]
+        return Composition([(worse, rounds) for (worse, *_), rounds in losses]), dominated
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         del gap
-        worse, forward, backward = self._compositions
+        worse, dominated = self._compositions
         if end == "upper":
             values = worse.deltas(epsilons, "upper")
         else:
-            values = np.max([part.deltas(epsilons, "lower") for part in dict.fromkeys((forward, backward))], axis=0)
+            values = np.max([part.deltas(epsilons, "lower") for part in dominated], axis=0)
         return np.where(epsilons < self.ceiling, values, 0.0)
 
     def epsilon(self, *, delta: float) -> Bound:
         delta = check_delta(delta)
-        worse, forward, backward = self._compositions
-        lower = max(part.epsilon(delta, "lower") for part in (forward, backward))
+        worse, dominated = self._compositions
+        lower = max(part.epsilon(delta, "lower") for part in dominated)
         return self._bound(min(lower, self.ceiling), min(worse.epsilon(delta, "upper"), self.ceiling))
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
@@ -209,7 +222,7 @@ class Rounds(Guarantee):
 
     def rdp(self, *, order: float) -> Bound:
         singles = [(part.rdp(order=order), rounds) for part, rounds in self.parts]
-        return self._bound(sum(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles))
+        return self._bound(max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles))
 
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
@@ -220,7 +233,7 @@ class Rounds(Guarantee):
             Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
         ]
         rows += [Row("upper", bound.upper, self.method), Row("lower", bound.lower, "explicit pairs, composed")]
-        rows += [Row("upper", part.epsilon(delta=delta).upper, f"one round of part {i}, alone") for i, (part, _) in enumerate(self.parts, 1)]
+        rows += [Row("alone", part.epsilon(delta=delta).upper, f"one round of mechanism {i}, by itself") for i, (part, _) in enumerate(self.parts, 1)]
         words = " + ".join(
             f"{rounds} x ({', '.join(f'{k} = {v}' for k, v in part.randomizer.describe().items())}; n = {part.n})" for part, rounds in self.parts
         )
@@ -260,6 +273,16 @@ def shuffle(randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled"
     return Shuffled(randomizer, n, adversary, honest)
 
 
+def _merged(parts: tuple[tuple[Shuffled, int], ...]) -> tuple[tuple[Shuffled, int], ...]:
+    """Equal mechanisms counted together."""
+    totals: dict[tuple[Randomizer, int, str, int], tuple[Shuffled, int]] = {}
+    for part, rounds in parts:
+        key = (part.randomizer, part.n, part.adversary, part.honest)
+        first, before = totals.get(key, (part, 0))
+        totals[key] = (first, check_rounds(before + rounds))
+    return tuple(totals.values())
+
+
 class Accountant:
     """Adds up different mechanisms over the same users.
 
@@ -277,9 +300,9 @@ class Accountant:
         """A new accountant with ``rounds`` more rounds of ``mechanism``; this one stays as it is."""
         rounds = check_rounds(rounds)
         if isinstance(mechanism, Shuffled):
-            return Accountant((*self._parts, (mechanism, rounds)))
+            return Accountant(_merged((*self._parts, (mechanism, rounds))))
         if isinstance(mechanism, Rounds):
-            return Accountant((*self._parts, *((part, check_rounds(times * rounds)) for part, times in mechanism.parts)))
+            return Accountant(_merged((*self._parts, *((part, check_rounds(times * rounds)) for part, times in mechanism.parts))))
         raise InvalidInput(f"mechanism must come from shuffle(...) or compose(...), got {mechanism!r}. Wrap the randomizer: shuffle(randomizer, n=...).")
 
     @property

@@ -20,7 +20,7 @@ from shuffledp.randomizers.base import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURE_TYPES", "check_figure", "curve_figure", "describe", "parts", "replace_file", "rounded"]
+__all__ = ["FIGURE_TYPES", "check_figure", "check_file", "curve_figure", "describe", "parts", "replace_file", "rounded"]
 
 FIGURE_TYPES = (".png", ".svg", ".pdf")
 POINTS = 81
@@ -99,7 +99,7 @@ def rounded(value: float, *, up: bool, digits: int = 4) -> str:
 
 
 def check_figure(path: str | os.PathLike[str]) -> Path:
-    """Return ``path`` if a figure can be written there, judging by its ending.
+    """Return ``path`` if a figure can be written there, judging by its ending and its folder.
 
     >>> check_figure("curve.gif")
     Traceback (most recent call last):
@@ -109,15 +109,21 @@ def check_figure(path: str | os.PathLike[str]) -> Path:
     if path.suffix.lower() not in FIGURE_TYPES:
         better = path.with_suffix(".png") if path.name else Path("curve.png")
         raise InvalidInput(f"a figure must end in .png, .svg or .pdf, got {str(path)!r}. Rename it, for example to {str(better)!r}.")
+    return check_file(path)
+
+
+def check_file(path: Path) -> Path:
+    """Return ``path`` if a file can stand there."""
+    if path.is_dir():
+        raise InvalidInput(f"{str(path)!r} must be a file, got a folder. Add a file name, such as {str(path / f'curve{path.suffix}')!r}.")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"the folder of {str(path)!r} must exist, got none. Create it first: mkdir -p {path.parent}")
     return path
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody ever sees half a file."""
-    if path.is_dir():
-        raise InvalidInput(f"{str(path)!r} must be a file, got a folder. Add a file name, such as {str(path / f'curve{path.suffix}')!r}.")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"the folder of {str(path)!r} must exist, got none. Create it first: mkdir -p {path.parent}")
+    check_file(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write(temporary)

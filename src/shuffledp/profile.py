@@ -15,9 +15,9 @@ from shuffledp.haystack import DEFAULT_GAP
 from shuffledp.randomizers.base import End, Floats
 from shuffledp.reductions import Curve
 
-__all__ = ["Band", "Bound", "Envelope", "convex", "lower_hull", "meets", "minorant"]
+__all__ = ["SOLVE_GAP", "Band", "Bound", "Envelope", "convex", "lower_hull", "meets", "minorant"]
 
-SOLVE_GAP = 1e-7  # for the epsilon that meets a delta
+SOLVE_GAP = 1e-7  # for the epsilon that meets a delta, and for profiles
 CLOSE = 2e-7  # how near log delta comes to its target
 ROUGH_GAP = 1e-3  # for finding where to look
 
@@ -99,10 +99,9 @@ def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: floa
 
     def excess(epsilon: float, gap: float) -> float:
         value = delta_at(epsilon, gap)
+        if math.isnan(value):  # never good
+            return math.inf if end == "upper" else -math.inf
         return math.log(value) - target if value > 0.0 else -math.inf
-
-    def good(value: float) -> bool:
-        return value <= 0.0 if end == "upper" else value >= 0.0
 
     start = delta_at(0.0, ROUGH_GAP)
     if start <= 2.0 * delta and excess(0.0, SOLVE_GAP) <= 0.0:
@@ -110,22 +109,30 @@ def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: floa
     low, high = _bracket(lambda epsilon: excess(epsilon, ROUGH_GAP), _gaussian_guess(start, delta), ceiling)
     if math.isinf(high):
         return ceiling if end == "upper" else low
-    epsilon, slope = _false_position(lambda e: excess(e, ROUGH_GAP), low, high)
+    return _polish(lambda e: excess(e, SOLVE_GAP), *_false_position(lambda e: excess(e, ROUGH_GAP), low, high), ceiling, end)
+
+
+def _polish(excess: Callable[[float], float], epsilon: float, slope: float, ceiling: float, end: End) -> float:
+    """From near the root to the closest point on the safe side: secant steps inside a bracket, halving where they leave it."""
+    sign = 1.0 if end == "upper" else -1.0
+    low, high = 0.0, ceiling
     best = ceiling if end == "upper" else 0.0
     before: tuple[float, float] | None = None
-    for attempt in range(30):
-        value = excess(epsilon, SOLVE_GAP)
-        if good(value):
+    for attempt in range(80):
+        value = excess(epsilon)
+        if sign * value <= 0.0:  # on the safe side
             best = min(best, epsilon) if end == "upper" else max(best, epsilon)
             if abs(value) <= CLOSE:
                 break
-        if before is not None and math.isfinite(value) and value != before[1]:
-            slope = min((value - before[1]) / (epsilon - before[0]), -1e-3 / epsilon)
+        low, high = (epsilon, high) if value > 0.0 else (low, epsilon)
+        if math.isfinite(high) and high - low <= 1e-12 * high:
+            break
+        if before is not None and math.isfinite(value) and math.isfinite(before[1]) and epsilon != before[0]:
+            slope = min((value - before[1]) / (epsilon - before[0]), -1e-6 / max(epsilon, 1e-300))
         before = (epsilon, value)
-        shift = -value / slope if math.isfinite(value) else -0.25 * epsilon
-        margin = 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope)
-        step = epsilon + shift + (margin if end == "upper" else -margin)
-        epsilon = min(max(step, epsilon / 2.0), 2.0 * epsilon, ceiling)
+        step = epsilon - value / slope + sign * 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope) if math.isfinite(value) else math.nan
+        wide = high if math.isfinite(high) else 2.0 * max(epsilon, low)
+        epsilon = step if low < step < wide and attempt % 8 < 6 else 0.5 * (low + wide)
     return best
 
 
@@ -189,7 +196,11 @@ def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         depth = np.where(left + right > 0.0, left * right / (left + right), 0.0) * width
     lowered = lower - np.maximum(np.concatenate([depth, [0.0]]), np.concatenate([[0.0], depth]))
-    return np.asarray(np.maximum(lowered, 0.0))
+    # Where a vertex would be negative, the polygon must already be 0 one vertex before: raising one end of a chord is not safe.
+    negative = np.flatnonzero(lowered < 0.0)
+    if negative.size:
+        lowered[max(negative[0] - 1, 0) :] = 0.0
+    return np.asarray(lowered)
 
 
 def convex(epsilons: Floats, values: Floats) -> Floats:
@@ -200,7 +211,7 @@ def convex(epsilons: Floats, values: Floats) -> Floats:
     x = np.expm1(epsilons - epsilons[0])
     values = np.minimum.accumulate(values)
     corner = lower_hull(x, values)
-    return np.asarray(np.interp(x, x[corner], values[corner]))
+    return np.asarray(np.maximum(np.interp(x, x[corner], values[corner]), 0.0))
 
 
 def lower_hull(x: Floats, y: Floats) -> NDArray[np.intp]:

@@ -25,11 +25,14 @@ MODEL = (
     "every honest user draws fresh, independent randomness from exactly this randomizer",
 )
 BLANKET = "privacy blanket (Balle et al. 2019, Lemma 8)"
-THEOREM = "any-randomizer theorem (theory 2b)"
+THEOREM = "any-randomizer theorem (docs/theory.md)"
 THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
-SCAN = "scan over all datasets of binary randomized response (theory 2)"
+SCAN = "scan over all datasets of binary randomized response (docs/theory.md)"
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
-STRONG = "exact view of the strong adversary (theory 2)"
+STRONG = "exact view of the strong adversary (docs/theory.md)"
+
+
+TURNING_GAP = 1e-3
 
 
 class Curve(Protocol):
@@ -125,13 +128,16 @@ class _LeakyClones:
         return THM_3_8
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        grid = np.unique(np.concatenate([epsilons, self.epsilon0 * np.linspace(0.0, 1.0, 65)]))
-        lower, upper = self.clones.bounds(np.minimum(grid, self.epsilon0), gap)
-        leak = (np.exp(np.minimum(grid, 700.0)) + 1.0) * (1.0 + 0.5 * math.exp(-self.epsilon0)) * self.clones.n * self.delta0
-        spare = np.exp(np.minimum(grid - self.epsilon0, 0.0))
-        local = self.delta0 + (1.0 - self.delta0) * (1.0 - spare) / (1.0 + math.exp(-self.epsilon0))
-        position = np.searchsorted(grid, epsilons)
-        return tuple(np.minimum(np.minimum.accumulate(end + leak), local)[position] for end in (lower, upper))  # type: ignore[return-value]
+        # The bound is convex in e^eps', so it is used up to about where it is least and kept from there on; any turning point is valid.
+        grid = self.epsilon0 * np.linspace(0.0, 1.0, 65)
+        turning = grid[np.argmin(self.clones.bounds(grid, TURNING_GAP)[1] + self._leak(grid))]
+        at = np.minimum(epsilons, turning)
+        local = self.delta0 - (1.0 - self.delta0) * np.expm1(np.minimum(epsilons - self.epsilon0, 0.0)) / (1.0 + math.exp(-self.epsilon0))
+        lower, upper = self.clones.bounds(at, gap)
+        return np.minimum(lower + self._leak(at), local), np.minimum(upper + self._leak(at), local)
+
+    def _leak(self, epsilons: Floats) -> Floats:
+        return np.asarray((np.exp(epsilons) + 1.0) * (1.0 + 0.5 * math.exp(-self.epsilon0)) * self.clones.n * self.delta0)
 
     def swapped(self) -> _LeakyClones:
         return self

@@ -23,26 +23,31 @@ from shuffledp.randomizers.base import Floats
 __all__ = ["divergence", "divergence_at_least", "divergence_at_most"]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+FARTHEST = 400.0  # no loss beyond this is looked at; a curve that has not vanished by then has no finite upper end
 FINE = 1200  # intervals where the integrand matters
-QUADRATURE = 1e-7  # relative slack for Gauss-Legendre on a polygon times an exponential
+SHORT = 4.0  # up to this rate times width the eight nodes are exact to 1e-10
+QUADRATURE = 1e-7  # relative slack for all of it
 Band2 = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> float:
     """An upper end of the divergence of every pair whose curves, in both orders, are at most ``curve``.
 
-    ``curve`` must be convex and reach 0, or fall faster than e^(-order eps), before ``ceiling``.
+    ``curve`` is convex and 0 from ``ceiling`` on. If there is no ceiling it must be seen to fall faster than e^(-order eps); else the answer is
+    infinite.
     """
-    knots = _knots(curve, ceiling, order)
+    knots, seen = _knots(curve, ceiling, order)
+    if not seen:
+        return math.inf
     values = curve(knots)
-    if values[-1] != 0.0:
+    if values[-1] > 0.0:  # an unbounded loss whose weight has fallen by e^-36 and goes on falling
         knots, values = np.append(knots, knots[-1] * 1.0000001), np.append(values, 0.0)
     return divergence(knots, values, values, order) * (1.0 + QUADRATURE)
 
 
 def divergence_at_least(band: Band2, swapped: Band2, ceiling: float, order: float) -> float:
     """A lower end of the divergence of the pair with these curves."""
-    knots = _knots(lambda e: band(e)[0], ceiling, order)
+    knots, _ = _knots(lambda e: band(e)[0], ceiling, order)
     x = np.exp(knots)
     forward, backward = (minorant(x, *side(knots)) for side in (band, swapped))
     return divergence(knots, forward, backward, order) * (1.0 - QUADRATURE)
@@ -50,28 +55,49 @@ def divergence_at_least(band: Band2, swapped: Band2, ceiling: float, order: floa
 
 def divergence(epsilons: Floats, delta: Floats, swapped: Floats, order: float) -> float:
     """The divergence whose curves are the polygons, in e^eps, through the given points; 0 after the last."""
-    half = np.diff(epsilons)[:, None] / 2.0
-    y = epsilons[:-1, None] + half * (1.0 + NODES)
-    share = np.expm1(y - epsilons[:-1, None]) / np.expm1(2.0 * half)
-    scale = math.log(order) + math.log(order - 1.0)
-    terms = []
-    for values, rate in ((delta, order - 1.0), (swapped, -order)):
-        polygon = values[:-1, None] * (1.0 - share) + values[1:, None] * share
-        with np.errstate(divide="ignore"):
-            terms.append(np.log(polygon * half * WEIGHTS) + rate * y)
-    excess = scale + float(logsumexp(np.concatenate(terms)))
+    with np.errstate(divide="ignore"):
+        terms = [_log_integrals(epsilons, values, rate) for values, rate in ((delta, order - 1.0), (swapped, -order))]
+    excess = math.log(order) + math.log(order - 1.0) + float(logsumexp(np.concatenate(terms)))
     return (excess if excess > 30.0 else math.log1p(math.exp(excess))) / (order - 1.0)
 
 
-def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> Floats:
-    """Close knots where e^(order eps) delta(eps) matters, sparse ones up to where the curve ends."""
-    far = ceiling if math.isfinite(ceiling) else 600.0
+def _log_integrals(epsilons: Floats, values: Floats, rate: float) -> Floats:
+    """log of the integral of e^(rate y) times the polygon over every interval, whatever the rate.
+
+    With y from the left end, the polygon is v0 + (v1 - v0) (e^y - 1)/(e^w - 1). Short intervals (|rate| w small) are left to quadrature, where
+    the closed form would cancel.
+    """
+    width = np.diff(epsilons)
+    left, right = values[:-1], values[1:]
+    y = 0.5 * width[:, None] * (1.0 + NODES)
+    share = np.expm1(y) / np.expm1(width)[:, None]
+    scale = np.maximum(rate * width, 0.0)
+    polygon = left[:, None] * (1.0 - share) + right[:, None] * share
+    short = 0.5 * width * ((polygon * np.exp(rate * y - scale[:, None])) @ WEIGHTS)
+    total, tilted = _exponential(rate, width, scale), _exponential(rate + 1.0, width, scale)
+    rise = (tilted - total) / np.expm1(width)  # the integral of e^(rate y - scale) times the rising share
+    long = left * np.maximum(total - rise, 0.0) + right * rise
+    return np.asarray(np.log(np.where(np.abs(rate) * width <= SHORT, short, long)) + scale + rate * epsilons[:-1])
+
+
+def _exponential(rate: float, width: Floats, scale: Floats) -> Floats:
+    """The integral of e^(rate y - scale) over [0, width]."""
+    if abs(rate) < 1e-12:
+        return np.asarray(width * np.exp(-scale))
+    return np.asarray((np.exp(rate * width - scale) - np.exp(-scale)) / rate)
+
+
+def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> tuple[Floats, bool]:
+    """Close knots where e^(order eps) delta(eps) matters, sparse ones to where the curve ends; and whether all that matters was seen."""
+    far = min(ceiling, FARTHEST)
     probe = np.geomspace(1e-9 * far, far, 200)
+    values = curve(probe)
     with np.errstate(divide="ignore"):
-        weight = np.log(curve(probe)) + (order - 1.0) * probe + np.log(probe)
+        weight = np.log(values) + (order - 1.0) * probe + np.log(probe)
     matters = np.flatnonzero(weight > weight.max() - 36.0)
-    last = probe[min(matters[-1] + 1, probe.size - 1)]
-    if not math.isfinite(ceiling):
-        far = last
+    after = min(matters[-1] + 1, probe.size - 1) if matters.size else 0
+    last = probe[after]
+    seen = (math.isfinite(ceiling) and ceiling <= FARTHEST) or bool(weight[after] <= weight.max() - 36.0 and values[after] > 1e-300)
     spacing = last / FINE
-    return np.unique(np.minimum(spacing * knot_indices(spacing, last, np.array([last, far]), np.ones(2)), far))
+    end = far if math.isfinite(ceiling) else last
+    return np.unique(np.minimum(spacing * knot_indices(spacing, last, np.array([last, end]), np.ones(2)), end)), seen

@@ -5,8 +5,8 @@ setup        the options that all commands share, as one ``Setup``
 show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
 
-Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, the answer
-could not be written; 130, interrupted.
+Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
+failed its own check, or could not be written; 130, interrupted.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Any
 import typer
 
 from shuffledp.cli.commands import app
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, ShuffledpError
 
 __all__ = ["main"]
 
@@ -30,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(args=arguments, prog_name="shuffledp", standalone_mode=False)
         sys.stdout.flush()
-    except InvalidInput as error:
-        return _refuse(str(error))
+    except ShuffledpError as error:  # anything but an invalid input is an answer withheld
+        return _refuse(str(error), code=2 if isinstance(error, InvalidInput) else 1)
     except ParserError as error:
         return _refuse(_explained(error))
     except typer.Abort:
@@ -55,6 +55,6 @@ def _explained(error: Any) -> str:
     return f"{words} {meaning} Try '{path} --help'."
 
 
-def _refuse(message: str) -> int:
+def _refuse(message: str, *, code: int = 2) -> int:
     print("error:", " ".join(message.split()), file=sys.stderr)
-    return 2
+    return code

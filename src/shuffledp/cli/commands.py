@@ -3,7 +3,6 @@
 import csv
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from shuffledp import __version__, plots
 from shuffledp.calibration import Calibration
 from shuffledp.calibration import calibrate as solve
 from shuffledp.cli import show
-from shuffledp.cli.randomizers import KINDS, read_count, read_number
+from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, read_count, read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.guarantee import Guarantee, check_delta, check_epsilon
@@ -62,7 +61,8 @@ def start(
     """How private is a shuffled report? Every answer is an interval that provably contains the true value."""
     if version:
         print(f"shuffledp {__version__}")
-    elif context.invoked_subcommand is None:
+        raise typer.Exit
+    if context.invoked_subcommand is None:
         print(context.get_help())
 
 
@@ -76,7 +76,7 @@ def _command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., No
     return register
 
 
-@_command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --honest 90% --rounds 30 --delta 1e-8")
+@_command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8")
 def epsilon(setup: Setup, delta: Delta) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
@@ -119,16 +119,23 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     with show.patiently("solving"):
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
+    randomizer = plots.parts(found.guarantee)[0][0].randomizer
+    also = {name: EQUIVALENTS[name](randomizer) for name in setup.kind.strengths[1:] if found.unknown == "epsilon0"}
     if setup.as_json:
-        facts = {found.unknown: value, "solved_for": found.unknown, "reached_epsilon": found.epsilon, "epsilon": epsilon, "delta": delta}
+        facts = {found.unknown: value, **also, "solved_for": found.unknown, "reached_epsilon": found.epsilon, "epsilon": epsilon, "delta": delta}
         why = {"method": found.guarantee.method, "assumptions": list(found.guarantee.assumptions)}
         return show.as_json(facts | why | setup.facts(found.guarantee), show.cautions(found.guarantee, delta))
     limit = LIMITS[found.unknown]
     rows = [
         (found.unknown, f"{value:,}" if isinstance(value, int) else show.short(value), limit),
+        *((name, plots.rounded(number, up=True, digits=5), PARAMETERS[name].meaning) for name, number in also.items()),
         ("epsilon", plots.rounded(found.epsilon, up=True), f"reached at delta = {show.short(delta)}; the target is {show.short(epsilon)}"),
     ]
-    words = [show.meaning(found.epsilon, delta), f"Proof: {found.guarantee.method}.", *(f"Note: {note}." for note in show.cautions(found.guarantee, delta))]
+    words = [
+        show.meaning(found.epsilon, delta),
+        f"Proof: {found.guarantee.method}.",
+        *(f"Note: {note}." for note in [*show.cautions(found.guarantee, delta), *show.premises(found.guarantee)]),
+    ]
     return show.answer(plots.describe(found.guarantee), rows, words)
 
 
@@ -144,9 +151,12 @@ def explain(setup: Setup, delta: Delta) -> None:
         bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
         return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
     ends = f"epsilon at delta = {show.short(delta)} is {_between(report.bound)}, by the {report.bound.method}."
-    show.answer(plots.describe(guarantee), [], [ends, ""])
+    show.answer(plots.describe(guarantee), [], [ends])
+    show.sentences([""])
     show.table(["epsilon", "", "bound"], [(plots.rounded(row.epsilon, up=row.side == "upper"), _side(row.side), row.source) for row in report.rows], numbers=1)
-    show.sentences(["", "It holds if", *(f"- {assumption}" for assumption in report.bound.assumptions), *(f"\nNote: {note}." for note in notes)])
+    show.sentences(["\nIt holds if"])
+    show.bullets(report.bound.assumptions)
+    show.sentences(f"\nNote: {note}." for note in notes)
     return None
 
 
@@ -166,6 +176,8 @@ def curve(
     """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV."""
     if plot is not None:
         plots.check_figure(plot)
+    if table is not None:
+        plots.check_file(table)
     guarantee = setup.guarantee()
     with show.patiently("computing the curve"):
         band = guarantee.profile(_range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points))
@@ -197,7 +209,7 @@ def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[s
         (what, plots.rounded(bound.upper, up=True), "at most: this is guaranteed"),
         ("", plots.rounded(bound.lower, up=False), "at least: no proof can go below this"),
     ]
-    show.answer(plots.describe(guarantee), rows, [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in notes)])
+    show.answer(plots.describe(guarantee), rows, [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in [*notes, *show.premises(guarantee)])])
 
 
 def _between(bound: Bound) -> str:
@@ -222,12 +234,16 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
 
 
 def _share(setup: Setup) -> float:
-    if setup.honest is None or isinstance(setup.honest, Fraction):
-        return 1.0 if setup.honest is None else float(setup.honest)
+    """The honest users as a share, which the library rounds down to whole users."""
     if setup.n is None:
-        raise InvalidInput(f"--honest must be a share while n is unknown, got {setup.honest}. Write it as a percentage, such as 90%.")
-    check_count("honest", setup.honest, least=1, remedy="The target itself is honest, so it is at least 1.")
-    return 1.0 if setup.honest == setup.n else (setup.honest + 0.5) / setup.n  # half a user more: the share is rounded down to whole users
+        if isinstance(setup.honest, int):
+            raise InvalidInput(f"--honest must be a share while n is unknown, got {setup.honest}. Write it as a percentage, such as 90%.")
+        return 1.0 if setup.honest is None else float(setup.honest)
+    honest = setup.honest_of(setup.n)
+    if honest is None or honest == setup.n:
+        return 1.0
+    check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")
+    return (honest + 0.5) / max(setup.n, 1)  # half a user more, so that rounding cannot lose one
 
 
 def _range(guarantee: Guarantee, first: float, last: float | None, points: int) -> Floats:

@@ -7,14 +7,14 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
 
-__all__ = ["KINDS", "PARAMETERS", "Kind", "find", "read_count", "read_number", "read_people"]
+__all__ = ["EQUIVALENTS", "KINDS", "PARAMETERS", "Kind", "find", "read_count", "read_number", "read_people"]
 
 
 def read_number(text: str) -> float:
@@ -71,17 +71,25 @@ class Parameter(NamedTuple):
 
 PARAMETERS = {
     "k": Parameter(read_count, "16", "how many different values a user can hold"),
-    "epsilon0": Parameter(read_number, "4", "the local privacy parameter of one report"),
-    "gamma": Parameter(read_number, "0.25", "the probability of a uniformly random answer, in place of epsilon0"),
+    "epsilon0": Parameter(read_number, "4", "the privacy parameter of one report on its own, usually 0.5 to 8"),
+    "gamma": Parameter(read_number, "0.25", "the probability of a uniformly random answer"),
     "sigma": Parameter(read_number, "1", "the standard deviation of the Gaussian noise, for values in [0, 1]"),
-    "scale": Parameter(read_number, "0.5", "the scale of the Laplace noise, for values in [0, 1], in place of epsilon0"),
-    "flip": Parameter(read_number, "0.1", "the probability that RAPPOR flips a bit, in place of epsilon0"),
+    "scale": Parameter(read_number, "0.5", "the scale of the Laplace noise, for values in [0, 1]"),
+    "flip": Parameter(read_number, "0.1", "the probability that RAPPOR flips a bit"),
     "size": Parameter(read_count, "3", "how many values a report of subset selection names; left out, the best"),
     "delta0": Parameter(read_number, "1e-12", "the local delta, if a report is only (epsilon0, delta0)-private"),
     "p": Parameter(read_number, "0.5", "the probability that a user's own bit is sent as 1"),
     "q": Parameter(read_number, "0.1", "the probability that any other bit is sent as 1"),
     "g": Parameter(read_count, "8", "how many hash values there are"),
     "matrix": Parameter(Path, "noise.csv", "a CSV file: a line per value, and in it the probability of every report"),
+}
+
+
+# What may be given in place of epsilon0, as a function of a randomizer that is known by epsilon0.
+EQUIVALENTS: dict[str, Callable[[Any], float]] = {
+    "gamma": lambda krr: krr.gamma,
+    "scale": lambda laplace: 1.0 / laplace.epsilon0,
+    "flip": lambda rappor: rappor.q,
 }
 
 

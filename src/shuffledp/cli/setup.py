@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 
 import typer
 
-from shuffledp.cli.randomizers import KINDS, PARAMETERS, Kind, find, read_count, read_number, read_people
+from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, Kind, find, read_count, read_number, read_people
 from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import Guarantee
 from shuffledp.mechanism import shuffle
@@ -100,8 +100,9 @@ def _shared() -> dict[str, inspect.Parameter]:
     add("randomizer", ONE_REPORT, f"One of {', '.join(KINDS)}.", default=..., metavar="NAME")
     for name, (read, _, meaning) in PARAMETERS.items():
         takers = [kind for kind in KINDS if name in KINDS[kind].takes]
+        instead = ", in place of --epsilon0" if name in EQUIVALENTS else ""
         whose = f" ({', '.join(takers)})" if len(takers) <= 2 else ""
-        add(name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{whose}.", parser=read, metavar=metavars[read])
+        add(name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{instead}{whose}.", parser=read, metavar=metavars[read])
     add("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count, metavar="COUNT")
     add("honest", EVERYONE, "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.", parser=read_people, metavar="COUNT")
     add("rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT")

@@ -13,7 +13,7 @@ from rich.text import Text
 from shuffledp.guarantee import Guarantee
 from shuffledp.plots import parts, rounded
 
-__all__ = ["answer", "as_json", "cautions", "crowd", "meaning", "patiently", "sentences", "short", "table"]
+__all__ = ["answer", "as_json", "bullets", "cautions", "crowd", "meaning", "patiently", "premises", "sentences", "short", "table"]
 
 PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
@@ -57,6 +57,14 @@ def sentences(lines: Iterable[str]) -> None:
     """Print text, wrapped to the terminal."""
     for line in lines:
         Console(highlight=False).print(Text(line))
+
+
+def bullets(lines: Iterable[str]) -> None:
+    """Print a list."""
+    grid = Table.grid(padding=(0, 1))
+    for line in lines:
+        grid.add_row("-", Text(line))
+    Console(highlight=False).print(grid)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
@@ -105,6 +113,11 @@ def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     n = parts(guarantee)[0][0].n
     remark = f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would permit to publish one user's value outright; aim for a smaller one"
     return [remark] if n > 1 and delta * n >= 1.0 else []
+
+
+def premises(guarantee: Guarantee) -> list[str]:
+    """What is assumed of the randomizer beyond its definition."""
+    return [f"this takes for granted that {premise}" for part, _ in parts(guarantee) for premise in part.randomizer.assumptions]
 
 
 @contextmanager

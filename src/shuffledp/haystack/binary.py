@@ -28,7 +28,6 @@ __all__ = ["BinaryDataset", "BinaryScan"]
 
 Integers = NDArray[np.int64]
 UNIT = 2.0**-52
-NEGLIGIBLE = 32.0  # frequencies with |phi| below e^-32 are bounded, not summed
 REACH = 12.0  # deviations of S inside the period
 CHUNK = 1 << 21
 FINE, COARSE = (512, 64), (96, 8)  # blocks, and datasets tried for the lower end: for close answers, and for curves of many points
@@ -49,7 +48,7 @@ class BinaryDataset:
         return f"of the others, {self.zeros} hold 0 and {self.ones} hold 1"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Lower and upper ends of delta at every epsilon >= 0; always to about 1e-9."""
+        """Lower and upper ends of delta at every epsilon >= 0; ``gap`` makes no difference."""
         del gap
         lower, upper = _deltas(self.epsilon0, np.array([self.zeros]), np.array([self.ones]), epsilons)
         return lower[0], upper[0]
@@ -120,33 +119,36 @@ def _threshold_sums(epsilon0: float, zeros: Floats, ones: Floats, epsilons: Floa
     c = np.maximum(natural, 2.5 / deviation)
     mean, variance = _moments(p, q, zeros, ones, c)
     spread = np.sqrt(variance)
-    period = np.ceil(40.0 / c + np.minimum(others, REACH * spread + 40.0))
-    # Frequencies above the cut-off have |phi| <= e^-NEGLIGIBLE: 1 - cos theta >= 0.459 theta^2 up to 1, and >= 2 (theta/pi)^2 up to pi.
-    cutoff = np.sqrt(NEGLIGIBLE / (0.459 * np.maximum(variance, 1e-300)))
-    cutoff = np.where(cutoff <= 1.0, cutoff, np.minimum(np.pi * np.sqrt(NEGLIGIBLE / (2.0 * np.maximum(variance, 1e-300))), np.pi))
+    # S reaches over REACH deviations; what wraps around from below carries (b/a) e^(-c r) <= e^(-c (r - 1)) with r beyond that.
+    period = np.ceil(40.0 / c + 2.0 + np.minimum(others, REACH * spread + 40.0))
+    # Frequencies above the cut-off have |phi| <= e^-negligible: 1 - cos theta >= 0.459 theta^2 up to 1, and >= 2 (theta/pi)^2 up to pi.
+    negligible = 34.0 + 2.0 * np.log1p(spread)
+    cutoff = np.sqrt(negligible / (0.459 * np.maximum(variance, 1e-300)))
+    cutoff = np.where(cutoff <= 1.0, cutoff, np.minimum(np.pi * np.sqrt(negligible / (2.0 * np.maximum(variance, 1e-300))), np.pi))
     last = np.minimum(np.ceil(cutoff * period / (2.0 * np.pi)), np.floor(period / 2.0))
     k = np.arange(int(last.max()) + 1)
     theta = 2.0 * np.pi * k / period[..., None]
     weight = np.where(k == 0, 1.0, np.where(2 * k == period[..., None], 1.0, 2.0)) * (k <= last[..., None])
     c_, theta_mean = c[..., None], theta * mean[..., None]
-    log_phi = zeros[..., None] * _log_turn(_tilted(p, q, c_)[0], theta) + ones[..., None] * _log_turn(_tilted(q, p, c_)[0], theta)
+    log_phi = zeros[..., None] * _log_turn(*_tilted(p, q, c_), theta) + ones[..., None] * _log_turn(*_tilted(q, p, c_), theta)
     turn = np.exp(c_ + 1j * theta)
-    kernel = weight * (turn - (b / a)[..., None]) / (turn - 1.0) / period[..., None] * np.exp(log_phi)
-    # phases: phi carries e^(-i theta S); undo it at the threshold
+    parts = weight / (turn - 1.0) / period[..., None] * np.exp(log_phi)
+    kernel = (turn - (b / a)[..., None]) * parts
     bracket = (kernel[..., None, :] * np.exp(1j * theta[..., None, :] * threshold[..., :, None])).real.sum(axis=-1)
     ratio = (np.exp(c) + b / a) / np.expm1(c)
-    size = np.abs(kernel)
-    rounding = (size * (64.0 + 8.0 * theta_mean + 8.0 * theta * threshold.max(axis=-1)[..., None])).sum(axis=-1) * UNIT
+    size = np.abs(parts) * (np.exp(c) + b / a)[..., None]  # before turn - b/a cancels
+    phases = np.abs(kernel) * (theta_mean + theta * threshold.max(axis=-1)[..., None])
+    rounding = 8.0 * UNIT * (size * (8.0 + c_) + phases).sum(axis=-1)
     reach = REACH * spread + 40.0 - np.abs(threshold - mean[..., None]).max(axis=-1)
     bernstein = np.where(others <= reach, 0.0, 2.0 * np.exp(-(reach**2) / (2.0 * (variance + reach / 3.0))))
-    error = rounding + ratio * (np.exp(-NEGLIGIBLE) + 4.0 * np.exp(-36.0) + bernstein)
-    log_mgf = zeros * np.log1p(p * np.expm1(-c)) + ones * np.log(p + q * np.exp(-c))
+    error = rounding + ratio * (np.exp(-negligible) + 4.0 * np.exp(-38.0 - c) + bernstein)
+    log_mgf = zeros * np.log1p(p * np.expm1(-c)) + ones * np.where(c < 0.5, np.log1p(q * np.expm1(-np.minimum(c, 0.5))), np.log(p + q * np.exp(-c)))
     log_scale = np.log(p * a)[:, None] + log_mgf[..., None] + c_ * threshold
     drift = UNIT * (8.0 * np.abs(log_mgf)[..., None] + 8.0 * c_ * threshold + 8.0 * mean[..., None] * c_ + 64.0)
     with np.errstate(divide="ignore", under="ignore"):
         upper = np.exp(log_scale + np.log(np.maximum(bracket + error[..., None], 0.0)) + drift)
         lower = np.exp(log_scale + np.log(np.maximum(bracket - error[..., None], 0.0)) - drift)
-    return lower.max(axis=-1), np.maximum(upper.max(axis=-1), np.nextafter(0.0, 1.0))
+    return np.minimum(lower.max(axis=-1), 1.0), np.clip(upper.max(axis=-1), np.nextafter(0.0, 1.0), 1.0)
 
 
 def _tilted(probability: float, complement: float, c: Floats) -> tuple[Floats, Floats]:
@@ -161,7 +163,10 @@ def _moments(p: float, q: float, zeros: Floats, ones: Floats, c: Floats) -> tupl
     return zeros * p1 + ones * q1, zeros * p1 * p0 + ones * q1 * q0
 
 
-def _log_turn(probability: Floats, theta: Floats) -> NDArray[np.complex128]:
-    """log(1 - r + r e^(-i theta)) for r = probability, without forming 1 - small."""
-    real, imag = -2.0 * probability * np.sin(0.5 * theta) ** 2, -probability * np.sin(theta)
-    return np.asarray(0.5 * np.log1p(real * (2.0 + real) + imag**2) + 1j * np.arctan2(imag, 1.0 + real))
+def _log_turn(one: Floats, zero: Floats, theta: Floats) -> NDArray[np.complex128]:
+    """log(zero + one e^(-i theta)) for probabilities zero + one = 1, with relative accuracy near 0 and near the pole."""
+    real, imag = -2.0 * one * np.sin(0.5 * theta) ** 2, -one * np.sin(theta)
+    square = (zero - one) ** 2 + 4.0 * zero * one * np.cos(0.5 * theta) ** 2
+    near = np.log1p(np.maximum(real * (2.0 + real) + imag**2, -0.75))
+    size = np.where(square > 0.5, near, np.log(np.maximum(square, 1e-300)))
+    return np.asarray(0.5 * size + 1j * np.arctan2(imag, 1.0 + real))

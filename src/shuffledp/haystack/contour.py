@@ -42,7 +42,7 @@ CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
 CHUNK = 1 << 19  # complex numbers in memory at once
 HUGE = 1e100
-MOST_NODES = 1 << 22
+MOST_NODES = 1 << 21
 MOST_PASSES = 8
 
 
@@ -59,21 +59,26 @@ def ramp_bounds(n: int, hay: Floats, u: Floats, v: Floats, epsilons: Floats, gap
     integral taken with more care, where the answer is not close enough yet; every pass gives valid ends and the best are kept.
     """
     growth = np.expm1(epsilons)
-    scores = (u - v)[None, :] - growth[:, None] * v[None, :]
-    lower, upper = np.zeros_like(scores[:, 0]), scores.clip(min=0.0) @ hay  # one position alone: a valid upper end
+    with np.errstate(over="ignore"):
+        sizes = np.minimum(u + (growth[:, None] + 1.0) * v, HUGE)
+        scores = np.maximum((u - v)[None, :] - growth[:, None] * v[None, :], -HUGE)
+    pad = 8.0 * UNIT * sizes  # how far rounding may have moved a score
+    lower, upper = np.zeros_like(growth), (scores + pad).clip(min=0.0) @ hay * (1.0 + 1e-14)  # one position alone: a valid upper end
+    if n == 1:
+        return (scores - pad).clip(min=0.0) @ hay * (1.0 - 1e-14), upper
     top = scores.max(axis=1, initial=0.0)
     rows = np.flatnonzero(top > 0.0)
     cap, care, tolerance = _first_cap(n, hay, scores, top), np.zeros(top.size, dtype=np.int64), 0.1 * np.sqrt(gap) if gap < 1e-4 else 0.05
-    sizes = u + (growth[:, None] + 1.0) * v
-    for _ in range(MOST_PASSES):
+    for _ in range(MOST_PASSES if rows.size else 0):
         # A score below -n k leaves the sum negative whatever else happens, so nothing changes if it is raised to that.
         capped = np.clip(scores[rows], -n * cap[rows, None], cap[rows, None])
         jump = np.maximum(scores[rows] - capped, 0.0) @ hay
         mean = (n - 1) * (capped @ hay)
         above = np.maximum(cap[rows] + mean, 0.0) ** 2
-        missed = 1.0 / (1.0 + above / np.maximum((n - 1) * (capped**2 @ hay), 1e-300))
+        square = (n - 1) * (capped**2 @ hay)
+        missed = np.where(above > 0.0, square / np.maximum(square + above, 1e-300), 1.0)
         low, high, error = _ramp_rows(_Sum(n, hay, capped), sizes[rows], gap, care[rows])
-        low, high = low + jump * (1.0 - missed) * (1.0 - 1e-9), high + jump * (1.0 + 1e-9)
+        low, high = low + jump * (1.0 - missed) * (1.0 - 1e-9), high + jump * (1.0 + 1e-9) + np.where(scores[rows] > capped, pad[rows], 0.0) @ hay
         lower[rows], upper[rows] = np.maximum(lower[rows], low), np.minimum(upper[rows], high)
         unsure = (error > tolerance * high) & (care[rows] < 3)
         raised = ~unsure & (jump * missed > tolerance * high) & (cap[rows] < top[rows])

@@ -71,5 +71,5 @@ class Haystack:
         if self.hay.size > FEW:
             gap = max(gap, MERGED_GAP)
         lower, upper = ramp_bounds(self.n, self.hay, self.u, self.v, epsilons, gap)
-        seen = (self.exposed0 - np.exp(epsilons)[:, None] * self.exposed1).clip(min=0.0).sum(axis=1)
+        seen = (self.exposed0 - np.exp(np.minimum(epsilons, 700.0))[:, None] * self.exposed1).clip(min=0.0).sum(axis=1)
         return np.minimum(lower + seen * (1.0 - 1e-14), 1.0), np.minimum(upper + seen * (1.0 + 1e-14), 1.0)

@@ -36,7 +36,8 @@ class Composition:
     @property
     def infinite(self) -> float:
         """The probability of an infinite total loss."""
-        return float(-np.expm1(sum(rounds * np.log1p(-min(part.infinite, 1.0 - UNIT)) for part, rounds, _ in self.parts)))
+        survival = sum(rounds * np.log1p(-min(part.infinite, 1.0 - UNIT)) for part, rounds, _ in self.parts)
+        return abs(float(np.expm1(survival)))
 
     def cumulant(self, c: float) -> tuple[float, float, float]:
         """log E[e^(c Y); Y finite] and its first two derivatives."""

@@ -102,4 +102,6 @@ def _two_sided(spacing: float, up: Floats, q_up: Floats, down: Floats, q_down: F
     rest = max(1.0 - infinite - float(p_up.sum()) - float(q_down.sum()), 0.0)
     index, mass = np.concatenate([-down[::-1], [0.0], up]), np.concatenate([q_down[::-1], [rest], p_up])
     kept = mass > SMALLEST
+    kept[down.size] = True  # loss 0, if only in name
+    mass = np.maximum(mass, SMALLEST)
     return LossDistribution(spacing, index[kept], mass[kept], infinite)

@@ -6,16 +6,20 @@ from shuffledp.errors import InvalidInput, check_count, check_positive
 
 __all__ = ["check_domain", "check_epsilon0"]
 
-LARGEST_EPSILON0 = 50.0
+SMALLEST_EPSILON0, LARGEST_EPSILON0 = 1e-12, 50.0
 
 
 def check_epsilon0(value: object) -> float:
-    """Return ``value`` as a local privacy parameter in (0, 50].
+    """Return ``value`` as a local privacy parameter in [1e-12, 50].
 
     >>> check_epsilon0(4)
     4.0
     """
     epsilon0 = check_positive("epsilon0", value, remedy="It bounds the log-ratio of two reports' laws; 0.5 to 8 is usual.")
+    if epsilon0 < SMALLEST_EPSILON0:
+        raise InvalidInput(
+            f"epsilon0 must be at least {SMALLEST_EPSILON0:g}, got {epsilon0!r}. Less cannot be told from 0 in floating point; use {SMALLEST_EPSILON0:g}."
+        )
     if epsilon0 > LARGEST_EPSILON0:
         raise InvalidInput(
             f"epsilon0 must be at most {LARGEST_EPSILON0:g}, got {epsilon0!r}. "

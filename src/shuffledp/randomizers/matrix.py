@@ -28,8 +28,8 @@ class FromMatrix(Randomizer):
     """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of report y for input x.
 
     The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1 within 1e-9, and are then
-    divided by their sums. Columns whose three masses are proportional (to 12 digits) are one class, which changes nothing,
-    and input pairs with the same classes are listed once.
+    divided by their sums. Columns whose three masses are proportional are one class, which changes nothing, and input pairs with
+    the same classes are listed once; datasets, which only bound from below, are merged to 12 digits.
 
     >>> survey = FromMatrix([[0.75, 0.25], [0.25, 0.75]])
     >>> round(survey.epsilon0, 6), survey.gamma, survey.worst_pair
@@ -68,7 +68,7 @@ class FromMatrix(Randomizer):
         table = self._table()
         blanket = table.min(axis=0)
         pairs = permutations(range(len(table)), 2)
-        return tuple(_distinct(_atoms(f"blanket; inputs {i} and {j}", blanket, table[i], table[j]) for i, j in pairs))
+        return tuple(_distinct((_atoms(f"blanket; inputs {i} and {j}", blanket, table[i], table[j], bits=52) for i, j in pairs), bits=52))
 
     def datasets(self) -> tuple[Atoms, ...]:
         """All others hold one input, for every ordered pair and every input, up to 6 rows.
@@ -121,28 +121,28 @@ def _checked(rows: ArrayLike) -> Floats:
     return table
 
 
-def _rounded(values: Floats) -> Floats:
-    """Keep 40 bits, so that numbers equal up to rounding errors are equal; the nudge moves powers of two off the border."""
-    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(SAME_BITS + 2)))
-    rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, SAME_BITS)), exponent - SAME_BITS)
+def _rounded(values: Floats, bits: int = SAME_BITS) -> Floats:
+    """Keep some bits, so that numbers equal up to rounding errors are equal; the nudge moves powers of two off the border."""
+    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
+    rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
     return rounded
 
 
-def _atoms(name: str, hay: Floats, needle0: Floats, needle1: Floats) -> Atoms:
+def _atoms(name: str, hay: Floats, needle0: Floats, needle1: Floats, bits: int = SAME_BITS) -> Atoms:
     """Merge the outputs whose masses are proportional, drop those that never occur, and sort the classes."""
     masses = np.stack([hay, needle0, needle1])
     masses = masses[:, masses.any(axis=0)]
-    _, label = np.unique(_rounded(masses / masses.sum(axis=0)), axis=1, return_inverse=True)
+    _, label = np.unique(_rounded(masses / masses.sum(axis=0), bits), axis=1, return_inverse=True)
     merged = np.zeros((3, label.max() + 1))
     np.add.at(merged.T, label.ravel(), masses.T)
     return Atoms(name, *merged)
 
 
-def _distinct(candidates: Iterator[Atoms]) -> Iterator[Atoms]:
+def _distinct(candidates: Iterator[Atoms], bits: int = SAME_BITS) -> Iterator[Atoms]:
     """Leave out atoms that were seen before, up to the order of classes and rounding errors."""
     seen: set[bytes] = set()
     for atoms in candidates:
-        key = _rounded(np.stack([atoms.hay, atoms.needle0, atoms.needle1])).tobytes()
+        key = _rounded(np.stack([atoms.hay, atoms.needle0, atoms.needle1]), bits).tobytes()
         if key not in seen:
             seen.add(key)
             yield atoms
