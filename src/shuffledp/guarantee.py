@@ -14,9 +14,10 @@ from shuffledp.pld import LossDistribution
 from shuffledp.profile import SOLVE_GAP, Band, Bound, convex, meets, minorant
 from shuffledp.randomizers.base import End, Floats
 
-__all__ = ["CURVE_GAP", "MOST_ROUNDS", "Guarantee", "check_delta", "check_epsilon", "check_order", "check_rounds"]
+__all__ = ["CURVE_GAP", "MOST_ROUNDS", "Guarantee", "check_delta", "check_epsilon", "check_order", "check_rounds", "check_users"]
 
 CURVE_GAP = 2e-4  # for curves of many points, such as PLDs are made of
+MOST_USERS = 10**15
 MOST_ROUNDS = 10**7
 LARGEST_EPSILON = 700.0
 LARGEST_ORDER = 1024.0
@@ -125,6 +126,19 @@ def check_delta(value: object) -> float:
     if delta < 1e-250:
         raise InvalidInput(f"delta must be at least 1e-250, got {delta!r}. Below that, use epsilon0: the local guarantee has delta = 0.")
     return delta
+
+
+def check_users(n: object, honest: object = None) -> tuple[int, int]:
+    """Return the number of users and how many of them are honest, by default all."""
+    users = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
+    if users > MOST_USERS:
+        raise InvalidInput(f"n must be at most {MOST_USERS:g}, got {users}. Answers are not certified beyond; use a smaller n, which is safe.")
+    if honest is None:
+        return users, users
+    some = check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")
+    if some > users:
+        raise InvalidInput(f"honest must be at most n = {users}, got {some}. It counts the users, among the n, who follow the protocol.")
+    return users, some
 
 
 def check_rounds(value: object) -> int:

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp import renyi
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import InvalidInput
 from shuffledp.explanation import Explanation, Row
-from shuffledp.guarantee import CURVE_GAP, Guarantee, check_delta, check_order, check_rounds
+from shuffledp.guarantee import CURVE_GAP, Guarantee, check_delta, check_order, check_rounds, check_users
 from shuffledp.haystack import DEFAULT_GAP, BinaryScan, Haystack
 from shuffledp.pld import Composition, CurveBand, LossDistribution, knot_indices, optimistic, pessimistic
 from shuffledp.profile import Bound, Envelope, meets
@@ -262,14 +262,9 @@ def shuffle(randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled"
     """
     if not isinstance(randomizer, Randomizer):
         raise InvalidInput(f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {randomizer!r}. See shuffledp.__all__ for the list.")
-    n = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
-    if n > 10**15:
-        raise InvalidInput(f"n must be at most 10**15, got {n}. Floating-point answers are not certified beyond; use a smaller n, which is safe.")
+    n, honest = check_users(n, honest)
     if adversary not in ADVERSARIES:
         raise InvalidInput(f'adversary must be one of {", ".join(ADVERSARIES)}, got {adversary!r}. Use "shuffled" unless you compare with other work.')
-    honest = n if honest is None else check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")
-    if honest > n:
-        raise InvalidInput(f"honest must be at most n = {n}, got {honest}. It counts the users, among the n, who follow the protocol.")
     return Shuffled(randomizer, n, adversary, honest)
 
 

@@ -68,7 +68,9 @@ def families(e0: float) -> list[tuple[Randomizer, Floats]]:
 def awkward_matrices() -> Sequence[tuple[str, Floats]]:
     """Random matrices, some with zeros, silent or repeated inputs, exposed or nearly proportional outputs."""
     rng = np.random.default_rng(7)
-    dense = [("dense", rng.dirichlet(np.full(outputs, spread), size=k)) for k, outputs, spread in ((2, 2, 1.0), (2, 4, 0.3), (3, 3, 1.0), (4, 3, 0.5), (3, 5, 4.0))]
+    dense = [
+        ("dense", rng.dirichlet(np.full(outputs, spread), size=k)) for k, outputs, spread in ((2, 2, 1.0), (2, 4, 0.3), (3, 3, 1.0), (4, 3, 0.5), (3, 5, 4.0))
+    ]
     sparse = []
     for k, outputs in ((2, 3), (3, 3), (3, 4), (4, 4)):
         rows = rng.dirichlet(np.ones(outputs), size=k)

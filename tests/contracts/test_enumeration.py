@@ -85,7 +85,9 @@ def test_enclosure_at_any_parameters(e0: float, family: int, n: int, shares: lis
 
 
 @settings(max_examples=60)
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), k=st.integers(2, 4), outputs=st.integers(2, 4), zeros=st.floats(0.0, 0.5), spread=st.floats(-1.5, 1.0))
+@given(
+    seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), k=st.integers(2, 4), outputs=st.integers(2, 4), zeros=st.floats(0.0, 0.5), spread=st.floats(-1.5, 1.0)
+)
 def test_enclosure_of_any_matrix(seed: int, n: int, k: int, outputs: int, zeros: float, spread: float) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.dirichlet(np.full(outputs, 10.0**spread), size=k)
@@ -120,7 +122,9 @@ def test_adversaries_who_see_more_learn_more() -> None:
         assert np.all(less <= more)
 
 
-@pytest.mark.parametrize("randomizer", [sdp.RR(epsilon0=1.0), sdp.KRR(k=4, epsilon0=2.0), sdp.AnyLDP(epsilon0=1.0), sdp.AnyLDP(epsilon0=1.0, delta0=1e-4)], ids=str)
+@pytest.mark.parametrize(
+    "randomizer", [sdp.RR(epsilon0=1.0), sdp.KRR(k=4, epsilon0=2.0), sdp.AnyLDP(epsilon0=1.0), sdp.AnyLDP(epsilon0=1.0, delta0=1e-4)], ids=str
+)
 def test_colluders_hide_nobody(randomizer: Randomizer) -> None:
     some, few = sdp.shuffle(randomizer, n=50, honest=20), sdp.shuffle(randomizer, n=20)
     epsilons = np.linspace(0.0, 0.9, 7)

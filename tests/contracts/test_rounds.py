@@ -13,8 +13,8 @@ from dp_accounting.pld import privacy_loss_distribution as google
 from scipy.stats import binom
 
 import shuffledp as sdp
-from shuffledp.haystack import BinaryDataset
 from shuffledp.guarantee import Guarantee
+from shuffledp.haystack import BinaryDataset
 from shuffledp.pld import Composition, optimistic, pessimistic
 from shuffledp.randomizers import Floats, Randomizer
 from tests.contracts.enclosure import ABSOLUTE, assert_between, awkward_matrices, ends, families, from_matrix, merged
@@ -123,7 +123,11 @@ def test_order_and_grouping_of_rounds_do_not_matter() -> None:
         assert tuple(answer) == pytest.approx(tuple(answers[0]), rel=1e-6)
 
 
-@pytest.mark.parametrize("randomizer, n", [(sdp.RR(epsilon0=1.0), 1000), (sdp.KRR(k=8, epsilon0=3.0), 10**4), (sdp.AnyLDP(epsilon0=1.0), 10**5), (sdp.Gaussian(sigma=2.0), 10**4)], ids=str)
+@pytest.mark.parametrize(
+    "randomizer, n",
+    [(sdp.RR(epsilon0=1.0), 1000), (sdp.KRR(k=8, epsilon0=3.0), 10**4), (sdp.AnyLDP(epsilon0=1.0), 10**5), (sdp.Gaussian(sigma=2.0), 10**4)],
+    ids=str,
+)
 def test_more_rounds_leak_more(randomizer: Randomizer, n: int) -> None:
     once, before = sdp.shuffle(randomizer, n=n), None
     for rounds in (1, 2, 10, 1000, 10**5):
@@ -151,7 +155,9 @@ def google_pld(P: Floats, Q: Floats, *, pessimistic_estimate: bool, step: float 
     """dp-accounting's own discretisation of an explicit pair, in both orders."""
     seen = (P > 1e-280) & (Q > 1e-280)
     log_p, log_q = (dict(zip(range(int(seen.sum())), np.log(law[seen]).tolist(), strict=True)) for law in (P, Q))
-    return google.from_two_probability_mass_functions(log_q, log_p, pessimistic_estimate=pessimistic_estimate, value_discretization_interval=step, symmetric=False)
+    return google.from_two_probability_mass_functions(
+        log_q, log_p, pessimistic_estimate=pessimistic_estimate, value_discretization_interval=step, symmetric=False
+    )
 
 
 @pytest.mark.parametrize("rounds", [1, 4, 16, 64])

@@ -148,7 +148,9 @@ def test_profiles_agree_with_single_answers(randomizer: Randomizer) -> None:
         assert (lower, upper) == pytest.approx((bound.lower, bound.upper), rel=1e-5, abs=0.0)
 
 
-@pytest.mark.parametrize("randomizer", [sdp.KRR(k=5, epsilon0=2.0), sdp.OUE(k=9, epsilon0=1.0), sdp.Hadamard(k=9, epsilon0=3.0), sdp.BLH(k=9, epsilon0=1.0)], ids=str)
+@pytest.mark.parametrize(
+    "randomizer", [sdp.KRR(k=5, epsilon0=2.0), sdp.OUE(k=9, epsilon0=1.0), sdp.Hadamard(k=9, epsilon0=3.0), sdp.BLH(k=9, epsilon0=1.0)], ids=str
+)
 def test_small_deltas_keep_their_relative_accuracy(randomizer: Randomizer) -> None:
     for n in (10**4, 10**7):
         for atoms in (*randomizer.blankets("upper"), *randomizer.datasets()):

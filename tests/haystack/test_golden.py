@@ -21,11 +21,15 @@ GOLDEN_RANDOMIZER = sdp.KRR.from_gamma(k=4, gamma=0.25)
 
 def epsilon_of(curve: Curve, delta: float, ceiling: float = math.inf) -> tuple[float, float]:
     """Both ends of the epsilon at which one curve meets delta."""
-    lower, upper = (meets(lambda e, gap, i=i: float(curve.bounds(np.array([e]), gap)[i][0]), delta, ceiling, end=end) for i, end in enumerate(("lower", "upper")))
+    lower, upper = (
+        meets(lambda e, gap, i=i: float(curve.bounds(np.array([e]), gap)[i][0]), delta, ceiling, end=end) for i, end in enumerate(("lower", "upper"))
+    )
     return lower, upper
 
 
-@pytest.mark.parametrize("adversary, delta, epsilon", [("weak", 1e-4, 0.3890626), ("weak", 1e-6, 0.5569569), ("strong", 1e-4, 0.5307622), ("strong", 1e-6, 0.7705776)])
+@pytest.mark.parametrize(
+    "adversary, delta, epsilon", [("weak", 1e-4, 0.3890626), ("weak", 1e-6, 0.5569569), ("strong", 1e-4, 0.5307622), ("strong", 1e-6, 0.7705776)]
+)
 def test_the_weak_and_strong_goldens_of_the_theory(adversary: Any, delta: float, epsilon: float) -> None:
     bound = sdp.shuffle(GOLDEN_RANDOMIZER, n=1000, adversary=adversary).epsilon(delta=delta)
     assert bound.lower == pytest.approx(epsilon, rel=1e-6)

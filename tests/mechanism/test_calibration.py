@@ -45,7 +45,9 @@ def test_the_smallest_sigma() -> None:
     assert upper(sdp.Gaussian(sigma=plan.value / 1.001), 20_000) > TARGET["epsilon"]
 
 
-@pytest.mark.parametrize("randomizer, rounds", [(sdp.KRR(k=16, epsilon0=4.0), 1), (sdp.AnyLDP(epsilon0=2.0), 1), (sdp.KRR(k=8, epsilon0=2.0), 5)], ids=["krr", "any", "rounds"])
+@pytest.mark.parametrize(
+    "randomizer, rounds", [(sdp.KRR(k=16, epsilon0=4.0), 1), (sdp.AnyLDP(epsilon0=2.0), 1), (sdp.KRR(k=8, epsilon0=2.0), 5)], ids=["krr", "any", "rounds"]
+)
 def test_the_fewest_users(randomizer: Randomizer, rounds: int) -> None:
     plan = sdp.calibrate(randomizer, rounds=rounds, **TARGET)
     n = int(plan.value)

@@ -129,7 +129,10 @@ def test_hulls_are_convex_and_below(seed: int, size: int) -> None:
     hull = np.interp(x, x[corner], y[corner])
     assert np.all(hull <= y + 1e-12)
     assert np.all(np.diff(np.diff(y[corner]) / np.diff(x[corner])) > 0.0)
-    brute = [min((y[i] * (x[j] - p) + y[j] * (p - x[i])) / (x[j] - x[i]) if i < j else y[i] for i in range(size) for j in range(i, size) if x[i] <= p <= x[j]) for p in x]
+    brute = [
+        min((y[i] * (x[j] - p) + y[j] * (p - x[i])) / (x[j] - x[i]) if i < j else y[i] for i in range(size) for j in range(i, size) if x[i] <= p <= x[j])
+        for p in x
+    ]
     assert hull == pytest.approx(brute, abs=1e-9)
 
 

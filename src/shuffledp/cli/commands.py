@@ -16,7 +16,7 @@ from shuffledp.cli import show
 from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, read_count, read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.guarantee import Guarantee, check_delta, check_epsilon
+from shuffledp.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.profile import Band, Bound
 from shuffledp.randomizers import Floats
 
@@ -239,11 +239,8 @@ def _share(setup: Setup) -> float:
         if isinstance(setup.honest, int):
             raise InvalidInput(f"--honest must be a share while n is unknown, got {setup.honest}. Write it as a percentage, such as 90%.")
         return 1.0 if setup.honest is None else float(setup.honest)
-    honest = setup.honest_of(setup.n)
-    if honest is None or honest == setup.n:
-        return 1.0
-    check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")
-    return (honest + 0.5) / max(setup.n, 1)  # half a user more, so that rounding cannot lose one
+    n, honest = check_users(setup.n, setup.honest_of(setup.n))
+    return 1.0 if honest == n else (honest + 0.5) / n  # half a user more, so that rounding cannot lose one
 
 
 def _range(guarantee: Guarantee, first: float, last: float | None, points: int) -> Floats:
