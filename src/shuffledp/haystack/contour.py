@@ -105,7 +105,7 @@ def _ramp_rows(law: _Sum, sizes: Floats, gap: float, care: NDArray[np.int64]) ->
     line = _Line.through(law, gap, care)
     ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
     with np.errstate(under="ignore"):
-        crude = np.maximum(np.exp(ceiling) * (1.0 + 1e-9), np.nextafter(0.0, 1.0))
+        crude = np.maximum(1.01 * np.exp(ceiling), np.nextafter(0.0, 1.0))
     ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude)])
     most = MOST_NODES if gap < 1e-4 else (1 << 20) / law.hay.size
     worth = (line.count <= most) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest

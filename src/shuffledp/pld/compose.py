@@ -7,7 +7,7 @@ sides), rounding in the transforms, and their amplification by the number of rou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,31 +94,23 @@ class Composition:
 
     def _tilt_for(self, delta: float) -> float:
         """The tilt of the Chernoff bound: the c at which (log E e^(cY) - log delta) / c is least."""
-        scale = 1.0 / (np.sqrt(self.cumulant(0.0)[2]) + self.spacing)
 
         def slope(c: float) -> float:
             value, mean, _ = self.cumulant(c)
             return float(c * mean - value + np.log(delta))
 
-        low, high = 0.1 * scale, scale
-        while slope(high) < 0.0 and high * self.spacing < 1e3:
-            low, high = high, 2.0 * high
-        for _ in range(20):
-            middle = np.sqrt(low * high)
-            low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-            if high < 1.1 * low:
-                break
-        return float(np.sqrt(low * high))
+        return self._root(slope)
 
     def _tilt(self, epsilon: float) -> float:
         """Near the minimiser of log E e^(cY) - c eps - log c(c+1), where the integrand of the tail integral peaks."""
+        return self._root(lambda c: self.cumulant(c)[1] - epsilon - 1.0 / c - 1.0 / (c + 1.0))
 
-        def slope(c: float) -> float:
-            return self.cumulant(c)[1] - epsilon - 1.0 / c - 1.0 / (c + 1.0)
-
+    def _root(self, slope: Callable[[float], float]) -> float:
+        """Where a rising function of the tilt changes sign, to a tenth: any tilt is valid, a good one is accurate."""
         low, high = 1e-12, 1.0 / (np.sqrt(self.cumulant(0.0)[2]) + self.spacing)
         while slope(high) < 0.0 and high * self.spacing < 1e6:
             low, high = high, 2.0 * high
+        low = max(low, 1e-3 * high)
         for _ in range(24):
             middle = np.sqrt(low * high)
             low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
