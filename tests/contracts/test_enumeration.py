@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -118,7 +118,7 @@ def test_weak_and_strong_views_are_enclosed_closely(adversary: str, exact: objec
 def test_adversaries_who_see_more_learn_more() -> None:
     epsilons = np.linspace(0.0, 1.9, 8)
     views = [ends(sdp.shuffle(sdp.KRR(k=3, epsilon0=2.0), n=6, adversary=adversary), epsilons) for adversary in ("shuffled", "weak", "strong")]
-    for (less, _), (_, more) in zip(views[:-1], views[1:], strict=True):
+    for (less, _), (_, more) in pairwise(views):
         assert np.all(less <= more)
 
 
