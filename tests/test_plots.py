@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp import plots
-from shuffledp.plots import curve_figure
+from shuffledp.errors import InvalidInput
+from shuffledp.plots import check_file, curve_figure, replace_file
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1000)
 MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -111,3 +112,14 @@ def test_rounding_keeps_to_its_side(value: float, digits: int) -> None:
 def test_rounding_of_nothing_and_of_everything() -> None:
     assert float(plots.rounded(0.0, up=True)) == 0.0
     assert plots.rounded(math.inf, up=True) == "infinite"
+
+
+def test_devices_are_refused_and_links_stay(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="ordinary file"):
+        check_file(Path("/dev/null"))
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.write_text("old")
+    link.symlink_to(real)
+    replace_file(link, lambda path: path.write_text("new"))
+    assert link.is_symlink()
+    assert real.read_text() == "new"

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from shuffledp.errors import CertificateError, InvalidInput, check_probability
 from shuffledp.guarantee import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds
 from shuffledp.mechanism import shuffle
@@ -20,6 +18,7 @@ __all__ = ["Calibration", "calibrate"]
 EPSILON0_RANGE = (1e-6, 50.0)
 SIGMA_RANGE = (0.05, 1e6)
 MOST_USERS = 10**12
+MARGIN = 1e-6  # plans meet a target this much smaller, so that solving for epsilon, to 1e-7, confirms it
 DIGITS = 1e-4  # relative accuracy of a real unknown; it is rounded to the safe side
 
 
@@ -74,7 +73,7 @@ def calibrate(
         return shuffle(randomizer, n=users, adversary=adversary, honest=max(1, math.floor(users * honest_share)))
 
     def fits(guarantee: Guarantee) -> bool:
-        return float(guarantee._end("upper", np.array([target]))[0]) <= delta
+        return _delta_at(guarantee, target * (1.0 - MARGIN)) <= delta
 
     open_ones = [name for name, missing in (("epsilon0", not isinstance(family, Randomizer)), ("n", n is None), ("rounds", rounds is None)) if missing]
     if len(open_ones) != 1:
@@ -150,8 +149,11 @@ def _rounded(value: float, *, down: bool) -> float:
 
 
 def _checked(name: str, value: float, guarantee: Guarantee, epsilon: float, delta: float) -> Calibration:
-    """The re-check: the certified upper end, solved for epsilon, must not exceed the target."""
-    reached = guarantee.epsilon(delta=delta).upper
-    if reached > epsilon * (1.0 + 1e-9):
-        raise CertificateError(f"calibration of {name} failed its own check: {reached} > {epsilon}. This is a bug in shuffledp; please report the call.")
-    return Calibration(name, value, guarantee, min(reached, epsilon), delta)
+    """The re-check, at full accuracy: the certified delta at the target epsilon."""
+    if _delta_at(guarantee, epsilon) > delta:
+        raise CertificateError(f"calibration of {name} failed its own check at {value}. This is a bug in shuffledp; please report the call.")
+    return Calibration(name, value, guarantee, min(guarantee.epsilon(delta=delta).upper, epsilon), delta)
+
+
+def _delta_at(guarantee: Guarantee, epsilon: float) -> float:
+    return guarantee.delta(epsilon=epsilon).upper

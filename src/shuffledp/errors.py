@@ -29,7 +29,10 @@ def check_finite(name: str, value: object, *, remedy: str) -> float:
     """Return ``value`` as a float, or refuse anything that is not a finite real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"{name} must be a number, got {value!r}. {remedy}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise InvalidInput(f"{name} must be finite, got {number!r}. {remedy}")
     return number

@@ -71,7 +71,7 @@ class Guarantee(ABC):
 
     def profile(self, epsilons: Floats) -> Band:
         """delta at many epsilons at once; each end is decreasing and convex in e^epsilon."""
-        epsilons = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+        epsilons = _numbers("epsilons", epsilons)
         for epsilon in epsilons.ravel():
             check_epsilon(float(epsilon))
         points, back = np.unique(epsilons, return_inverse=True)
@@ -83,7 +83,7 @@ class Guarantee(ABC):
 
         It is the dual of delta(epsilon). Where different datasets are worst at different alpha, each one's own curve lies above it.
         """
-        alphas = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+        alphas = _numbers("alphas", alphas)
         for alpha in alphas.ravel():
             check_probability("alpha", float(alpha), zero=True, one=True, remedy="alpha is the probability of a false alarm.")
         end = self.ceiling if math.isfinite(self.ceiling) else self.epsilon(delta=1e-9).upper
@@ -102,6 +102,17 @@ class Guarantee(ABC):
                 f"the certified ends contradict each other: lower {lower!r}, upper {upper!r}. This is a bug in shuffledp; please report the call."
             )
         return Bound(min(lower, upper), upper, self.method, self.assumptions)
+
+
+def _numbers(name: str, values: object) -> Floats:
+    """Return ``values`` as an array of at least one number."""
+    try:
+        array = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be numbers, got {values!r}. Pass a list or an array of floats.") from None
+    if array.size == 0:
+        raise InvalidInput(f"{name} must hold at least one number, got none. Pass a list or an array of floats.")
+    return array
 
 
 def _dual(alphas: Floats, x: Floats, delta: Floats) -> Floats:
@@ -132,7 +143,8 @@ def check_users(n: object, honest: object = None) -> tuple[int, int]:
     """Return the number of users and how many of them are honest, by default all."""
     users = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
     if users > MOST_USERS:
-        raise InvalidInput(f"n must be at most {MOST_USERS:g}, got {users}. Answers are not certified beyond; use a smaller n, which is safe.")
+        shown = users if users < 10**30 else "far more"
+        raise InvalidInput(f"n must be at most {MOST_USERS:g}, got {shown}. Answers are not certified beyond; use a smaller n, which is safe.")
     if honest is None:
         return users, users
     some = check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")

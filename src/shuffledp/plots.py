@@ -116,6 +116,8 @@ def check_file(path: Path) -> Path:
     """Return ``path`` if a file can stand there."""
     if path.is_dir():
         raise InvalidInput(f"{str(path)!r} must be a file, got a folder. Add a file name, such as {str(path / f'curve{path.suffix}')!r}.")
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{str(path)!r} must be an ordinary file, got a device or pipe. Name a file; what is printed can be redirected.")
     if not path.parent.is_dir():
         raise InvalidInput(f"the folder of {str(path)!r} must exist, got none. Create it first: mkdir -p {path.parent}")
     return path
@@ -123,7 +125,7 @@ def check_file(path: Path) -> Path:
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody ever sees half a file."""
-    check_file(path)
+    path = check_file(path).resolve()  # a link stays a link
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write(temporary)

@@ -9,6 +9,7 @@ Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on 
 failed its own check, or could not be written; 130, interrupted.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,8 @@ ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
         code = app(args=arguments, prog_name="shuffledp", standalone_mode=False)
         sys.stdout.flush()
     except ShuffledpError as error:  # anything but an invalid input is an answer withheld
@@ -37,10 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.Abort:
         return 130
     except OSError as error:  # standard output is full, or its reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter would try again at exit
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter would try again at exit
         if not isinstance(error, BrokenPipeError):
             print(f"error: the answer could not be written: {error.strerror}.", file=sys.stderr)
         return 1
+    except Exception as error:  # a slip of ours: withheld, and said in one line
+        return _refuse(f"an internal check failed ({type(error).__name__}: {error}). This is a bug in shuffledp; please report the command.", code=1)
     return int(code or 0)
 
 

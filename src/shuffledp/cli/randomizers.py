@@ -44,6 +44,19 @@ def read_count(text: str) -> int:
     raise typer.BadParameter(f"{text!r} is not a whole number of reasonable size. Write it as 10000 or 1e4.")
 
 
+def read_fraction(text: str) -> Fraction:
+    """A decimal or a fraction, exactly; refuses exponents that would fill the memory.
+
+    >>> read_fraction("1/3"), read_fraction("0.25")
+    (Fraction(1, 3), Fraction(1, 4))
+    """
+    if "/" not in text:
+        value = Decimal(text)
+        if not value.is_finite() or (value and abs(value.adjusted()) > 300):
+            raise ValueError(text)
+    return Fraction(text)
+
+
 def read_people(text: str) -> int | Fraction:
     """How many users: a count, or a share of them all.
 
@@ -53,10 +66,10 @@ def read_people(text: str) -> int | Fraction:
     if not text.endswith("%"):
         return read_count(text)
     try:
-        share = Fraction(text[:-1]) / 100
+        share = read_fraction(text[:-1]) / 100
         if 0 < share <= 1:
             return share
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ArithmeticError):
         pass
     raise typer.BadParameter(f"{text!r} is not a share of the users. Write a count such as 9000, or a share such as 90%.")
 
@@ -101,10 +114,10 @@ def _from_file(*, matrix: Path) -> FromMatrix:
             reader = csv.reader(lines)
             for line in reader:
                 if line and not line[0].lstrip().startswith("#"):
-                    rows.append([float(Fraction(cell.strip())) for cell in line])
+                    rows.append([float(read_fraction(cell.strip())) for cell in line])
     except OSError as error:
         raise InvalidInput(f"--matrix must be a readable file, got {str(matrix)!r} ({error.strerror}). Check the path.") from None
-    except (ValueError, ZeroDivisionError, csv.Error):
+    except (ValueError, ArithmeticError, csv.Error):
         rule = "--matrix must hold a line per value, with the probability of every report, separated by commas"
         raise InvalidInput(f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3, and no header.") from None
     try:

@@ -174,7 +174,7 @@ class _Tilted:
     def solve(self, delta: float) -> float:
         """The epsilon at which E(1 - e^(eps - Y))_+ = delta: between grid points it is A - e^eps B, with A and B tail sums."""
         centre = float(self.law @ self.y)
-        near = self.y > centre - 600.0 / max(self.c, 1.0)
+        near = self.y > centre - 300.0 / max(self.c, 1.0)
         y, law = self.y[near], np.maximum(self.law[near], 0.0)
         mass = law * np.exp(self.c * (centre - y))  # in units of e^(log_m - c centre)
         goal = delta * np.exp(min(self.c * centre - self.log_m, 700.0))

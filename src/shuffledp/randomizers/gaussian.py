@@ -14,7 +14,7 @@ from shuffledp.randomizers.location import LocationRandomizer
 
 __all__ = ["Gaussian"]
 
-SMALLEST_SIGMA = 0.05
+SMALLEST_SIGMA, LARGEST_SIGMA = 0.05, 1e9
 WIDEST_CELL = 1.0 / 16.0
 CELLS = (80, 800)
 UNUSUAL, EXPOSED = 1e-7, 1e-60
@@ -39,6 +39,8 @@ class Gaussian(LocationRandomizer):
             raise InvalidInput(
                 f"sigma must be at least {SMALLEST_SIGMA}, got {sigma!r}. Less noise on inputs in [0, 1] hides nothing; raise sigma, or scale the inputs."
             )
+        if sigma > LARGEST_SIGMA:
+            raise InvalidInput(f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. More noise than that drowns any number of users; lower sigma.")
         object.__setattr__(self, "sigma", sigma)
 
     @property

@@ -118,6 +118,8 @@ def _checked(rows: ArrayLike) -> Floats:
         total = math.fsum(row)
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInput(f"row {x} must sum to 1, got {total:.12g}. Divide the row by its sum, or add the missing output.")
+    if np.all(table == table[0]):
+        raise InvalidInput("rows must differ somewhere, got equal rows. Such a report says nothing about its sender, so there is nothing to account for.")
     return table
 
 
