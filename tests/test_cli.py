@@ -359,3 +359,19 @@ def test_figures_are_not_loaded_for_a_number() -> None:
 def test_the_factor_in_plain_words_is_rounded_up(capsys: Capture) -> None:
     text = answer(capsys, "delta", *PLAN, "--epsilon", "0.5")
     assert math.exp(0.5) <= float(text.partition("a factor of ")[2].split(",")[0]) <= 1.001 * math.exp(0.5)
+
+
+def test_huge_exponents_neither_hang_nor_trace(tmp_path: Path, capsys: Capture) -> None:
+    for cell in ("1e400", "1e999999999"):
+        table = tmp_path / "table.csv"
+        table.write_text(f"0.5,0.5\n{cell},0\n")
+        assert main(["epsilon", "--randomizer", "matrix", "--matrix", str(table), "--n", "10", "--delta", "1e-6"]) == 2
+        assert capsys.readouterr().err.startswith("error: --matrix must hold a line per value")
+    assert main(["epsilon", *PLAN, "--honest", "1e9999999999%", "--delta", "1e-6"]) == 2
+    assert "not a share" in capsys.readouterr().err
+
+
+def test_a_closed_output_is_said_in_one_line() -> None:
+    command = f"{sys.executable} -m shuffledp epsilon {' '.join(PLAN)} --delta 1e-6 >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (1, "error: the answer could not be written: standard output is closed.\n")

@@ -84,3 +84,17 @@ def test_a_plan_is_a_value() -> None:
     plan = sdp.calibrate(sdp.KRR(k=16, epsilon0=1.0), **TARGET)
     with pytest.raises(dataclasses.FrozenInstanceError):
         plan.value = 1.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("share", [0.0, 2e-9, 3e-8, 1e-6, 1e-3])
+def test_targets_on_the_edge_are_met_not_contradicted(share: float) -> None:
+    """A target just below an achievable epsilon: the next larger n is returned, and no check contradicts another."""
+    edge = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000).epsilon(delta=1e-6).upper * (1.0 - share)
+    plan = sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), epsilon=edge, delta=1e-6)
+    assert 10_000 <= plan.value <= 10_030
+    assert plan.guarantee.epsilon(delta=1e-6).upper <= edge
+
+
+def test_a_tiny_target_where_delta_is_large() -> None:
+    plan = sdp.calibrate(sdp.KRR, k=16, n=100, epsilon=1e-12, delta=1e-3)
+    assert plan.guarantee.delta(epsilon=1e-12).upper <= 1e-3

@@ -122,3 +122,19 @@ def test_whole_numbers_may_come_as_floats() -> None:
     assert sdp.shuffle(sdp.KRR(k=3.0, epsilon0=1), n=100.0).n == 100  # type: ignore[arg-type]
     assert sdp.shuffle(KRR, n=np.int64(100), honest=np.int64(50)).honest == 50
     assert tuple(SURVEY.delta(epsilon=np.float64(0.1))) == tuple(SURVEY.delta(epsilon=0.1))
+
+
+def test_numbers_beyond_any_meaning_are_refused_too() -> None:
+    survey = sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=10)
+    for call in (
+        lambda: sdp.RR(epsilon0=10**400),
+        lambda: sdp.shuffle(sdp.RR(epsilon0=1.0), n=10**5000),
+        lambda: sdp.Gaussian(sigma=1e300),
+        lambda: sdp.FromMatrix([[0.5, 0.5], [0.5, 0.5]]),
+        lambda: survey.profile([]),
+        lambda: survey.profile(["a"]),
+        lambda: survey.tradeoff([]),
+        lambda: survey.delta(epsilon=800.0),
+    ):
+        with pytest.raises(sdp.InvalidInput, match=r"must .*, got .*\. \w"):
+            call()
