@@ -19,7 +19,7 @@ from shuffledp.randomizers.base import End, Floats
 __all__ = ["Composition"]
 
 UNIT = 2.0**-52
-MOST_POINTS = 1 << 22
+MOST_POINTS = 1 << 21
 WRAP = 32.0  # the window is widened until less than e^-WRAP of the tilted mass lies outside
 
 
@@ -84,11 +84,11 @@ class Composition:
             return float("inf")
         tilted = self._last = self._at_tilt(self._tilt_for(left))
         epsilon = tilted.solve(left)
-        for attempt in range(60):
+        for attempt in range(16):
             value = float(self.deltas(np.array([epsilon]), end)[0])
             if (epsilon == 0.0 and end == "lower") or (value <= delta if end == "upper" else value >= delta):
                 return epsilon
-            nudge = 1e-9 * max(epsilon, self.spacing) * 2.0**attempt
+            nudge = 1e-9 * max(epsilon, self.spacing) * 8.0**attempt
             epsilon = epsilon + nudge if end == "upper" else max(epsilon - nudge, 0.0)
         return float(self.spacing * self.most if end == "upper" else 0.0)
 
