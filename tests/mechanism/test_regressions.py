@@ -1,0 +1,58 @@
+"""Wrong answers that reviews found, kept right."""
+
+import math
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.profile import meets, minorant
+
+
+def test_little_noise_does_not_overflow_into_a_guarantee() -> None:
+    """Gaussian sigma = 0.05: scores overflow, and NaN was once taken for a small delta."""
+    gaussian = sdp.Gaussian(sigma=0.05)
+    bound = sdp.shuffle(gaussian, n=1).epsilon(delta=1e-6)
+    assert bound.lower <= 294.172 <= bound.upper
+    assert sdp.shuffle(gaussian, n=1).delta(epsilon=250.0).upper >= gaussian.local_delta(epsilon=250.0)
+
+
+def test_nan_is_never_on_the_safe_side() -> None:
+    assert meets(lambda epsilon, _: math.nan if epsilon > 0.0 else 0.5, 1e-6, 3.0, end="upper") == 3.0
+    assert meets(lambda epsilon, _: math.nan if epsilon > 0.0 else 0.5, 1e-6, 3.0, end="lower") == 0.0
+
+
+@pytest.mark.parametrize("sigma, order", [(0.3, 20.0), (0.5, 200.0), (1.0, 2.0), (2.0, 500.0)])
+def test_the_renyi_divergence_of_one_gaussian_report(sigma: float, order: float) -> None:
+    """Its far tail underflows before it stops to matter; the truth is order / (2 sigma^2)."""
+    bound = sdp.shuffle(sdp.Gaussian(sigma=sigma), n=1).rdp(order=order)
+    assert bound.lower <= order / (2.0 * sigma**2) <= bound.upper * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("order", [1.01, 2.0, 32.0, 300.0, 1024.0])
+def test_the_renyi_divergence_of_one_report_at_any_order(order: float) -> None:
+    e0, k = 4.0, 16
+    masses = np.array([math.exp(e0), 1.0, *[1.0] * (k - 2)]) / (math.exp(e0) + k - 1.0)
+    other = masses[[1, 0, *range(2, k)]]
+    logs = order * np.log(masses) + (1.0 - order) * np.log(other)
+    exact = (logs.max() + math.log(np.exp(logs - logs.max()).sum())) / (order - 1.0)
+    bound = sdp.shuffle(sdp.KRR(k=k, epsilon0=e0), n=1).rdp(order=order)
+    assert bound.lower <= exact * (1.0 + 1e-12)
+    assert exact <= bound.upper * (1.0 + 1e-12)
+
+
+def test_a_minorant_is_not_lifted_where_it_ends() -> None:
+    """Raising a negative vertex to 0 alone would put the polygon above a curve that has already vanished."""
+    x = np.array([1.0, 2.0, 3.0])
+    curve = np.maximum(0.1 - (x - 1.0), 0.0)
+    points = np.linspace(1.0, 3.0, 201)
+    assert np.all(np.interp(points, x, minorant(x, curve, curve)) <= np.maximum(0.1 - (points - 1.0), 0.0) + 1e-15)
+
+
+def test_two_rounds_just_below_their_ceiling() -> None:
+    """k = 1000, n = 1: exactly p^2 (1 - e^(eps - 2 eps0)) at the top; a lifted minorant once claimed ten times that."""
+    k, e0 = 1000, 3.0
+    epsilon = 2.0 * e0 * 0.999999
+    truth = math.exp(e0) / (math.exp(e0) + k - 1.0)
+    bound = sdp.shuffle(sdp.KRR(k=k, epsilon0=e0), n=1).compose(2).delta(epsilon=epsilon)
+    assert bound.lower <= truth**2 * -math.expm1(epsilon - 2.0 * e0) <= bound.upper
