@@ -119,7 +119,20 @@ def test_one_atom_and_no_loss_at_all() -> None:
     assert nothing.epsilon(1e-6, "lower") == 0.0
     certain = Composition([(LossDistribution(0.1, np.array([3.0]), np.ones(1), 0.0), 2)])
     for end in ("lower", "upper"):
-        assert certain.deltas(np.array([0.0, 0.5, 0.6]), end) == pytest.approx([-math.expm1(-0.6), -math.expm1(-0.1), 0.0], rel=1e-9, abs=1e-12)
+        assert certain.deltas(np.array([0.0, 0.5, 0.6]), end) == pytest.approx([-math.expm1(-0.6), -math.expm1(-0.1), 0.0], rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("index", [[9.0], [8.0, 9.0], [-1.0, 1.0]])
+def test_an_epsilon_asked_for_before_leaves_no_trace(index: list[float]) -> None:
+    """The likeliest loss is the largest: the tilt for a small delta runs away, and must not be believed at other epsilons."""
+    pld = LossDistribution(0.05, np.array(index), np.full(len(index), 1.0 / len(index)), 1e-9)
+    composition = Composition([(pld, 2)])
+    for delta in (1e-1, 1e-4, 1e-8):
+        lower, upper = (composition.epsilon(delta, end) for end in ("lower", "upper"))
+        assert direct([(pld, 2)], np.array([upper]))[0] <= delta * (1.0 + 1e-7)
+        assert lower == 0.0 or direct([(pld, 2)], np.array([lower]))[0] >= delta * (1.0 - 1e-7)
+        points = np.array([0.0, 0.02, 0.3, 0.75])
+        assert np.all(direct([(pld, 2)], points) <= composition.deltas(points, "upper") * (1.0 + 1e-7))
 
 
 def test_losses_that_are_all_infinite() -> None:

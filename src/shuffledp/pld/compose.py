@@ -20,6 +20,7 @@ __all__ = ["Composition"]
 
 UNIT = 2.0**-52
 MOST_POINTS = 1 << 21
+SHARPEST = 16.0  # a tilt may favour the next grid point by at most e^16
 WRAP = 32.0  # the window is widened until less than e^-WRAP of the tilted mass lies outside
 
 
@@ -108,7 +109,7 @@ class Composition:
     def _root(self, slope: Callable[[float], float]) -> float:
         """Where a rising function of the tilt changes sign, to a tenth: any tilt is valid, a good one is accurate."""
         low, high = 1e-12, 1.0 / (np.sqrt(self.cumulant(0.0)[2]) + self.spacing)
-        while slope(high) < 0.0 and high * self.spacing < 1e6:
+        while slope(high) < 0.0 and high * self.spacing < SHARPEST:
             low, high = high, 2.0 * high
         low = max(low, 1e-3 * high)
         for _ in range(24):
@@ -123,6 +124,7 @@ class Composition:
         log_m, mean, variance = self.cumulant(c)
         points, first, wrapped = self._window(c, log_m, mean, variance)
         law, noise = self._tilted_sum(c, points)
+        wrapped += 8.0 * UNIT * sum(rounds for _, rounds, _ in self.parts)  # the masses themselves are rounded
         return _Tilted(c, log_m, self.spacing * (first + np.arange(points, dtype=np.float64)), np.roll(law, -(first % points)), wrapped, noise)
 
     def _window(self, c: float, log_m: float, mean: float, variance: float) -> tuple[int, int, float]:
@@ -187,10 +189,12 @@ class _Tilted:
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """E(1 - e^(eps - Y))_+ over finite Y, and a bound on its error."""
+        if self.log_m - self.c * epsilon > 600.0:  # the tilt does not suit this epsilon at all
+            return 0.0, np.inf
         start = int(np.searchsorted(self.y, epsilon))
         y = self.y[start:]
         weight = -np.expm1(epsilon - y) * np.exp(-self.c * (y - epsilon))
-        scale = float(np.exp(min(self.log_m - self.c * epsilon, 700.0)))
+        scale = float(np.exp(self.log_m - self.c * epsilon))
         value = scale * float(self.law[start:] @ weight)
         blur = UNIT * (64.0 + 16.0 * abs(self.log_m) + 16.0 * self.c * (epsilon + float(np.abs(self.y[[0, -1]]).max())))
         return value, scale * (2.0 * self.wrapped + self.noise * float(weight.sum())) + blur * abs(value)
