@@ -1,12 +1,14 @@
 """Wrong answers that reviews found, kept right."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 import shuffledp as sdp
 from shuffledp.profile import meets, minorant
+from tests.oracle import enumerate, matrices
 
 
 def test_little_noise_does_not_overflow_into_a_guarantee() -> None:
@@ -56,3 +58,19 @@ def test_two_rounds_just_below_their_ceiling() -> None:
     truth = math.exp(e0) / (math.exp(e0) + k - 1.0)
     bound = sdp.shuffle(sdp.KRR(k=k, epsilon0=e0), n=1).compose(2).delta(epsilon=epsilon)
     assert bound.lower <= truth**2 * -math.expm1(epsilon - 2.0 * e0) <= bound.upper
+
+
+@pytest.mark.parametrize("order", [1.5, 32.0])
+def test_the_renyi_divergence_of_two_mechanisms_over_the_same_data(order: float) -> None:
+    """Each one's own worst dataset must not be added up: enumerated, n = 2."""
+    first, second = (sdp.KRR(k=3, epsilon0=2.0), matrices.krr(3, 2.0)), (sdp.SubsetSelection(k=3, epsilon0=2.0, size=2), matrices.subset(3, 2, 2.0))
+    total = sdp.Accountant().add(sdp.shuffle(first[0], n=2)).add(sdp.shuffle(second[0], n=2)).total
+    datasets = zip(*(enumerate.neighbouring_laws(rows, 2) for _, rows in (first, second)), strict=True)
+    exact = max(
+        sum(math.log(np.sum(laws[i] ** order * laws[j] ** (1.0 - order))) / (order - 1.0) for laws in both)
+        for both in datasets
+        for i, j in permutations(range(3), 2)
+    )
+    bound = total.rdp(order=order)
+    assert bound.lower <= exact * (1.0 + 1e-9)
+    assert exact <= bound.upper * (1.0 + 1e-9)
