@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import shuffledp as sdp
-from benchmarks.published import feldman, koskela
 from benchmarks.result import Result, clock
+from shuffledp.bounds import feldman, koskela
 from shuffledp.haystack import Haystack
 from shuffledp.profile import Envelope, meets
 

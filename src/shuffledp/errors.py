@@ -2,6 +2,7 @@
 
     ShuffledpError
     ├── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule and a remedy
+    │   └── DoesNotApply                   a theorem's condition fails here, so it gives no number
     └── CertificateError                   an answer failed its own check and is withheld: a bug of ours
 
 Every message reads: name, rule, the value that broke it, remedy.
@@ -10,7 +11,7 @@ Every message reads: name, rule, the value that broke it, remedy.
 import math
 from numbers import Integral, Real
 
-__all__ = ["CertificateError", "InvalidInput", "ShuffledpError", "check_count", "check_finite", "check_positive", "check_probability"]
+__all__ = ["CertificateError", "DoesNotApply", "InvalidInput", "ShuffledpError", "check_count", "check_finite", "check_positive", "check_probability"]
 
 
 class ShuffledpError(Exception):
@@ -19,6 +20,10 @@ class ShuffledpError(Exception):
 
 class InvalidInput(ShuffledpError, ValueError):
     """A parameter breaks a rule; the message is one sentence with a remedy."""
+
+
+class DoesNotApply(InvalidInput):
+    """A published theorem says nothing here; the message names the condition that fails."""
 
 
 class CertificateError(ShuffledpError):

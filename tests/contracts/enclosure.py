@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.exact import matrices
 from shuffledp.guarantee import Guarantee
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, Floats, FromMatrix, Hadamard, LocalHash, Randomizer, SubsetSelection, Unary
-from tests.oracle import matrices
 
 RELATIVE, ABSOLUTE = 1e-12, 1e-15  # what the oracle itself may be off by
 COARSE = 2e-4  # the gap of the curves that PLDs are made of: a hundred times cheaper than single answers, and as binding

@@ -11,9 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
+from shuffledp.exact import enumeration, matrices
 from shuffledp.randomizers import Floats, Randomizer
 from tests.contracts.enclosure import ABSOLUTE, SHARES, assert_between, awkward_matrices, ends, families, from_matrix, merged
-from tests.oracle import adaptive, enumerate, matrices
+from tests.oracle import adaptive
 
 LEVELS = (0.3, 1.5, 6.0)
 EVERY = [(e0, index) for e0 in LEVELS for index in range(len(families(e0)))]
@@ -31,7 +32,7 @@ def test_every_family_encloses_the_worst_dataset(case: tuple[float, int]) -> Non
     rows, epsilons = merged(rows), randomizer.epsilon0 * SHARES
     for n in (1, 2, 3, 4, 6, 8):
         lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
-        assert_between(lower, enumerate.worst_delta(rows, n, epsilons), upper, (randomizer, n))
+        assert_between(lower, enumeration.worst_delta(rows, n, epsilons), upper, (randomizer, n))
         assert lower[-1] == upper[-1] == 0.0  # no pure randomizer leaks more than epsilon0
 
 
@@ -42,7 +43,7 @@ def test_matrices_enclose_the_worst_dataset(label: str, rows: Floats) -> None:
     epsilons = e0 * SHARES if math.isfinite(e0) else np.array([0.0, 1e-3, 0.3, 1.0, 3.0, 10.0, 30.0])
     for n in (1, 2, 3, 5, 8 if rows.shape[1] < 4 else 6):
         lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
-        assert_between(lower, enumerate.worst_delta(rows, n, epsilons), upper, (label, n))
+        assert_between(lower, enumeration.worst_delta(rows, n, epsilons), upper, (label, n))
 
 
 SINGLE: list[tuple[Randomizer, Floats]] = [families(1.0)[0], families(1.0)[1], families(2.0)[3], families(0.3)[-2], (from_matrix(AWKWARD[6][1]), AWKWARD[6][1])]
@@ -52,21 +53,21 @@ SINGLE: list[tuple[Randomizer, Floats]] = [families(1.0)[0], families(1.0)[1], f
 def test_single_answers_enclose_the_worst_dataset(randomizer: Randomizer, rows: Floats) -> None:
     """At the accuracy users get, delta(epsilon=...) and epsilon(delta=...)."""
     for n, epsilon, delta in ((2, 0.4, 0.02), (5, 0.15, 1e-3)):
-        mechanism, exact = sdp.shuffle(randomizer, n=n), enumerate.worst_delta(merged(rows), n, epsilon)[0]
+        mechanism, exact = sdp.shuffle(randomizer, n=n), enumeration.worst_delta(merged(rows), n, epsilon)[0]
         bound = mechanism.delta(epsilon=epsilon)
         assert_between(bound.lower, exact, bound.upper, (randomizer, n))
         lower, upper = mechanism.epsilon(delta=delta)
-        assert lower - 1e-12 <= enumerate.worst_epsilon(merged(rows), n, delta) <= upper + 1e-12
+        assert lower - 1e-12 <= enumeration.worst_epsilon(merged(rows), n, delta) <= upper + 1e-12
 
 
 def test_an_epsilon_that_does_not_exist_is_infinite() -> None:
     """All others hold 0: with probability 0.6 the target's report 2 shows that it holds 1."""
     rows = [[0.4, 0.6, 0.0], [0.4, 0.0, 0.6]]
     mechanism = sdp.shuffle(sdp.FromMatrix(rows), n=3)
-    assert enumerate.worst_epsilon(rows, 3, 0.3) == math.inf
+    assert enumeration.worst_epsilon(rows, 3, 0.3) == math.inf
     assert mechanism.epsilon(delta=0.3).upper == math.inf
     lower, upper = mechanism.epsilon(delta=0.61)
-    assert lower <= enumerate.worst_epsilon(rows, 3, 0.61) + 1e-12 <= upper + 1e-12 < 1.0
+    assert lower <= enumeration.worst_epsilon(rows, 3, 0.61) + 1e-12 <= upper + 1e-12 < 1.0
 
 
 @settings(max_examples=150)
@@ -81,7 +82,7 @@ def test_enclosure_at_any_parameters(e0: float, family: int, n: int, shares: lis
     randomizer, rows = families(e0)[family]
     epsilons = e0 * np.sort(shares)
     lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons, gap)
-    assert_between(lower, enumerate.worst_delta(merged(rows), n, epsilons), upper, (randomizer, n, gap))
+    assert_between(lower, enumeration.worst_delta(merged(rows), n, epsilons), upper, (randomizer, n, gap))
 
 
 @settings(max_examples=60)
@@ -97,10 +98,10 @@ def test_enclosure_of_any_matrix(seed: int, n: int, k: int, outputs: int, zeros:
     assume(not np.all(rows == rows[0]))  # a report that says nothing is refused
     epsilons = np.concatenate([[0.0], rng.uniform(0.0, 3.0, 4), rng.uniform(0.0, 12.0, 2)])
     lower, upper = ends(sdp.shuffle(from_matrix(rows), n=n), epsilons, 1e-3)
-    assert_between(lower, enumerate.worst_delta(rows, n, epsilons), upper, rows)
+    assert_between(lower, enumeration.worst_delta(rows, n, epsilons), upper, rows)
 
 
-@pytest.mark.parametrize("adversary, exact", [("weak", enumerate.weak_delta), ("strong", enumerate.strong_delta)])
+@pytest.mark.parametrize("adversary, exact", [("weak", enumeration.weak_delta), ("strong", enumeration.strong_delta)])
 @pytest.mark.parametrize("e0", [0.3, 2.0, 5.0])
 def test_weak_and_strong_views_are_enclosed_closely(adversary: str, exact: object, e0: float) -> None:
     cases = [families(e0)[i] for i in (0, 1, 2, 5, 8, -2)] + ([(from_matrix(rows), rows) for _, rows in AWKWARD[:11]] if e0 == 2.0 else [])
@@ -144,11 +145,11 @@ def test_no_bad_matrix_exceeds_any_ldp(e0: float, n: int) -> None:
     for k, outputs, share in ((2, 2, 0.5), (3, 3, 0.3), (3, 4, 0.8), (4, 4, 0.5)):
         rows = adaptive.bad_ldp_matrix(rng, k, outputs, e0, n=n, eps=share * e0, steps=25)
         assert adaptive.ldp_level(rows) <= e0 + 1e-12
-        assert np.all(enumerate.worst_delta(rows, n, epsilons) <= upper * (1.0 + 1e-12) + 1e-14)
-    attained = np.maximum(*(enumerate.worst_delta(matrices.krr(k, e0), n, epsilons) for k in (2, 3)))
+        assert np.all(enumeration.worst_delta(rows, n, epsilons) <= upper * (1.0 + 1e-12) + 1e-14)
+    attained = np.maximum(*(enumeration.worst_delta(matrices.krr(k, e0), n, epsilons) for k in (2, 3)))
     assert_between(lower, attained, upper)
     weak = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0), n=n, adversary="weak"), epsilons)
-    assert_between(weak[0], [enumerate.weak_delta(matrices.krr(2, e0), n, (0, 1), epsilon) for epsilon in epsilons], weak[1])
+    assert_between(weak[0], [enumeration.weak_delta(matrices.krr(2, e0), n, (0, 1), epsilon) for epsilon in epsilons], weak[1])
 
 
 @pytest.mark.parametrize("n, outputs", [(1, 3), (2, 2), (2, 3), (3, 2), (3, 3)])
@@ -173,6 +174,6 @@ def test_leaky_randomizers_stay_below_any_ldp(e0: float, delta0: float) -> None:
     for n in (1, 2, 4, 6):
         lower, upper = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0, delta0=delta0), n=n), epsilons)
         leaky = [np.hstack([(1.0 - delta0) * matrices.krr(k, e0), delta0 * np.eye(k)]) for k in (2, 3)]
-        exact = [enumerate.worst_delta(rows, n, epsilons) for rows in leaky]
+        exact = [enumeration.worst_delta(rows, n, epsilons) for rows in leaky]
         assert np.all(np.maximum(*exact) <= upper * (1.0 + 1e-12) + ABSOLUTE)
         assert_between(lower, exact[1], upper)

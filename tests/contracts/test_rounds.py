@@ -13,12 +13,12 @@ from dp_accounting.pld import privacy_loss_distribution as google
 from scipy.stats import binom
 
 import shuffledp as sdp
+from shuffledp.exact import enumeration
 from shuffledp.guarantee import Guarantee
 from shuffledp.haystack import BinaryDataset
 from shuffledp.pld import Composition, optimistic, pessimistic
 from shuffledp.randomizers import Floats, Randomizer
 from tests.contracts.enclosure import ABSOLUTE, assert_between, awkward_matrices, ends, families, from_matrix, merged
-from tests.oracle import enumerate
 
 SHARES = np.array([0.0, 0.1, 0.3, 0.6, 0.9, 0.999, 1.3, 1.7, 1.99])  # of epsilon0: two rounds reach to 2
 FEW = [0, 1, 3, 5, 8, -5, -1]
@@ -33,7 +33,7 @@ def test_two_and_three_rounds_enclose_the_enumerated_product(index: int, e0: flo
     for n, rounds in ((1, 2), (2, 2), (4, 2), (3, 3)):
         if few or n <= 2:
             lower, upper = ends(sdp.shuffle(randomizer, n=n).compose(rounds), epsilons)
-            assert_between(lower, enumerate.rounds_delta([rows] * rounds, n, epsilons), upper, (randomizer, n, rounds))
+            assert_between(lower, enumeration.rounds_delta([rows] * rounds, n, epsilons), upper, (randomizer, n, rounds))
 
 
 @pytest.mark.parametrize("label, rows", awkward_matrices()[:-1], ids=lambda case: case if isinstance(case, str) else "")
@@ -43,23 +43,23 @@ def test_two_rounds_of_any_matrix(label: str, rows: Floats) -> None:
     epsilons = np.array([0.0, 0.05, 0.3, 1.0, 2.0, 5.0]) if math.isinf(randomizer.epsilon0) else randomizer.epsilon0 * SHARES
     for n in (1, 3):
         lower, upper = ends(sdp.shuffle(randomizer, n=n).compose(2), epsilons)
-        assert_between(lower, enumerate.rounds_delta([rows] * 2, n, epsilons), upper, (label, n))
+        assert_between(lower, enumeration.rounds_delta([rows] * 2, n, epsilons), upper, (label, n))
 
 
-@pytest.mark.parametrize("adversary, view", [("weak", lambda rows: enumerate.blanket(rows)[0]), ("strong", lambda rows: enumerate.blanket(rows)[0])])
+@pytest.mark.parametrize("adversary, view", [("weak", lambda rows: enumeration.blanket(rows)[0]), ("strong", lambda rows: enumeration.blanket(rows)[0])])
 def test_two_rounds_of_the_weak_and_strong_views(adversary: str, view: Callable[[Floats], float]) -> None:
     """Views of k-RR, each with its own coins: the product of the views, enumerated."""
     rows, n, e0 = families(1.5)[1][1], 3, 1.5
-    gamma, omega, nu = enumerate.blanket(rows)
+    gamma, omega, nu = enumeration.blanket(rows)
     needles = rows if adversary == "weak" else nu
     hay = np.append(gamma * omega, 1.0 - gamma)
-    laws = [enumerate._law([hay] * (n - 1) + [np.append(needles[x], 0.0)], n) for x in (0, 1)]
+    laws = [enumeration._law([hay] * (n - 1) + [np.append(needles[x], 0.0)], n) for x in (0, 1)]
     if adversary == "strong":  # the target's coin is seen, and says "blanket" with probability gamma
-        blank = enumerate._law([hay] * (n - 1) + [np.append(omega, 0.0)], n)
+        blank = enumeration._law([hay] * (n - 1) + [np.append(omega, 0.0)], n)
         laws = [np.concatenate([gamma * blank, (1.0 - gamma) * law]) for law in laws]
     twice = [np.multiply.outer(law, law).ravel() for law in laws]
     epsilons = e0 * SHARES
-    exact = [max(enumerate.hockey_stick(*pair, epsilon) for pair in permutations(twice)) for epsilon in epsilons]
+    exact = [max(enumeration.hockey_stick(*pair, epsilon) for pair in permutations(twice)) for epsilon in epsilons]
     lower, upper = ends(sdp.shuffle(sdp.KRR(k=3, epsilon0=e0), n=n, adversary=adversary).compose(2), epsilons)  # type: ignore[arg-type]
     assert_between(lower, exact, upper, adversary)
     assert view(rows) == pytest.approx(3.0 / (math.exp(e0) + 2.0))
@@ -89,7 +89,7 @@ def test_different_mechanisms_over_the_same_data(case: int) -> None:
     for n in (2, 3):
         if n == 2 or rows.shape[1] * others.shape[1] <= 16:
             lower, upper = ends(both(first, second, n), MIXED_EPSILONS)
-            exact = enumerate.rounds_delta([merged(rows), merged(others)], n, MIXED_EPSILONS)
+            exact = enumeration.rounds_delta([merged(rows), merged(others)], n, MIXED_EPSILONS)
             assert np.all(exact <= upper * (1.0 + 1e-12) + ABSOLUTE), (first, second, n)
             assert np.all(lower <= exact * (1.0 + 1e-12) + ABSOLUTE), (first, second, n, lower - exact)
 
@@ -100,10 +100,10 @@ def test_different_mechanisms_over_different_data_of_the_same_users(case: int) -
     first, rows, second, others = MIXED[case]
     lower, upper = ends(both(first, second, 2), MIXED_EPSILONS)
     exact = np.zeros(MIXED_EPSILONS.size)
-    for a, b in product(enumerate.neighbouring_laws(merged(rows), 2), enumerate.neighbouring_laws(merged(others), 2)):
+    for a, b in product(enumeration.neighbouring_laws(merged(rows), 2), enumeration.neighbouring_laws(merged(others), 2)):
         for (p0, q0), (p1, q1) in product(permutations(a, 2), permutations(b, 2)):
             joint = [np.multiply.outer(x, y).ravel() for x, y in ((p0, p1), (q0, q1))]
-            exact = np.maximum(exact, [enumerate.hockey_stick(*joint, epsilon) for epsilon in MIXED_EPSILONS])
+            exact = np.maximum(exact, [enumeration.hockey_stick(*joint, epsilon) for epsilon in MIXED_EPSILONS])
     assert_between(lower, exact, upper, (first, second))
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from shuffledp.exact import enumeration, matrices
 from shuffledp.haystack import BinaryDataset, BinaryScan
 from shuffledp.randomizers import Floats
 from tests.contracts.enclosure import assert_between
-from tests.oracle import enumerate, matrices
 
 
 def law_of_ones(n: int, j: int, e0: float) -> Floats:
@@ -30,7 +30,7 @@ def brute_force(n: int, e0: float, epsilons: Floats) -> Floats:
     for j in range(n):
         others = law_of_ones(n, j, e0)
         zero, one = np.convolve(others, [q, p]), np.convolve(others, [p, q])
-        table[j] = [enumerate.hockey_stick(zero, one, epsilon) for epsilon in epsilons]
+        table[j] = [enumeration.hockey_stick(zero, one, epsilon) for epsilon in epsilons]
     return table
 
 
@@ -85,7 +85,7 @@ def test_the_scan_is_exact_for_a_handful(n: int) -> None:
     for e0 in (1e-6, 0.5, 2.0, 10.0, 30.0):
         epsilons = e0 * np.array([0.0, 0.2, 0.5, 0.9, 0.99999])
         lower, upper = BinaryScan(e0, n).bounds(epsilons)
-        assert_between(lower, enumerate.worst_delta(matrices.krr(2, e0), n, epsilons), upper, (n, e0))
+        assert_between(lower, enumeration.worst_delta(matrices.krr(2, e0), n, epsilons), upper, (n, e0))
 
 
 def test_the_worst_dataset_attains_the_lower_end() -> None:

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
+from shuffledp.exact import enumeration, matrices
 from shuffledp.haystack import Haystack
 from shuffledp.randomizers import Atoms, Floats, Randomizer
 from tests.contracts.enclosure import assert_between
-from tests.oracle import enumerate, matrices
 
 E0 = st.one_of(st.floats(-6.0, math.log10(30.0)).map(lambda power: 10.0**power), st.sampled_from([1e-6, 15.0, 30.0]))
 
@@ -42,7 +42,7 @@ def random_atoms(seed: int, style: str) -> Atoms:
 
 
 def exact_curve(atoms: Atoms, n: int, epsilons: Floats) -> Floats:
-    return np.array([enumerate.haystack_delta(atoms.hay, atoms.needle0, atoms.needle1, n, epsilon) for epsilon in epsilons])
+    return np.array([enumeration.haystack_delta(atoms.hay, atoms.needle0, atoms.needle1, n, epsilon) for epsilon in epsilons])
 
 
 STYLES = ["plain", "everybody", "hardly any hay", "hardly anybody absent", "exposed", "impossible", "huge ratios"]
@@ -93,7 +93,7 @@ def test_a_haystack_without_hay_is_one_report() -> None:
 @pytest.mark.parametrize("k, e0, n", [(2, 1.0, 5), (3, 2.0, 4), (4, 0.3, 6)])
 def test_delta_at_zero_is_the_total_variation(k: int, e0: float, n: int) -> None:
     rows = matrices.krr(k, e0)
-    distance = max(0.5 * np.abs(P - Q).sum() for laws in enumerate.neighbouring_laws(rows, n) for P in laws for Q in laws)
+    distance = max(0.5 * np.abs(P - Q).sum() for laws in enumeration.neighbouring_laws(rows, n) for P in laws for Q in laws)
     bound = sdp.shuffle(sdp.KRR(k=k, epsilon0=e0), n=n).delta(epsilon=0.0)
     assert bound.lower <= distance * (1.0 + 1e-12)
     assert distance * (1.0 - 1e-12) <= bound.upper

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.exact import enumeration
 from shuffledp.guarantee import Guarantee
 from shuffledp.profile import lower_hull
 from shuffledp.randomizers import Floats, Randomizer
 from tests.contracts.enclosure import families, from_matrix, merged
-from tests.oracle import enumerate
 
 ALPHAS = np.array([0.0, 1e-6, 1e-3, 0.02, 0.1, 0.25, 0.4, 0.5, 0.7, 0.9, 0.999, 1.0])
 ZEROS = np.array([[0.6, 0.4, 0.0], [0.4, 0.3, 0.3]])
@@ -23,7 +23,7 @@ CASES: list[tuple[Randomizer, Floats]] = [*(families(1.0)[i] for i in (0, 1, 4, 
 
 def neighbours(rows: Floats, n: int) -> Iterator[tuple[Floats, Floats]]:
     """Both orders of every pair of neighbouring datasets."""
-    for laws in enumerate.neighbouring_laws(rows, n):
+    for laws in enumeration.neighbouring_laws(rows, n):
         yield from permutations(laws, 2)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.exact import enumeration, matrices
 from shuffledp.profile import meets, minorant
-from tests.oracle import enumerate, matrices
 
 
 def test_little_noise_does_not_overflow_into_a_guarantee() -> None:
@@ -65,7 +65,7 @@ def test_the_renyi_divergence_of_two_mechanisms_over_the_same_data(order: float)
     """Each one's own worst dataset must not be added up: enumerated, n = 2."""
     first, second = (sdp.KRR(k=3, epsilon0=2.0), matrices.krr(3, 2.0)), (sdp.SubsetSelection(k=3, epsilon0=2.0, size=2), matrices.subset(3, 2, 2.0))
     total = sdp.Accountant().add(sdp.shuffle(first[0], n=2)).add(sdp.shuffle(second[0], n=2)).total
-    datasets = zip(*(enumerate.neighbouring_laws(rows, 2) for _, rows in (first, second)), strict=True)
+    datasets = zip(*(enumeration.neighbouring_laws(rows, 2) for _, rows in (first, second)), strict=True)
     exact = max(
         sum(math.log(np.sum(laws[i] ** order * laws[j] ** (1.0 - order))) / (order - 1.0) for laws in both)
         for both in datasets

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from tests.oracle.enumerate import hockey_stick, worst_delta
+from shuffledp.exact.enumeration import hockey_stick, worst_delta
 
 Array = NDArray[np.float64]
 Tree = list[Array]

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.oracle import adaptive, arb, enumerate
-from tests.oracle.matrices import krr
+from shuffledp.exact import enumeration
+from shuffledp.exact.matrices import krr
+from tests.oracle import adaptive, arb
 
 Law = dict[tuple[int, ...], float]
 
@@ -37,7 +38,7 @@ def literal_worst(rows: np.ndarray, n: int, eps: float, rounds: int = 1) -> floa
 
 def literal_blanket_view(rows: np.ndarray, dataset: tuple[int, ...], coin_seen: bool) -> Law:
     """Every user's coin and report. The adversary drops the reports of others whose coin showed their own part; the target's coin may be seen."""
-    gamma, omega, nu = enumerate.blanket(rows)
+    gamma, omega, nu = enumeration.blanket(rows)
     view: Law = defaultdict(float)
     for coins in product((True, False), repeat=len(dataset)):
         for reports in product(range(rows.shape[1]), repeat=len(dataset)):
@@ -59,64 +60,64 @@ def test_the_oracle_never_imports_the_library() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_law_is_that_of_all_sequences_of_reports(seed: int) -> None:
     rows, dataset = random_rows(seed, 3, 4), (0, 2, 1, 2)
-    fast, slow = enumerate.shuffled_law(rows, dataset), literal_law(rows, dataset)
+    fast, slow = enumeration.shuffled_law(rows, dataset), literal_law(rows, dataset)
     assert fast.keys() == slow.keys()
     assert all(fast[h] == pytest.approx(slow[h], rel=1e-13) for h in slow)
 
 
 def test_probabilities_sum_to_one_for_sixteen_outputs() -> None:
     rows = random_rows(0, 2, 16)
-    for laws in enumerate.neighbouring_laws(rows, 5):
+    for laws in enumeration.neighbouring_laws(rows, 5):
         assert [law.sum() for law in laws] == pytest.approx([1.0, 1.0], abs=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_worst_delta_visits_every_neighbour(seed: int) -> None:
     rows = random_rows(seed)
-    assert enumerate.worst_delta(rows, 3, [0.0, 0.7]) == pytest.approx([literal_worst(rows, 3, eps) for eps in (0.0, 0.7)], rel=1e-12)
-    assert enumerate.two_round_delta(rows, 2, 0.4)[0] == pytest.approx(literal_worst(rows, 2, 0.4, rounds=2), rel=1e-12)
-    assert enumerate.rounds_delta([rows] * 3, 2, 0.4)[0] == pytest.approx(literal_worst(rows, 2, 0.4, rounds=3), rel=1e-12)
+    assert enumeration.worst_delta(rows, 3, [0.0, 0.7]) == pytest.approx([literal_worst(rows, 3, eps) for eps in (0.0, 0.7)], rel=1e-12)
+    assert enumeration.two_round_delta(rows, 2, 0.4)[0] == pytest.approx(literal_worst(rows, 2, 0.4, rounds=2), rel=1e-12)
+    assert enumeration.rounds_delta([rows] * 3, 2, 0.4)[0] == pytest.approx(literal_worst(rows, 2, 0.4, rounds=3), rel=1e-12)
 
 
 def test_a_round_that_says_nothing_changes_nothing() -> None:
     rows, silent = krr(3, 1.0), np.full((3, 2), 0.5)
-    assert enumerate.two_round_delta(rows, 3, [0.2, 0.5], other=silent) == pytest.approx(enumerate.worst_delta(rows, 3, [0.2, 0.5]), rel=1e-12)
+    assert enumeration.two_round_delta(rows, 3, [0.2, 0.5], other=silent) == pytest.approx(enumeration.worst_delta(rows, 3, [0.2, 0.5]), rel=1e-12)
 
 
 def test_worst_epsilon_inverts_the_curve() -> None:
     rows = krr(3, 1.5)
-    eps = enumerate.worst_epsilon(rows, 4, 0.01)
-    assert enumerate.worst_delta(rows, 4, [eps - 1e-6, eps])[1] == pytest.approx(0.01, rel=1e-9)
-    assert enumerate.worst_delta(rows, 4, eps - 1e-6)[0] > 0.01
-    assert math.isinf(enumerate.worst_epsilon(np.eye(2), 3, 0.5))
+    eps = enumeration.worst_epsilon(rows, 4, 0.01)
+    assert enumeration.worst_delta(rows, 4, [eps - 1e-6, eps])[1] == pytest.approx(0.01, rel=1e-9)
+    assert enumeration.worst_delta(rows, 4, eps - 1e-6)[0] > 0.01
+    assert math.isinf(enumeration.worst_epsilon(np.eye(2), 3, 0.5))
 
 
 @pytest.mark.parametrize("eps", [0.0, 0.5, -0.4])
 def test_weak_and_strong_views_are_those_of_all_coins_and_reports(eps: float) -> None:
     rows = random_rows(7)
-    for coin_seen, fast in ((False, enumerate.weak_delta), (True, enumerate.strong_delta)):
+    for coin_seen, fast in ((False, enumeration.weak_delta), (True, enumeration.strong_delta)):
         for others in ((0, 1), (2, 2)):  # what the others hold is never seen
             P, Q = (literal_blanket_view(rows, (x, *others), coin_seen) for x in (1, 2))
-            assert fast(rows, 3, (1, 2), eps) == pytest.approx(enumerate.hockey_stick(P, Q, eps), rel=1e-12)
+            assert fast(rows, 3, (1, 2), eps) == pytest.approx(enumeration.hockey_stick(P, Q, eps), rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 4, 9])
 def test_the_weak_view_is_a_haystack(n: int) -> None:
     for rows in (random_rows(3), krr(4, 1.3)):
-        assert enumerate.haystack_delta(rows.min(axis=0), rows[0], rows[1], n, 0.3) == pytest.approx(enumerate.weak_delta(rows, n, (0, 1), 0.3), rel=1e-12)
+        assert enumeration.haystack_delta(rows.min(axis=0), rows[0], rows[1], n, 0.3) == pytest.approx(enumeration.weak_delta(rows, n, (0, 1), 0.3), rel=1e-12)
 
 
 def test_reductions_bound_the_worst_dataset() -> None:
     rows = krr(3, 2.0)
-    exact, weak, strong = enumerate.worst_delta(rows, 5, 0.6)[0], enumerate.weak_delta(rows, 5, (0, 1), 0.6), enumerate.strong_delta(rows, 5, (0, 1), 0.6)
+    exact, weak, strong = enumeration.worst_delta(rows, 5, 0.6)[0], enumeration.weak_delta(rows, 5, (0, 1), 0.6), enumeration.strong_delta(rows, 5, (0, 1), 0.6)
     assert exact <= weak <= strong
 
 
 def test_theory_errata_3_and_4() -> None:
     rows = krr(3, 2.0)
-    assert enumerate.worst_delta(rows, 8, [0.6, 0.9]) == pytest.approx([0.2552, 0.1977], abs=5e-5)
+    assert enumeration.worst_delta(rows, 8, [0.6, 0.9]) == pytest.approx([0.2552, 0.1977], abs=5e-5)
     # theory.md prints 0.3180 for the last one, which is 0.317948.
-    assert [enumerate.strong_delta(rows, 8, (0, 1), eps) for eps in (0.6, 0.9)] == pytest.approx([0.334851, 0.317948], abs=5e-7)
+    assert [enumeration.strong_delta(rows, 8, (0, 1), eps) for eps in (0.6, 0.9)] == pytest.approx([0.334851, 0.317948], abs=5e-7)
 
 
 def test_theory_erratum_5_the_clones_pair() -> None:
@@ -128,15 +129,15 @@ def test_theory_erratum_6() -> None:
     exact = []
     for ones in (0, 1):
         others = [1] * ones + [0] * (19 - ones)
-        exact.append(enumerate.hockey_stick(enumerate.shuffled_law(rows, [0, *others]), enumerate.shuffled_law(rows, [1, *others]), 0.5))
+        exact.append(enumeration.hockey_stick(enumeration.shuffled_law(rows, [0, *others]), enumeration.shuffled_law(rows, [1, *others]), 0.5))
         assert float(arb.rr_dataset_delta(20, ones, 1.0, 0.5)) == pytest.approx(exact[-1], rel=1e-12)
     assert exact == pytest.approx([3.833e-3, 4.235e-3], abs=5e-7)
-    assert enumerate.worst_delta(rows, 20, 0.5)[0] == pytest.approx(exact[1], rel=1e-12)
+    assert enumeration.worst_delta(rows, 20, 0.5)[0] == pytest.approx(exact[1], rel=1e-12)
 
 
 def test_theory_erratum_8_and_two_rounds() -> None:
-    assert enumerate.worst_delta(krr(3, 1.0), 6, 0.9)[0] == pytest.approx(3.480e-3, abs=5e-7)
-    assert enumerate.two_round_delta(krr(3, 1.0), 3, 1.5)[0] == pytest.approx(0.02053, abs=5e-6)
+    assert enumeration.worst_delta(krr(3, 1.0), 6, 0.9)[0] == pytest.approx(3.480e-3, abs=5e-7)
+    assert enumeration.two_round_delta(krr(3, 1.0), 3, 1.5)[0] == pytest.approx(0.02053, abs=5e-6)
 
 
 def test_theory_weak_strong_and_clones_goldens() -> None:
@@ -154,7 +155,7 @@ def test_theory_weak_strong_and_clones_goldens() -> None:
 def test_arb_agrees_with_enumeration(n: int, eps0: float, eps: float) -> None:
     def enumerated(hay: np.ndarray, needles: np.ndarray, atoms: int) -> float:
         merged = [np.append(row[: atoms - 1], row[atoms - 1 :].sum()) for row in (hay, *needles[:2])]
-        return enumerate.haystack_delta(*merged, n, eps)
+        return enumeration.haystack_delta(*merged, n, eps)
 
     def near(value: float) -> object:
         return pytest.approx(value, rel=1e-10, abs=1e-15)
@@ -165,13 +166,13 @@ def test_arb_agrees_with_enumeration(n: int, eps0: float, eps: float) -> None:
     for k in (3, 5):
         rows = krr(k, eps0)
         if n <= 12:
-            assert float(arb.krr_strong_delta(n, k, eps0, eps)) == near(enumerate.strong_delta(rows, n, (0, 1), eps))
+            assert float(arb.krr_strong_delta(n, k, eps0, eps)) == near(enumeration.strong_delta(rows, n, (0, 1), eps))
         for dtype in (object, np.float64):
             assert float(arb.krr_blanket_delta(n, k, eps0, eps, dtype)) == near(enumerated(rows.min(axis=0), rows, 3))
             assert float(arb.krr_third_value_delta(n, k, eps0, eps, dtype)) == near(enumerated(rows[2], rows, 4) if k > 3 else enumerated(rows[2], rows, 3))
     for j in {0, n // 3, n - 1}:
-        P, Q = (enumerate.shuffled_law(rr, [x] + [1] * j + [0] * (n - 1 - j)) for x in (0, 1))
-        assert float(arb.rr_dataset_delta(n, j, eps0, eps)) == near(enumerate.hockey_stick(P, Q, eps))
+        P, Q = (enumeration.shuffled_law(rr, [x] + [1] * j + [0] * (n - 1 - j)) for x in (0, 1))
+        assert float(arb.rr_dataset_delta(n, j, eps0, eps)) == near(enumeration.hockey_stick(P, Q, eps))
 
 
 @pytest.mark.parametrize("reference, k, eps0, eps", [(arb.krr_blanket_delta, 4, 2.0, 0.58), (arb.krr_third_value_delta, 32, 4.0, 1.1)])
@@ -201,13 +202,13 @@ def test_searching_makes_matrices_worse_and_stays_below_the_theorem() -> None:
     plain = adaptive.bad_ldp_matrix(np.random.default_rng(3), 3, 3, eps0)
     bad = adaptive.bad_ldp_matrix(np.random.default_rng(3), 3, 3, eps0, n=n, eps=eps, steps=60)
     bound = float(arb.evaluate("any_ldp", n, None, eps0, eps))
-    assert enumerate.worst_delta(plain, n, eps)[0] <= enumerate.worst_delta(bad, n, eps)[0] <= bound + 1e-12
+    assert enumeration.worst_delta(plain, n, eps)[0] <= enumeration.worst_delta(bad, n, eps)[0] <= bound + 1e-12
 
 
 def test_a_tree_of_one_randomizer_is_the_shuffled_mechanism() -> None:
     rows = random_rows(5)
-    P, Q = enumerate.shuffled_law(rows, (0, 1, 2)), enumerate.shuffled_law(rows, (2, 1, 2))
-    exact = max(enumerate.hockey_stick(P, Q, 0.3), enumerate.hockey_stick(Q, P, 0.3))
+    P, Q = enumeration.shuffled_law(rows, (0, 1, 2)), enumeration.shuffled_law(rows, (2, 1, 2))
+    exact = max(enumeration.hockey_stick(P, Q, 0.3), enumeration.hockey_stick(Q, P, 0.3))
     assert adaptive.adaptive_delta(adaptive.constant_tree(rows, [1, 2], (0, 2)), 0.3) == pytest.approx(exact, rel=1e-12)
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shuffledp.exact.enumeration import hockey_stick
 from shuffledp.pld import LossDistribution, optimistic, pessimistic
 from shuffledp.profile import convex, lower_hull, minorant
 from shuffledp.randomizers import Floats
-from tests.oracle.enumerate import hockey_stick
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from shuffledp.errors import InvalidInput
+from shuffledp.exact import matrices
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
-from tests.oracle import matrices
 
 EVERY: list[Randomizer] = [
     *(make(k=16, epsilon0=2.0) for make in (KRR, RAPPOR, OUE, OLH, BLH, SubsetSelection, Hadamard)),

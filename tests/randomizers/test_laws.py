@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shuffledp.errors import InvalidInput
+from shuffledp.exact import matrices
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, Floats, FromMatrix, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
 from shuffledp.randomizers.support import SupportRandomizer
-from tests.oracle import matrices
 from tests.randomizers.haystacks import ENDS, check_atoms, signature, signatures
 
 

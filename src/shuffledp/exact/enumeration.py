@@ -2,7 +2,7 @@
 
 A randomizer is a row-stochastic matrix: `rows[x, y]` is the probability that input x sends report y. What the shuffler releases is the histogram
 of the reports, so a dataset's law is built by adding one user at a time: adding report y to histogram h gives h + e_y. All sums have positive
-terms, so every probability is good to about 1e-15 relative. Nothing here uses the haystack formula (theory.md 2) or the library.
+terms, so every probability is good to about 1e-15 relative. Nothing here uses the haystack formula (docs/theory.md) or the rest of the package.
 """
 
 from __future__ import annotations

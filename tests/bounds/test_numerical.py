@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from benchmarks.published import feldman, koskela
+from shuffledp.bounds import feldman, koskela
 
 Law = dict[tuple[int, ...], float]
 

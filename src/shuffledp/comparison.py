@@ -1,0 +1,1 @@
+"""Every published bound on one mechanism, side by side."""

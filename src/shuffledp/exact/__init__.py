@@ -1,0 +1,42 @@
+"""The truth for a handful of users, by brute force: slow, obvious, and independent of everything it checks.
+
+enumeration  the exact laws of shuffled reports and their divergences
+matrices     randomizers as tables of probabilities, to hand to it
+
+>>> [float(f"{delta:.3e}") for delta in worst_delta(krr(3, 1.0), n=6, epsilons=[0.5, 0.9])]
+[0.03877, 0.00348]
+"""
+
+from shuffledp.exact.enumeration import (
+    blanket,
+    haystack_delta,
+    hockey_stick,
+    neighbouring_laws,
+    rounds_delta,
+    shuffled_law,
+    strong_delta,
+    two_round_delta,
+    weak_delta,
+    worst_delta,
+    worst_epsilon,
+)
+from shuffledp.exact.matrices import hadamard, krr, local_hash, subset, unary
+
+__all__ = [
+    "blanket",
+    "hadamard",
+    "haystack_delta",
+    "hockey_stick",
+    "krr",
+    "local_hash",
+    "neighbouring_laws",
+    "rounds_delta",
+    "shuffled_law",
+    "strong_delta",
+    "subset",
+    "two_round_delta",
+    "unary",
+    "weak_delta",
+    "worst_delta",
+    "worst_epsilon",
+]

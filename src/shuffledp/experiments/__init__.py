@@ -1,0 +1,1 @@
+"""Every figure and table of the four papers, computed anew."""
