@@ -23,11 +23,24 @@ test: export OPENBLAS_NUM_THREADS := 1
 test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
 
+# One BLAS thread per worker, as for the tests.
+.PHONY: verify
+verify: export OMP_NUM_THREADS := 1
+verify: export OPENBLAS_NUM_THREADS := 1
+verify: .venv/.installed  ## a million comparisons of published bounds with exact answers, a few minutes
+	@$(BIN)/python -m tests.literature
+
 lint: .venv/.installed  ## style, formatting, types, and the boundaries between rooms
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+# Figures that are there already are kept: after a change to an experiment, remove its files first.
+.PHONY: docs
+docs: .venv/.installed  ## the computed pages of docs/ and their figures, about three minutes
+	@$(BIN)/shuffledp reproduce --all --out docs/figures
+	@$(BIN)/python -m pages
 
 # One thread for everybody, so that ratios do not depend on how busy the other cores are.
 bench: export OMP_NUM_THREADS := 1

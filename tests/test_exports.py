@@ -12,6 +12,8 @@ EXPORTS = [
     "BLH",
     "Bound",
     "Calibration",
+    "Comparison",
+    "DoesNotApply",
     "FromMatrix",
     "Gaussian",
     "Hadamard",
@@ -28,6 +30,7 @@ EXPORTS = [
     "Unary",
     "__version__",
     "calibrate",
+    "compare",
     "shuffle",
 ]
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp import plots
+from shuffledp.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
 from shuffledp.plots import check_file, curve_figure, replace_file
 
@@ -39,7 +40,7 @@ def test_a_figure_of_every_type(suffix: str, tmp_path: Path) -> None:
     ],
     ids=plots.describe,
 )
-def test_every_guarantee_can_be_drawn(guarantee: plots.Guarantee, tmp_path: Path) -> None:
+def test_every_guarantee_can_be_drawn(guarantee: Guarantee, tmp_path: Path) -> None:
     assert curve_figure(guarantee, tmp_path / "curve.png").stat().st_size > 10_000
 
 

@@ -1,7 +1,8 @@
 """shuffledp: certified privacy guarantees in the shuffle model. Start with ``shuffle(randomizer, n=...)``."""
 
 from shuffledp.calibration import Calibration, calibrate
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.comparison import Comparison, compare
+from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
 from shuffledp.mechanism import Accountant, shuffle
 from shuffledp.profile import Bound
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, SubsetSelection, Unary
@@ -19,6 +20,8 @@ __all__ = [
     "AnyLDP",
     "Bound",
     "Calibration",
+    "Comparison",
+    "DoesNotApply",
     "FromMatrix",
     "Gaussian",
     "Hadamard",
@@ -30,5 +33,6 @@ __all__ = [
     "Unary",
     "__version__",
     "calibrate",
+    "compare",
     "shuffle",
 ]

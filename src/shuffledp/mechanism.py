@@ -241,11 +241,7 @@ class Rounds(Guarantee):
 
     def _by_renyi(self, delta: float) -> float:
         """The best epsilon from Renyi divergences at a few orders."""
-        best = math.inf
-        for order in (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0):
-            divergence = sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts)
-            best = min(best, divergence + math.log1p(-1.0 / order) - (math.log(delta) + math.log(order)) / (order - 1.0))
-        return max(best, 0.0)
+        return renyi.best_epsilon(lambda order: sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts), delta)
 
 
 def shuffle(randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled", honest: int | None = None) -> Shuffled:

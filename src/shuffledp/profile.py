@@ -17,6 +17,7 @@ from shuffledp.reductions import Curve
 
 __all__ = ["SOLVE_GAP", "Band", "Bound", "Envelope", "convex", "lower_hull", "meets", "minorant"]
 
+LARGEST = 700.0  # e to the power of more is no float
 SOLVE_GAP = 1e-7  # for the epsilon that meets a delta, and for profiles
 CLOSE = 2e-7  # how near log delta comes to its target
 ROUGH_GAP = 1e-3  # for finding where to look
@@ -131,14 +132,15 @@ def _polish(excess: Callable[[float], float], epsilon: float, slope: float, ceil
             slope = min((value - before[1]) / (epsilon - before[0]), -1e-6 / max(epsilon, 1e-300))
         before = (epsilon, value)
         step = epsilon - value / slope + sign * 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope) if math.isfinite(value) else math.nan
-        wide = high if math.isfinite(high) else 2.0 * max(epsilon, low)
+        wide = high if math.isfinite(high) else min(2.0 * max(epsilon, low), LARGEST)
         epsilon = step if low < step < wide and attempt % 8 < 6 else 0.5 * (low + wide)
     return best
 
 
 def _gaussian_guess(total_variation: float, delta: float) -> float:
     """The epsilon of the Gaussian mechanism with this total variation at ``delta``: where to look first."""
-    mu = 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
+    near = math.sqrt(2.0 * math.pi) * total_variation
+    mu = near if total_variation < 1e-8 else 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
     low, high = 0.0, 60.0 * mu + mu * mu
     for _ in range(40):
         middle = 0.5 * (low + high)
@@ -149,10 +151,10 @@ def _gaussian_guess(total_variation: float, delta: float) -> float:
 
 def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> tuple[float, float]:
     """Points with excess > 0 and excess <= 0 around a guess."""
-    low, high = 0.0, min(max(1.1 * guess, 1e-300), ceiling)
+    low, high = 0.0, min(max(1.1 * guess, 1e-300), ceiling, LARGEST)
     while high < ceiling and excess(high) > 0.0:
         low, high = high, min(1.5 * high, ceiling)
-        if high > 700.0:
+        if high > LARGEST:
             return low, math.inf
     below = 0.85
     while low == 0.0 and high > 1e-280:
@@ -188,13 +190,15 @@ def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
     -1 and 0, which bound the slope of every hockey-stick curve.
     """
     width = np.diff(x)
-    chord = np.diff(lower) / width
-    steepest = np.concatenate([[-1.0], (lower[1:] - upper[:-1]) / width])  # slope at x[i] from the left, at least
-    flattest = np.concatenate([(upper[1:] - lower[:-1]) / width, [0.0]])  # slope at x[i] to the right, at most
-    left = np.maximum(chord - steepest[:-1], 0.0)
-    right = np.maximum(np.minimum(flattest[1:], 0.0) - chord, 0.0)
+    growth = width[1:] / width[:-1]
+    # Rises over each interval, not slopes: over e^epsilon a slope may be too small for a float where a rise is not.
+    rise = np.diff(lower)
+    steepest = np.concatenate([-width[:1], (lower[1:-1] - upper[:-2]) * growth])  # of the chord before, extended; at least
+    flattest = np.concatenate([(upper[2:] - lower[1:-1]) / growth, [0.0]])  # of the chord after, extended; at most
+    left = np.maximum(rise - steepest, 0.0)
+    right = np.maximum(np.minimum(flattest, 0.0) - rise, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        depth = np.where(left + right > 0.0, left * right / (left + right), 0.0) * width
+        depth = np.where(left + right > 0.0, left * (right / (left + right)), 0.0)
     lowered = lower - np.maximum(np.concatenate([depth, [0.0]]), np.concatenate([[0.0], depth]))
     # Where a vertex would be negative, the polygon must already be 0 one vertex before: raising one end of a chord is not safe.
     negative = np.flatnonzero(lowered < 0.0)

@@ -11,7 +11,7 @@ polygon of ``profile.minorant`` from below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,7 +20,9 @@ from shuffledp.pld import knot_indices
 from shuffledp.profile import minorant
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["divergence", "divergence_at_least", "divergence_at_most"]
+__all__ = ["ORDERS", "best_delta", "best_epsilon", "divergence", "divergence_at_least", "divergence_at_most", "to_delta", "to_epsilon"]
+
+ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0)  # tried where the best order is not known
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 FARTHEST = 400.0  # no loss beyond this is looked at; a curve that has not vanished by then has no finite upper end
@@ -59,6 +61,35 @@ def divergence(epsilons: Floats, delta: Floats, swapped: Floats, order: float) -
         terms = [_log_integrals(epsilons, values, rate) for values, rate in ((delta, order - 1.0), (swapped, -order))]
     excess = math.log(order) + math.log(order - 1.0) + float(logsumexp(np.concatenate(terms)))
     return (excess if excess > 30.0 else math.log1p(math.exp(excess))) / (order - 1.0)
+
+
+def to_epsilon(divergence: float, order: float, delta: float) -> float:
+    """The epsilon >= 0 at ``delta`` that a Renyi divergence of ``order`` > 1 implies (Canonne, Kamath and Steinke 2020, Prop. 12).
+
+    >>> round(to_epsilon(0.5, 8.0, 1e-5), 4)
+    1.7141
+    """
+    return max(divergence + math.log1p(-1.0 / order) - (math.log(delta) + math.log(order)) / (order - 1.0), 0.0)
+
+
+def to_delta(divergence: float, order: float, epsilon: float) -> float:
+    """The same, solved for delta; never below the smallest positive number, which is where the exponential ends.
+
+    >>> round(to_delta(0.5, 8.0, to_epsilon(0.5, 8.0, 1e-5)) / 1e-5, 9)
+    1.0
+    """
+    log = (order - 1.0) * (divergence + math.log1p(-1.0 / order) - epsilon) - math.log(order)
+    return max(math.exp(min(log, 0.0)), math.ulp(0.0))
+
+
+def best_epsilon(divergence: Callable[[float], float], delta: float, orders: Iterable[float] = ORDERS) -> float:
+    """The smallest epsilon at ``delta`` over some orders."""
+    return min(to_epsilon(divergence(order), order, delta) for order in orders)
+
+
+def best_delta(divergence: Callable[[float], float], epsilon: float, orders: Iterable[float] = ORDERS) -> float:
+    """The smallest delta at ``epsilon`` over some orders."""
+    return min(to_delta(divergence(order), order, epsilon) for order in orders)
 
 
 def _log_integrals(epsilons: Floats, values: Floats, rate: float) -> Floats:

@@ -4,11 +4,14 @@ import math
 
 from shuffledp.bounds.base import Published, Setting, require
 
-__all__ = ["ERLINGSSON", "epsilon"]
+__all__ = ["BOUNDS", "ERLINGSSON", "epsilon"]
 
 
 def epsilon(n: int, epsilon0: float, delta: float) -> float:
-    """Theorem 7: 12 eps0 sqrt(log(1/delta) / n), for any eps0-LDP randomizers, also adaptive ones."""
+    """12 eps0 sqrt(log(1/delta) / n), for any eps0-LDP randomizers, also adaptive ones.
+
+    For eps0 < 1/2, n >= 1000 and delta < 1/100. Seen as Balle et al. 2019 quote it, Thm 4, and in their code, which admits eps0 = 1/2 too.
+    """
     require(epsilon0 < 0.5, "epsilon0 must be below 1/2", f"{epsilon0:g}")
     require(n >= 1000, "n must be at least 1000", n)
     require(delta < 0.01, "delta must be below 1/100", f"{delta:g}")
@@ -22,9 +25,11 @@ def _epsilon(setting: Setting, delta: float) -> float:
 ERLINGSSON = Published(
     name="erlingsson-2019",
     paper="Erlingsson et al. 2019",
-    where="Thm 7",
+    where="main theorem, quoted as Thm 4 of Balle et al. 2019",
     covers="any epsilon0-LDP randomizers, also adaptive",
     conditions="epsilon0 < 1/2, n >= 1000, delta < 1/100",
     status="proven",
     epsilon_at=_epsilon,
 )
+
+BOUNDS = (ERLINGSSON,)

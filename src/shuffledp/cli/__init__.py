@@ -17,6 +17,8 @@ from typing import Any
 
 import typer
 
+from shuffledp.cli import compare as _compare  # noqa: F401
+from shuffledp.cli import reproduce as _reproduce  # noqa: F401
 from shuffledp.cli.commands import app
 from shuffledp.errors import InvalidInput, ShuffledpError
 

@@ -20,7 +20,7 @@ from shuffledp.guarantee import Guarantee, check_delta, check_epsilon, check_use
 from shuffledp.profile import Band, Bound
 from shuffledp.randomizers import Floats
 
-__all__ = ["app"]
+__all__ = ["KRR", "Delta", "app", "command", "examples", "side_in_words"]
 
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000
@@ -35,7 +35,8 @@ KRR = "--randomizer krr --k 16"
 app = typer.Typer(name="shuffledp", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 
-def _examples(*lines: str) -> str:
+def examples(*lines: str) -> str:
+    """The end of a command's help."""
     return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"shuffledp {line}" for line in lines)])
 
 
@@ -53,7 +54,7 @@ Epsilon = Annotated[float, _question("epsilon", "The epsilon to test.")]
 Target = Annotated[float, _question("epsilon", "The epsilon that must not be exceeded.")]
 
 
-@app.callback(invoke_without_command=True, epilog=f"{_names()}\n\n{_examples(f'epsilon {KRR} --epsilon0 4 --n 10000 --delta 1e-6')}")
+@app.callback(invoke_without_command=True, epilog=f"{_names()}\n\n{examples(f'epsilon {KRR} --epsilon0 4 --n 10000 --delta 1e-6')}")
 def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
@@ -66,17 +67,17 @@ def start(
         print(context.get_help())
 
 
-def _command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command with the shared options and its examples."""
 
-    def register(command: Callable[..., None]) -> Callable[..., None]:
-        name = command.__name__
-        return app.command(name, epilog=_examples(*(f"{name} {example}" for example in examples)))(with_setup(command))
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        name = function.__name__
+        return app.command(name, epilog=examples(*(f"{name} {line}" for line in lines)))(with_setup(function))
 
     return register
 
 
-@_command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8")
+@command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8")
 def epsilon(setup: Setup, delta: Delta) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
@@ -89,7 +90,7 @@ def epsilon(setup: Setup, delta: Delta) -> None:
     return _bound_in_words("epsilon", guarantee, bound, [given, show.meaning(bound.upper, delta)], show.cautions(guarantee, delta))
 
 
-@_command(f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json")
+@command(f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json")
 def delta(setup: Setup, epsilon: Epsilon) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
@@ -102,7 +103,7 @@ def delta(setup: Setup, epsilon: Epsilon) -> None:
     return _bound_in_words("delta", guarantee, bound, [given, show.meaning(epsilon, bound.upper)], show.cautions(guarantee, bound.upper))
 
 
-@_command(
+@command(
     f"{KRR} --n 10000 --epsilon 1 --delta 1e-6",
     f"{KRR} --epsilon0 4 --epsilon 1 --delta 1e-6",
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 1 --delta 1e-6",
@@ -139,7 +140,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     return show.answer(plots.describe(found.guarantee), rows, words)
 
 
-@_command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6")
+@command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6")
 def explain(setup: Setup, delta: Delta) -> None:
     """Which theorem certifies the answer, what it assumes, and every other bound beside it."""
     check_delta(delta)
@@ -153,14 +154,16 @@ def explain(setup: Setup, delta: Delta) -> None:
     ends = f"epsilon at delta = {show.short(delta)} is {_between(report.bound)}, by the {report.bound.method}."
     show.answer(plots.describe(guarantee), [], [ends])
     show.sentences([""])
-    show.table(["epsilon", "", "bound"], [(plots.rounded(row.epsilon, up=row.side == "upper"), _side(row.side), row.source) for row in report.rows], numbers=1)
+    show.table(
+        ["epsilon", "", "bound"], [(plots.rounded(row.epsilon, up=row.side == "upper"), side_in_words(row.side), row.source) for row in report.rows], numbers=1
+    )
     show.sentences(["\nIt holds if"])
     show.bullets(report.bound.assumptions)
     show.sentences(f"\nNote: {note}." for note in notes)
     return None
 
 
-@_command(
+@command(
     f"{KRR} --epsilon0 4 --n 10000", "--randomizer rr --epsilon0 1 --n 1000 --plot curve.png", "--randomizer rr --epsilon0 1 --n 1000 --to 0.2 --csv curve.csv"
 )
 def curve(
@@ -216,7 +219,8 @@ def _between(bound: Bound) -> str:
     return f"between {plots.rounded(bound.lower, up=False)} and {plots.rounded(bound.upper, up=True)}"
 
 
-def _side(side: str) -> str:
+def side_in_words(side: str) -> str:
+    """Which end of epsilon a row bounds."""
     return {"upper": "at most", "lower": "at least"}.get(side, side)
 
 

@@ -1,1 +1,22 @@
-"""Every figure and table of the four papers, computed anew."""
+"""Every figure and table of the four papers, computed anew beside certified bounds.
+
+base   ``Experiment``, a figure described, and ``Line``, one of its curves
+table  lines as a CSV file, and back
+looks  what tells one curve from another
+draw   lines as a figure
+make   the files of one experiment
+run    many experiments, in a few processes
+
+koskela, feldman, balle, biswas  the experiments, one file per paper
+landscape                        all published bounds at a glance, which is in none of them
+
+>>> [experiment.title for experiment in EXPERIMENTS if experiment.name == "biswas-table1"]
+['Table 1: delta of shuffled k-RR, a misprint beside the truth']
+"""
+
+from shuffledp.experiments import balle, biswas, feldman, koskela, landscape
+from shuffledp.experiments.base import Experiment
+
+__all__ = ["EXPERIMENTS"]
+
+EXPERIMENTS: tuple[Experiment, ...] = (*koskela.EXPERIMENTS, *feldman.EXPERIMENTS, *balle.EXPERIMENTS, *biswas.EXPERIMENTS, *landscape.EXPERIMENTS)

@@ -44,7 +44,7 @@ def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribut
     and so does the lower convex hull of upper values at the knots; beyond the last knot the curve goes on as a constant: infinite loss.
     """
     x = np.exp(spacing * knots)
-    values = curve(spacing * knots)
+    values = np.minimum.accumulate(curve(spacing * knots))  # the truth falls, whatever upper values do far out
     # Both orders have this curve, so the hull also spans from 1/x to x, across x = 1.
     values[0] = min(values[0], float(np.min((2.0 * values[1:] + np.expm1(spacing * knots[1:])) / (x[1:] + 1.0))))
     corner = lower_hull(x, values)

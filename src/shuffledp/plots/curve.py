@@ -1,33 +1,30 @@
-"""Figures: delta against epsilon, with and without a shuffler. matplotlib is imported only when something is drawn."""
+"""delta against epsilon, with and without a shuffler."""
 
 from __future__ import annotations
 
-import decimal
 import math
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import Guarantee
-from shuffledp.mechanism import Rounds, Shuffled, shuffle
+from shuffledp.mechanism import Rounds, shuffle
+from shuffledp.plots.files import check_figure, replace_file
+from shuffledp.plots.style import BLUE, DARK, GREY, PALE, STYLE
+from shuffledp.plots.words import describe, parts, rounded
 from shuffledp.profile import Band, meets
 from shuffledp.randomizers.base import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURE_TYPES", "check_figure", "check_file", "curve_figure", "describe", "parts", "replace_file", "rounded"]
+__all__ = ["POINTS", "curve_figure"]
 
-FIGURE_TYPES = (".png", ".svg", ".pdf")
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
 GAP = 1e-4  # between the ends, relative: invisible in a figure, and many times faster than the accuracy of single answers
-DARK, BLUE, PALE, GREY = "#16324f", "#2f6db3", "#6aa8e8", "0.35"
-STYLE: dict[Any, float] = {"font.size": 9.0, "axes.titlesize": 10.0, "pdf.fonttype": 42}
 
 
 def curve_figure(guarantee: Guarantee, path: str | os.PathLike[str], *, epsilons: Floats | None = None, delta: float = 1e-6, title: str | None = None) -> Path:
@@ -66,84 +63,6 @@ def curve_figure(guarantee: Guarantee, path: str | os.PathLike[str], *, epsilons
         axes.set_title((title if title is not None else describe(guarantee)).replace("epsilon0", "ε₀"), loc="left", fontweight="bold", pad=24.0)
         replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
     return path
-
-
-def describe(guarantee: Guarantee) -> str:
-    """What is shuffled, in a line.
-
-    >>> from shuffledp import KRR
-    >>> describe(shuffle(KRR(k=16, epsilon0=4.0), n=10_000).compose(30))
-    'krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds'
-    """
-    words = []
-    for part, rounds in parts(guarantee):
-        facts = dict(part.randomizer.describe())
-        law = [str(facts.pop("randomizer")), *(f"{key} = {value:.6g}" if isinstance(value, float) else f"{key} = {value}" for key, value in facts.items())]
-        users = f"{part.n:,} user{'s' * (part.n > 1)}" + ("" if part.honest == part.n else f", {part.honest:,} of them honest")
-        view = [] if part.adversary == "shuffled" else [f"{part.adversary} adversary"]
-        words.append("; ".join([", ".join(law), users, *view, *([f"{rounds:,} rounds"] if rounds > 1 else [])]))
-    return " + ".join(words)
-
-
-def rounded(value: float, *, up: bool, digits: int = 4) -> str:
-    """``value`` in a few digits, rounded to the safe side: up for an upper end, down for a lower one.
-
-    >>> rounded(0.361590001, up=True), rounded(0.36158999, up=False), rounded(2.5e-07, up=True), rounded(12345678.9, up=True)
-    ('0.3616', '0.3615', '2.500e-7', '1.235e+7')
-    """
-    if not math.isfinite(value):
-        return "infinite"
-    direction = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
-    short = float(decimal.Context(prec=digits, rounding=direction).create_decimal_from_float(value))
-    return f"{short:#.{digits}g}".removesuffix(".").replace("e-0", "e-").replace("e+0", "e+")
-
-
-def check_figure(path: str | os.PathLike[str]) -> Path:
-    """Return ``path`` if a figure can be written there, judging by its ending and its folder.
-
-    >>> check_figure("curve.gif")
-    Traceback (most recent call last):
-    shuffledp.errors.InvalidInput: a figure must end in .png, .svg or .pdf, got 'curve.gif'. Rename it, for example to 'curve.png'.
-    """
-    path = Path(path)
-    if path.suffix.lower() not in FIGURE_TYPES:
-        better = path.with_suffix(".png") if path.name else Path("curve.png")
-        raise InvalidInput(f"a figure must end in .png, .svg or .pdf, got {str(path)!r}. Rename it, for example to {str(better)!r}.")
-    return check_file(path)
-
-
-def check_file(path: Path) -> Path:
-    """Return ``path`` if a file can stand there."""
-    if path.is_dir():
-        raise InvalidInput(f"{str(path)!r} must be a file, got a folder. Add a file name, such as {str(path / f'curve{path.suffix}')!r}.")
-    if path.exists() and not path.is_file():
-        raise InvalidInput(f"{str(path)!r} must be an ordinary file, got a device or pipe. Name a file; what is printed can be redirected.")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"the folder of {str(path)!r} must exist, got none. Create it first: mkdir -p {path.parent}")
-    return path
-
-
-def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody ever sees half a file."""
-    path = check_file(path).resolve()  # a link stays a link
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InvalidInput(f"{str(path)!r} must be writable, got: {error.strerror or error}. Choose another place, or make room there.") from None
-    finally:
-        if temporary.exists():
-            temporary.unlink()
-
-
-def parts(guarantee: Guarantee) -> tuple[tuple[Shuffled, int], ...]:
-    """The mechanisms in a guarantee, each with the number of its rounds."""
-    if isinstance(guarantee, Rounds):
-        return guarantee.parts
-    if isinstance(guarantee, Shuffled):
-        return ((guarantee, 1),)
-    raise InvalidInput(f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; of an Accountant, its total.")
 
 
 def _without_shuffler(guarantee: Guarantee) -> Guarantee:

@@ -1,0 +1,168 @@
+"""docs/choosing-a-bound.md: what the literature says in a dozen situations, beside the truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import shuffledp as sdp
+from shuffledp.bounds import LITERATURE
+from shuffledp.comparison import CERTIFIED, Compared, Comparison
+from shuffledp.guarantee import Guarantee
+
+__all__ = ["page"]
+
+PATIENCE = 0.1
+HERE = {bound.name for bound in LITERATURE if bound.paper == "this package"}
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Somebody's question, and what to tell them beside the numbers."""
+
+    question: str
+    mechanism: Guarantee
+    code: str
+    advice: str
+    delta: float = 1e-6
+
+
+KRR16 = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
+SITUATIONS = (
+    Situation(
+        "One question with a few dozen answers",
+        KRR16,
+        "sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)",
+        "Name the randomizer. This one is more private than the worst randomizer with its epsilon0, and a bound that does not know it pays for that.",
+    ),
+    Situation(
+        "A yes or no question",
+        sdp.shuffle(sdp.RR(epsilon0=1.0), n=10_000),
+        "sdp.shuffle(sdp.RR(epsilon0=1.0), n=10_000)",
+        "The scan over all datasets is nearly exact. Bounds that fix one dataset are not upper bounds.",
+    ),
+    Situation(
+        "A large domain, encoded in bits",
+        sdp.shuffle(sdp.OUE(k=1000, epsilon0=3.0), n=100_000),
+        "sdp.shuffle(sdp.OUE(k=1000, epsilon0=3.0), n=100_000)",
+        "The privacy blanket of the encoding itself; papers give only bounds for any randomizer.",
+    ),
+    Situation(
+        "Numbers between 0 and 1, with Laplace noise",
+        sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000),
+        "sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000)",
+        "The interval is wider here, because no explicit dataset is known that comes closer to the blanket; the upper end is the guarantee.",
+    ),
+    Situation(
+        "Numbers between 0 and 1, with Gaussian noise",
+        sdp.shuffle(sdp.Gaussian(sigma=2.0), n=10_000),
+        "sdp.shuffle(sdp.Gaussian(sigma=2.0), n=10_000)",
+        "One report has no pure epsilon0, so most papers are silent. The answer takes for granted that 0 and 1 are the hardest pair (see `explain`).",
+    ),
+    Situation(
+        "A randomizer that nobody has analysed, or one that is chosen adaptively",
+        sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000),
+        "sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000)",
+        "The any-randomizer theorem (theory.md). If you can write down the table of probabilities, `sdp.FromMatrix(rows)` does better.",
+    ),
+    Situation(
+        "Reports that are private only up to a delta0",
+        sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=100_000),
+        "sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=100_000)",
+        "Only the clones argument is known to extend to delta0 > 0; delta0 must be far below delta/n.",
+    ),
+    Situation(
+        "The same users every day for a month",
+        KRR16.compose(30),
+        "sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000).compose(30)",
+        "Compose the rounds as privacy loss distributions. Advanced composition, which knows only (epsilon, delta) of one round, loses more with every one.",
+    ),
+    Situation(
+        "An analyst who learns which reports are noise (Koskela's weak adversary)",
+        sdp.shuffle(sdp.KRR(k=4, epsilon0=2.0), n=1000, adversary="weak"),
+        'sdp.shuffle(sdp.KRR(k=4, epsilon0=2.0), n=1000, adversary="weak")',
+        "The blanket is exact for this adversary.",
+    ),
+)
+
+INTRODUCTION = """\
+# Choosing a bound
+
+In short: describe the mechanism, and ask it.
+
+```python
+>>> import shuffledp as sdp
+>>> survey = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
+>>> bound = survey.epsilon(delta=1e-6)
+>>> print(f"{bound.lower:.4f} {bound.upper:.4f}")
+0.3616 0.3616
+
+```
+
+The best proven theorem for that randomizer and adversary is used, and the lower end says how much any other bound could still gain.
+`survey.explain(delta=1e-6)` names the theorem. `sdp.compare(survey, delta=1e-6)` or `shuffledp compare` puts every published bound beside it.
+
+Another bound is the right one if
+
+- you need a formula for a proof or a back of an envelope: Feldman et al. 2020, Thm 3.1, holds for every randomizer once n is large enough;
+- you feed a Renyi accountant: `survey.rdp(order=...)`, or Feldman's clones pair through Renyi divergences (`feldman-2020-clones-renyi`);
+- you feed another accountant of privacy losses: `shuffledp.interop.to_dp_accounting`;
+- you compare with a paper: use the paper's own bound, by its name in `shuffledp bounds`.
+
+A bound whose status is *unproven* or *invalid* is never a guarantee, however small it is. [errata.md](errata.md) shows what is wrong with each.
+
+![How many times too large each bound is, against the number of users](figures/bounds-by-users.png)
+
+## Which bound for which situation
+
+Computed at delta = 1e-6. "Times" is the ratio to the certified lower end, below which no true bound can be. Closed forms and quick algorithms only.
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    return "\n".join([INTRODUCTION, *(_section(each) for each in SITUATIONS), _closing()])
+
+
+def _section(situation: Situation) -> str:
+    table = sdp.compare(situation.mechanism, delta=situation.delta, patience=PATIENCE)
+    rows = [_row(row) for row in _telling(table)]
+    wrong = [row.name for row in table.rows if row.refuted]
+    lines = [
+        f"### {situation.question}",
+        "",
+        f"`{situation.code}`",
+        "",
+        situation.advice,
+        "",
+        "| bound | epsilon | times | status |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    if wrong:
+        lines += [f"Too small to be true here: {', '.join(f'`{name}`' for name in wrong)}.", ""]
+    return "\n".join(lines)
+
+
+def _telling(table: Comparison) -> list[Compared]:
+    """The certified ends, the three best published bounds that are proven, and the loosest."""
+    certified = [row for row in table.rows if row.name == CERTIFIED]
+    published = [row for row in table.rows if row.side == "upper" and row.name not in HERE and row.name != CERTIFIED and row.status == "proven"]
+    chosen = [*certified, *published[:3], *published[3:][-1:]]
+    return [row for row in table.rows if row in chosen]
+
+
+def _row(row: Compared) -> str:
+    times = "-" if math.isnan(row.ratio) else f"{row.ratio:.3f}" if row.ratio < 10.0 else f"{row.ratio:.0f}"
+    end = "most" if row.side == "upper" else "least"
+    name = row.citation.replace("certified here", f"**certified, at {end}**") if row.name == CERTIFIED else f"`{row.name}`: {row.citation}"
+    return f"| {name} | {row.epsilon:.4g} | {times} | {row.status} |"
+
+
+def _closing() -> str:
+    lines = ["## Every bound this package knows", "", "| name | side | status | of | if | source |", "|---|---|---|---|---|---|"]
+    for bound in LITERATURE:
+        side = "at most" if bound.side == "upper" else "at least"
+        lines.append(f"| `{bound.name}` | {side} | {bound.status} | {bound.covers} | {bound.conditions} | {bound.citation} |")
+    return "\n".join(lines) + "\n"

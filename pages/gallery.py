@@ -1,0 +1,39 @@
+"""docs/gallery.md: every figure with what it shows, from the tables that the figures were drawn from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shuffledp.experiments import EXPERIMENTS
+from shuffledp.experiments.base import Experiment
+from shuffledp.experiments.table import read_table
+
+__all__ = ["page"]
+
+INTRODUCTION = """\
+# Gallery
+
+The figures and tables of the papers, computed anew, with the certified ends beside the papers' curves. Solid thin lines are bounds where their conditions hold,
+dashed ones are drawn where they do not, dotted ones are invalid as printed. The thick dark line is what this package certifies, the thin pale one
+the leakage that is certainly there. Our copies of the papers are texts without their images, so "agrees" means: with the numbers and the words in the text.
+
+`shuffledp reproduce --all --out docs/figures` computes them all, `shuffledp reproduce NAME --out DIR` one of them. The CSV holds every curve of a figure.
+"""
+
+
+def page(figures: Path) -> str:
+    """The page for the tables in ``figures``."""
+    return "\n".join([INTRODUCTION, *(_section(experiment, figures) for experiment in EXPERIMENTS)])
+
+
+def _section(experiment: Experiment, figures: Path) -> str:
+    _, lines = read_table((figures / f"{experiment.name}.csv").read_text(encoding="utf-8"))
+    return f"""\
+## {experiment.paper}: {experiment.title}
+
+![{experiment.title}]({figures.name}/{experiment.name}.png)
+
+`{experiment.name}` · {experiment.parameters} · [CSV]({figures.name}/{experiment.name}.csv)
+
+{experiment.verdict(lines)}
+"""

@@ -1,0 +1,123 @@
+"""The commands about the literature: compare, bounds."""
+
+import csv
+import dataclasses
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shuffledp import plots
+from shuffledp.bounds import LITERATURE
+from shuffledp.cli import show
+from shuffledp.cli.commands import KRR, Delta, app, command, examples, side_in_words
+from shuffledp.cli.randomizers import read_number
+from shuffledp.cli.setup import ANSWER, QUESTION, Setup
+from shuffledp.comparison import PATIENCE, Compared, Comparison, Left
+from shuffledp.comparison import compare as computed
+from shuffledp.guarantee import check_delta
+
+__all__: list[str] = []
+
+REFUSAL = "does not apply here: "
+ELSEWHERE = f"{REFUSAL}it is about"
+CELLS = ("epsilon", "side", "ratio", "status", "seconds", "name", "citation", "remark")
+
+
+@command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv")
+def compare(
+    setup: Setup,
+    delta: Delta,
+    patience: Annotated[
+        float,
+        typer.Option("--patience", parser=read_number, metavar="SECONDS", help=f"How long a bound may take: {PATIENCE:g}, or inf.", rich_help_panel=QUESTION),
+    ] = PATIENCE,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw them, as png, svg or pdf.", rich_help_panel=ANSWER)] = None,
+    table: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)] = None,
+) -> None:
+    """Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong."""
+    check_delta(delta)
+    if plot is not None:
+        plots.check_figure(plot)
+    if table is not None:
+        plots.check_file(table)
+    guarantee = setup.guarantee()
+    with show.patiently("computing every bound"):
+        found = computed(guarantee, delta=delta, patience=patience)
+    if plot is not None:
+        plots.comparison_figure(found, plot)
+    if table is not None:
+        plots.replace_file(table, lambda temporary: _write_csv(temporary, found.rows))
+    if setup.as_json:
+        rows = [{cell: _plain(getattr(row, cell)) for cell in CELLS} | {"refuted": row.refuted} for row in found.rows]
+        left = {name: [dataclasses.asdict(each) for each in lefts] for name, lefts in (("refused", found.refused), ("skipped", found.skipped))}
+        ends = {"lower": found.certified.lower, "upper": found.certified.upper, "method": found.certified.method, "best": found.best.name}
+        files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
+        return show.as_json(ends | {"delta": delta, "bounds": rows} | left | setup.facts(guarantee) | files, show.cautions(guarantee, delta))
+    _print(found)
+    for what, path in (("figure", plot), ("table", table)):
+        if path is not None:
+            print(f"\n{what} written to {path}")
+    return None
+
+
+def _print(found: Comparison) -> None:
+    low, high = plots.rounded(found.certified.lower, up=False), plots.rounded(found.certified.upper, up=True)
+    truth = f"The true epsilon at delta = {show.short(found.delta)} lies between {low} and {high}, by the {found.certified.method}."
+    show.answer(plots.describe(found.mechanism), [], [truth])
+    show.sentences([""])
+    cells = [
+        (
+            plots.rounded(row.epsilon, up=row.side == "upper"),
+            "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
+            f"{1e3 * row.seconds:.3g} ms",
+            side_in_words(row.side),
+            row.status,
+            row.name,
+        )
+        for row in found.rows
+    ]
+    show.table(["epsilon", "ratio", "time", "", "status", "bound"], cells, numbers=3)
+    below = [row.name for row in found.rows if row.refuted]
+    small = f" Too small to be true here: {', '.join(below)}." if below else ""
+    show.sentences([f"\nThe ratio is to the certified lower end, which no true upper bound can be below. Only proven bounds are guarantees.{small}"])
+    others = [left.name for left in found.refused if left.reason.startswith(ELSEWHERE)]
+    if others:
+        show.sentences([f"\nAbout other randomizers or adversaries: {', '.join(others)}."])
+    _list("\nNot applicable here", [left for left in found.refused if not left.reason.startswith(ELSEWHERE)])
+    _list("\nSkipped; for all of them, add --patience inf", found.skipped)
+    show.sentences(["\nSources and conditions: shuffledp bounds"])
+
+
+def _list(title: str, lefts: Sequence[Left]) -> None:
+    if lefts:
+        show.sentences([title])
+        show.bullets(f"{left.name}: {left.reason.removeprefix(REFUSAL)}" for left in lefts)
+
+
+def _write_csv(path: Path, rows: Sequence[Compared]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(CELLS)
+        writer.writerows([getattr(row, cell) for cell in CELLS] for row in rows)
+
+
+def _plain(value: object) -> object:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+@app.command("bounds", epilog=examples("bounds", "bounds --json"))
+def bounds(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+    """Every bound this package knows: who proved it, of which randomizers, when it holds, and whether it survived our checks."""
+    if as_json:
+        words = ("name", "paper", "where", "covers", "conditions", "status", "remark", "side", "adversary", "rounds")
+        return show.as_json({"bounds": [{word: getattr(bound, word) for word in words} for bound in LITERATURE]})
+    rows = [(bound.name, bound.status, side_in_words(bound.side), bound.citation, bound.covers, bound.conditions) for bound in LITERATURE]
+    show.table(["name", "status", "", "source", "of", "if"], rows, numbers=0)
+    remarks = [f"{bound.name}: {bound.remark}" for bound in LITERATURE if bound.remark]
+    if remarks:
+        show.sentences(["\nRemarks"])
+        show.bullets(remarks)
+    return None

@@ -1,0 +1,174 @@
+"""Each erratum of docs/errata.md: the printed formula fails, and what replaces it holds, with the numbers that were found by enumeration."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.bounds import LITERATURE, Setting, balle, biswas, feldman
+from shuffledp.bounds.fourier import Grid
+from shuffledp.bounds.koskela_pairs import one_count_pair
+from shuffledp.errors import DoesNotApply
+from shuffledp.exact import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
+from shuffledp.experiments.errata import ERRATA, SETUP, page
+from tests.literature.cases import adaptive, binary, views
+from tests.literature.truth import binomial
+
+BOUND = {bound.name: bound for bound in LITERATURE}
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "errata.md"
+SMALL = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8)  # of errata 3 and 4
+ROWS, ROWS_10 = krr(3, 2.0), krr(10, 2.0)
+
+
+def test_the_page_is_generated_from_the_descriptions() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m shuffledp.experiments.errata > docs/errata.md"
+
+
+def test_errata_are_numbered_and_short_enough_to_paste() -> None:
+    assert [erratum.number for erratum in ERRATA] == list(range(1, len(ERRATA) + 1))
+    for erratum in ERRATA:
+        commands = [line for line in erratum.snippet.splitlines() if line.startswith((">>>", "..."))]
+        assert 2 <= len(commands) <= 4, erratum.where
+        assert erratum.snippet.splitlines()[-1][0].isdigit(), "a session ends in a number"
+    assert all(line.startswith((">>>", "...")) for line in SETUP.splitlines())
+
+
+def test_every_bound_that_an_erratum_names_exists() -> None:
+    quoted = {name for erratum in ERRATA for name in erratum.snippet.split('"') if "-" in name and " " not in name and name.islower()}
+    assert quoted
+    assert quoted <= BOUND.keys()
+
+
+def test_1_biswas_theorem_1_as_printed_is_far_below_the_count_it_is_about() -> None:
+    truth, lie = ROWS_10[0, :2]
+    laws = [shuffled_law([[truth, 1 - truth], [lie, 1 - lie]], [x] + 80 * [0] + 19 * [1]) for x in (0, 1)]
+    exact = [6.1467e-3, 2.6062e-8, 2.6981e-18, 9.6681e-32]
+    printed = [2.49e-15, 3.25e-22, 2.20e-30, 1.57e-40]  # Table 3 of the paper
+    for epsilon, value, table in zip((0.1, 0.5, 1.0, 1.5), exact, printed, strict=True):
+        assert hockey_stick(*laws, epsilon) == pytest.approx(value, rel=1e-4)
+        assert biswas.delta_corrected(100, 10, 2.0, 80, epsilon) == pytest.approx(value, rel=1e-4)
+        assert biswas.delta_printed(100, 10, 2.0, 80, epsilon) == pytest.approx(table, rel=5e-3)
+
+
+def test_2_biswas_corrected_is_no_guarantee_of_the_histogram_and_a_lower_bound() -> None:
+    for epsilon in (0.1, 0.5, 0.9):
+        exact = worst_delta(krr(3, 1.0), 6, [epsilon])[0]
+        one_bin = max(biswas.delta_corrected(6, 3, 1.0, n0, epsilon) for n0 in range(6))
+        assert one_bin < exact
+        assert BOUND["biswas-2023-one-bin"].delta(Setting(sdp.KRR(k=3, epsilon0=1.0), 6), epsilon=epsilon) <= exact
+
+
+def test_3_koskela_first_version_is_below_what_the_shuffler_leaks() -> None:
+    one_order = Grid(one_count_pair(8, 3, SMALL.krr.gamma, adversary="strong")).compose(1)
+    for epsilon, printed, exact in ((0.6, 0.2428, 0.2552), (0.9, 0.1370, 0.1977)):
+        assert one_order.delta(epsilon) == pytest.approx(printed, abs=5e-5)
+        assert worst_delta(ROWS, 8, [epsilon])[0] == pytest.approx(exact, abs=5e-5)
+        assert BOUND["strong-exact"].delta(SMALL, epsilon=epsilon) >= exact
+    survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.2), 20, adversary="strong")
+    both_orders = BOUND["koskela-krr-strong-first"].delta(survey, epsilon=0.8)
+    assert both_orders < strong_delta(krr(2, survey.epsilon0), 20, (0, 1), 0.8) <= BOUND["koskela-krr-strong-exact"].delta(survey, epsilon=0.8)
+
+
+def test_4_koskela_revised_is_loose_in_one_place_and_no_bound_in_another() -> None:
+    survey = Setting(SMALL.randomizer, 8, adversary="strong")
+    for epsilon, printed, exact in ((0.6, 0.6656, 0.334851), (0.9, 0.5181, 0.317948)):
+        assert BOUND["koskela-krr-strong"].delta(survey, epsilon=epsilon) == pytest.approx(printed, abs=5e-5)
+        assert strong_delta(ROWS, 8, (0, 1), epsilon) == pytest.approx(exact, abs=5e-7)
+        assert exact - 5e-7 <= BOUND["strong-exact"].delta(survey, epsilon=epsilon) <= exact * (1 + 1e-3)
+    survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.9), 100, adversary="strong")
+    truth = views(2, 100, survey.epsilon0)[1].truth
+    assert truth.low(np.array([BOUND["koskela-krr-strong"].epsilon(survey, delta=1e-9)]))[0] > 2e-9
+    assert truth.high(np.array([BOUND["koskela-krr-strong-exact"].epsilon(survey, delta=1e-9)]))[0] <= 1e-9
+
+
+def test_5_koskelas_clones_pair_is_not_feldmans_and_looser() -> None:
+    anything = Setting(sdp.AnyLDP(epsilon0=2.0), 50)
+    koskela, feldmans, clones = (BOUND[name].delta(anything, epsilon=0.6) for name in ("koskela-clones", "koskela-feldman", "clones-exact"))
+    assert koskela == pytest.approx(0.1008, abs=5e-5)
+    assert feldmans == pytest.approx(clones, rel=1e-3)
+    assert clones == pytest.approx(0.0700, abs=5e-5)
+
+
+def test_6_all_zeros_is_not_the_worst_dataset_of_binary_randomized_response() -> None:
+    zeros, one = ([shuffled_law(krr(2, 1.0), [x] + ones * [1] + (19 - ones) * [0]) for x in (0, 1)] for ones in (0, 1))
+    assert hockey_stick(*zeros, 0.5) == pytest.approx(3.833e-3, rel=1e-4)
+    assert hockey_stick(*one, 0.5) == pytest.approx(4.235e-3, rel=2e-4)
+    survey = Setting(sdp.RR(epsilon0=1.0), 20)
+    exact = worst_delta(krr(2, 1.0), 20, [0.5])[0]
+    assert BOUND["koskela-2rr"].delta(survey, epsilon=0.5) < exact <= BOUND["shuffledp-binary"].delta(survey, epsilon=0.5)
+    assert BOUND["koskela-2rr-lower"].delta(survey, epsilon=0.5) == pytest.approx(3.833e-3, rel=1e-3)
+
+
+def test_7_balle_lemma_11_fails_as_printed_and_holds_corrected() -> None:
+    m, k, epsilon0, epsilon = 200, 10, 2.0, 0.3
+    loss = balle.krr(epsilon, epsilon0, k)
+    factor, rate = balle.bennett(loss)
+    corrected = factor * math.exp(-rate * m)
+    x, e = math.exp(epsilon), math.exp(epsilon0)
+    values = loss.gamma * np.array([e - x, 1.0 - x * e, 1.0 - x])
+    ups, exact = binomial(m, 1 / k), 0.0
+    for up in range(m + 1):
+        downs = np.arange(m - up + 1)
+        total = values[0] * up + values[1] * downs + values[2] * (m - up - downs)
+        exact += ups[up] * float(binomial(m - up, 1 / (k - 1)) @ np.maximum(total, 0.0))
+    assert exact == pytest.approx(0.0679, abs=5e-5)
+    assert corrected / (loss.a * m) == pytest.approx(0.0160, abs=5e-5)
+    assert corrected == pytest.approx(1.120, abs=5e-4)
+
+
+def test_8_variation_ratio_for_k_rr_is_below_the_truth() -> None:
+    survey = Setting(sdp.KRR(k=3, epsilon0=1.0), 6)
+    exact = worst_delta(krr(3, 1.0), 6, [0.9])[0]
+    assert exact == pytest.approx(3.480e-3, rel=1e-3)
+    assert BOUND["variation-ratio-krr"].delta(survey, epsilon=0.9) == pytest.approx(2.10e-4, rel=2e-3)
+    assert BOUND["blanket-exact"].delta(survey, epsilon=0.9) >= exact
+
+
+def test_9_stronger_clones_hold_also_for_adaptive_randomizers() -> None:
+    shares = np.array([0.1, 0.5, 0.9])
+    for case in [*adaptive(3, 1.0, 4, seed=9), binary(3, 1.0)]:
+        bound = [BOUND["shuffledp-any"].delta(Setting(sdp.AnyLDP(epsilon0=1.0), 3), epsilon=share) for share in shares]
+        assert np.all(case.truth.low(shares) <= np.array(bound) * (1 + 1e-9))
+
+
+def test_10_koskelas_weak_adversary_with_independent_counts_is_no_bound() -> None:
+    survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.5), 20, adversary="weak")
+    exact = weak_delta(krr(2, survey.epsilon0), 20, (0, 1), 1.0)
+    assert BOUND["koskela-krr-weak"].delta(survey, epsilon=1.0) < 0.5 * exact
+    assert exact <= BOUND["koskela-krr-weak-exact"].delta(survey, epsilon=1.0) <= BOUND["koskela-krr-weak-multinomial"].delta(survey, epsilon=1.0)
+    rounds = Setting(sdp.KRR.from_gamma(k=3, gamma=0.4), 30, rounds=2, adversary="weak")
+    independent, exactly, below = (BOUND[name].epsilon(rounds, delta=1e-6) for name in ("koskela-krr-weak", "koskela-krr-weak-exact", "weak-lower"))
+    assert independent == pytest.approx(2.775, abs=5e-4)
+    assert exactly == pytest.approx(2.869, abs=5e-4)
+    assert independent < below <= exactly
+
+
+def eq_1(n: int, epsilon0: float, delta: float) -> float:
+    """Equation (1) without its condition."""
+    e = math.exp(epsilon0)
+    return math.log1p((e - 1) / (e + 1) * (8 * math.sqrt(e * math.log(4 / delta) / n) + 8 * e / n))
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1e-10])
+@pytest.mark.parametrize("n", [10**3, 10**5])
+def test_11_feldmans_condition_has_a_factor_four_of_slack_and_not_eight(n: int, delta: float) -> None:
+    clones = BOUND["clones-exact"]
+
+    def ratio(constant: float) -> float:
+        """The pair's delta over the delta asked for, at the largest epsilon0 that this constant allows."""
+        epsilon0 = math.log(n / (constant * math.log(2 / delta))) * (1 - 1e-9)
+        return clones.delta(Setting(sdp.AnyLDP(epsilon0=epsilon0), n), epsilon=eq_1(n, epsilon0, delta)) / delta
+
+    assert ratio(16.0) < 1e-2
+    assert ratio(4.0) <= 1.0
+    with pytest.raises(DoesNotApply, match="epsilon0 must be at most"):
+        feldman.closed_form(n, math.log(n / (4.0 * math.log(2 / delta))), delta)
+
+
+def test_11_feldmans_equation_fails_for_the_pair_but_not_for_any_randomizer_with_a_constant_of_two() -> None:
+    anything, epsilon = Setting(sdp.AnyLDP(epsilon0=7.65), 10**5), eq_1(10**5, 7.65, 1e-10)
+    assert math.log(10**5 / (2 * math.log(2e10))) >= 7.65
+    assert 400e-10 < BOUND["clones-exact"].delta(anything, epsilon=epsilon) < 500e-10
+    assert BOUND["shuffledp-any"].delta(anything, epsilon=epsilon) < 1e-13

@@ -1,0 +1,70 @@
+"""No published bound is on the wrong side of an exact answer, unless it is labelled invalid; and every invalid one is caught."""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+import pytest
+
+from shuffledp.bounds import Published, Setting
+from shuffledp.bounds.base import require
+from shuffledp.exact import krr, worst_delta
+from tests.literature.cases import Case, binary, quick
+from tests.literature.grid import QUICK, Tally, bounds, compare, refute, sample
+
+BOUNDS = bounds()
+FEWEST = 4  # comparisons, of every bound
+
+
+@lru_cache(maxsize=1)
+def cases() -> tuple[Case, ...]:
+    return tuple(quick())
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=[bound.name for bound in BOUNDS])
+def test_a_bound_is_on_its_side_of_every_exact_answer(bound: Published, record_property: Callable[[str, object], None]) -> None:
+    tally = sum((compare(bound, case, QUICK) for case in cases()), Tally())
+    tally += refute(bound)
+    if tally.comparisons < FEWEST:
+        tally += sample(bound, cases(), FEWEST)
+    record_property("literature", [bound.name, bound.status, bound.side, tally.comparisons, tally.refused, tally.tightest, tally.violations])
+    assert tally.comparisons >= FEWEST, "no case of the grid satisfies its conditions"
+    if bound.status == "invalid":
+        assert tally.violations, f"labelled invalid, but nothing refutes it; nearest: {tally.where}"
+    else:
+        assert not tally.violations, f"{tally.violations} violations; this {bound.status} bound is wrong, or the exact answer is. Worst: {tally.where}"
+
+
+def test_names_tell_bounds_apart() -> None:
+    assert len({bound.name for bound in BOUNDS}) == len(BOUNDS)
+
+
+def described(side: Literal["upper", "lower"], delta_at: Callable[[Setting, float], float]) -> Published:
+    return Published(name="made up", paper="nobody", where="nowhere", covers="2-RR", status="unproven", side=side, delta_at=delta_at)
+
+
+@pytest.mark.parametrize(("side", "share"), [("upper", 0.999), ("lower", 1.001), ("upper", math.nan), ("lower", math.nan), ("upper", -1.0), ("lower", -1.0)])
+def test_the_grid_notices_a_bound_that_is_slightly_wrong_or_no_number(side: Literal["upper", "lower"], share: float) -> None:
+    case = binary(6, 1.0)
+    tally = compare(described(side, lambda _, epsilon: share * float(worst_delta(krr(2, 1.0), 6, epsilon)[0])), case, QUICK)
+    assert tally.comparisons
+    assert tally.violations >= tally.comparisons // 2
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_the_grid_accepts_the_truth_itself(side: Literal["upper", "lower"]) -> None:
+    tally = compare(described(side, lambda _, epsilon: float(worst_delta(krr(2, 1.0), 6, epsilon)[0])), binary(6, 1.0), QUICK)
+    assert tally.comparisons
+    assert not tally.violations
+
+
+def test_refusals_are_counted_apart() -> None:
+    def delta_at(_: Setting, epsilon: float) -> float:
+        require(epsilon < 0.5, "epsilon must be below 1/2", epsilon)
+        return 1.0
+
+    tally = compare(described("upper", delta_at), binary(6, 1.0), QUICK)
+    assert tally.comparisons > 0
+    assert tally.refused > 0
+    assert tally.comparisons + tally.refused == 2 * QUICK.points  # asked of 2-RR, and of any randomizer
