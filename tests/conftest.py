@@ -3,15 +3,32 @@
 import pytest
 from rich.console import Console
 
+from shuffledp.bounds import LITERATURE
 from tests.literature.report import WIDTH, Row, table
+
+LEAST = 20_000  # comparisons, if the whole grid was run
+
+
+def compared(reporter: pytest.TerminalReporter) -> list[Row]:
+    """Collected from the tests' properties, which also reach here from the workers of pytest-xdist."""
+    reports = [report for outcome in ("passed", "failed") for report in reporter.stats.get(outcome, [])]
+    return [Row(*value) for report in reports for name, value in getattr(report, "user_properties", []) if name == "literature"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Collected from the tests' properties, which also reach here from the workers of pytest-xdist."""
-    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, [])]
-    rows = [Row(*value) for report in reports for name, value in getattr(report, "user_properties", []) if name == "literature"]
+    rows = compared(terminalreporter)
     if rows:
         terminalreporter.section("published bounds against exact answers")
         console = Console(file=terminalreporter._tw._file, width=WIDTH, color_system=None)
         console.print(table(rows))
         terminalreporter.write_line(f"{sum(row.comparisons for row in rows):,} comparisons of {len(rows)} bounds with exact answers")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A grid that has shrunk fails the run, like any test."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    rows = compared(reporter) if isinstance(reporter, pytest.TerminalReporter) else []
+    if {bound.name for bound in LITERATURE} <= {row.name for row in rows} and sum(row.comparisons for row in rows) < LEAST:
+        reporter.write_line(f"\nfewer than {LEAST:,} comparisons with exact answers", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

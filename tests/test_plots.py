@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp import plots
-from shuffledp.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
+from shuffledp.guarantee import Guarantee
 from shuffledp.plots import check_file, curve_figure, replace_file
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1000)

@@ -32,7 +32,7 @@ def test_every_bound_keeps_to_its_side_of_enumeration(k: int, n: int, epsilon0: 
     for delta in (0.1, 0.01, 1e-4):
         true = exact.worst_epsilon(exact.krr(k, epsilon0), n, delta)
         values = applying(setting, delta)
-        assert {"shuffledp-any", "clones-exact", "blanket-exact", "strong-exact", "local", "shuffledp-datasets"} <= set(values)
+        assert {"shuffledp-any", "feldman-2020-clones-exact", "balle-2019-blanket-exact", "shuffledp-strong", "local", "shuffledp-lower"} <= set(values)
         for bound, value in values.values():
             assert value >= true * (1.0 - 1e-9) if bound.side == "upper" else value <= true * (1.0 + 1e-9)
 
@@ -44,7 +44,7 @@ def test_every_bound_keeps_to_its_side_over_two_rounds() -> None:
     for epsilon, true in zip(map(float, grid), exact.rounds_delta([rows, rows], n, grid), strict=True):
         for bound in (certified.ANY_RANDOMIZER, certified.BLANKET, certified.STRONG, certified.LOCAL):
             assert bound.delta(setting, epsilon=epsilon) >= true * (1.0 - 1e-9)
-        assert certified.DATASETS.delta(setting, epsilon=epsilon) <= true * (1.0 + 1e-9)
+        assert certified.LOWER.delta(setting, epsilon=epsilon) <= true * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("rounds", [1, 8])
@@ -71,10 +71,10 @@ def test_no_number_wins_twice() -> None:
 
 def test_adversaries_who_see_more_have_their_own_ends() -> None:
     randomizer = sdp.KRR(k=4, epsilon0=math.log(13.0))
-    for adversary, upper, lower in (("weak", certified.BLANKET, certified.WEAK_LOWER), ("strong", certified.STRONG, certified.STRONG_LOWER)):
+    for adversary, upper in (("weak", certified.BLANKET), ("strong", certified.STRONG)):
         setting = Setting(randomizer, 1000, 1, adversary)
         answer = sdp.shuffle(randomizer, n=1000, adversary=adversary).epsilon(delta=1e-6)
-        assert (lower.epsilon(setting, delta=1e-6), upper.epsilon(setting, delta=1e-6)) == pytest.approx((answer.lower, answer.upper), rel=1e-9)
+        assert (certified.LOWER.epsilon(setting, delta=1e-6), upper.epsilon(setting, delta=1e-6)) == pytest.approx((answer.lower, answer.upper), rel=1e-9)
     assert certified.BLANKET.epsilon(Setting(randomizer, 1000), delta=1e-6) == pytest.approx(0.5569569, abs=1e-6)  # theory.md
     with pytest.raises(DoesNotApply, match="weak adversary"):
         certified.BLANKET.epsilon(Setting(randomizer, 1000, 1, "strong"), delta=1e-6)

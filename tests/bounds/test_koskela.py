@@ -96,7 +96,7 @@ def test_koskelas_clones_pair_dominates_feldmans(n: int, epsilon0: float) -> Non
 
 def test_erratum_6_all_zeros_is_not_the_worst_dataset() -> None:
     setting = Setting(sdp.RR(epsilon0=1.0), n=20)
-    lower, upper = (BOUNDS[name].delta(setting, epsilon=0.5) for name in ("koskela-2rr-lower", "koskela-2rr"))
+    lower, upper = (BOUNDS[name].delta(setting, epsilon=0.5) for name in ("koskela-2021-2rr-lower", "koskela-2021-2rr"))
     assert lower <= 3.833e-3 * 1.001
     assert upper == pytest.approx(3.833e-3, rel=5e-3)
     worst = exact.worst_delta(exact.krr(2, 1.0), 20, [0.5])[0]
@@ -136,36 +136,36 @@ def test_what_is_called_proven_is_never_refuted(bound: Published) -> None:
                 assert claimed >= exactly * (1.0 - 1e-9)
             else:
                 assert claimed <= exactly * (1.0 + 1e-4)  # the judge is itself on a grid for several rounds
-    assert asked or bound.name == "koskela-c1"  # needs thousands of users
+    assert asked or bound.name == "koskela-2021-c1"  # needs thousands of users
 
 
 def test_c1_is_above_the_strong_view_where_it_applies() -> None:
     for n, k, gamma, delta in ((10_000, 4, 0.25, 1e-6), (10**5, 2, 0.05, 1e-3), (5000, 2, 0.9, 0.2)):
         krr = sdp.KRR.from_gamma(k=k, gamma=gamma)
-        claimed = BOUNDS["koskela-c1"].epsilon(Setting(krr, n, adversary="strong"), delta=delta)
+        claimed = BOUNDS["koskela-2021-c1"].epsilon(Setting(krr, n, adversary="strong"), delta=delta)
         assert claimed == pytest.approx(math.sqrt(14.0 * k * math.log(2.0 / delta) / ((n - 1) * gamma)))
         assert claimed >= sdp.shuffle(krr, n=n, adversary="strong").epsilon(delta=delta).upper
 
 
 def test_c1_is_refused_above_one() -> None:
     with pytest.raises(DoesNotApply, match="at most 1"):
-        BOUNDS["koskela-c1"].epsilon(Setting(sdp.KRR.from_gamma(k=5, gamma=0.1), 1000), delta=1e-6)
+        BOUNDS["koskela-2021-c1"].epsilon(Setting(sdp.KRR.from_gamma(k=5, gamma=0.1), 1000), delta=1e-6)
     with pytest.raises(DoesNotApply, match="2/e"):
-        BOUNDS["koskela-c1"].epsilon(Setting(sdp.KRR.from_gamma(k=2, gamma=0.5), 10**6), delta=0.3)
+        BOUNDS["koskela-2021-c1"].epsilon(Setting(sdp.KRR.from_gamma(k=2, gamma=0.5), 10**6), delta=0.3)
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_built() -> None:
     with pytest.raises(DoesNotApply, match="seconds"):
-        BOUNDS["koskela-krr-weak-exact"].epsilon(Setting(sdp.KRR(k=4, epsilon0=1.0), 10**6), delta=1e-6)
+        BOUNDS["koskela-2021-krr-weak-exact"].epsilon(Setting(sdp.KRR(k=4, epsilon0=1.0), 10**6), delta=1e-6)
     for bound in koskela.BOUNDS:
-        if bound.name != "koskela-c1":
+        if bound.name != "koskela-2021-c1":
             with pytest.raises(DoesNotApply):
                 bound.epsilon(Setting(sdp.RR(epsilon0=1.0), 10**15), delta=1e-6)
 
 
 def test_a_delta_below_the_truncation_is_refused() -> None:
     with pytest.raises(DoesNotApply, match="truncation"):
-        BOUNDS["koskela-clones"].epsilon(Setting(sdp.AnyLDP(epsilon0=2.0), 100), delta=1e-12)
+        BOUNDS["koskela-2021-clones"].epsilon(Setting(sdp.AnyLDP(epsilon0=2.0), 100), delta=1e-12)
 
 
 @pytest.mark.parametrize("epsilon0", [1e-12, 1e-3, 5.0, 25.0, 50.0])

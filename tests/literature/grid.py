@@ -19,21 +19,19 @@ from tests.literature.cases import Case, witness
 
 TOLERANCE = 1e-9  # relative, on delta
 EXTREME_DELTAS = (1e-16, 1e-24, 1e-50)
-TO_COMPOSE = ("erlingsson-2019", "balle-2019-thm1", "balle-2019-bennett", "feldman-2020-thm-3.1", "feldman-2020-cor-4.2")
+TO_COMPOSE = ("erlingsson-2019", "balle-2019-thm-1", "balle-2019-bennett", "feldman-2020-thm-3.1", "feldman-2020-cor-4.2")
 FEW = 3  # points at a time, for bounds that are slow
 # Seconds per answer as measured on these cases, for bounds that say less: close to epsilon0 a certified answer takes longer than usual.
 MEASURED = {
     "shuffledp-any": 0.2,
     "shuffledp-binary": 0.3,
-    "shuffledp-datasets": 0.2,
-    "blanket-exact": 0.3,
-    "strong-exact": 0.3,
-    "weak-lower": 0.3,
-    "strong-lower": 0.3,
-    "clones-exact": 0.15,
-    "clones-leaky-exact": 0.2,
+    "shuffledp-lower": 0.3,
+    "balle-2019-blanket-exact": 0.3,
+    "shuffledp-strong": 0.3,
+    "feldman-2020-clones-exact": 0.15,
+    "feldman-2020-thm-3.8-exact": 0.2,
     "local": 0.05,
-    "variation-ratio-krr": 0.05,
+    "wang-2023-variation-ratio-krr": 0.05,
     "feldman-2020-2rr-lower": 0.02,
     "girgis-2021": 0.02,
 }

@@ -65,27 +65,29 @@ def test_3_koskela_first_version_is_below_what_the_shuffler_leaks() -> None:
     for epsilon, printed, exact in ((0.6, 0.2428, 0.2552), (0.9, 0.1370, 0.1977)):
         assert one_order.delta(epsilon) == pytest.approx(printed, abs=5e-5)
         assert worst_delta(ROWS, 8, [epsilon])[0] == pytest.approx(exact, abs=5e-5)
-        assert BOUND["strong-exact"].delta(SMALL, epsilon=epsilon) >= exact
+        assert BOUND["shuffledp-strong"].delta(SMALL, epsilon=epsilon) >= exact
     survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.2), 20, adversary="strong")
-    both_orders = BOUND["koskela-krr-strong-first"].delta(survey, epsilon=0.8)
-    assert both_orders < strong_delta(krr(2, survey.epsilon0), 20, (0, 1), 0.8) <= BOUND["koskela-krr-strong-exact"].delta(survey, epsilon=0.8)
+    both_orders = BOUND["koskela-2021-krr-strong-first"].delta(survey, epsilon=0.8)
+    assert both_orders < strong_delta(krr(2, survey.epsilon0), 20, (0, 1), 0.8) <= BOUND["koskela-2021-krr-strong-exact"].delta(survey, epsilon=0.8)
 
 
 def test_4_koskela_revised_is_loose_in_one_place_and_no_bound_in_another() -> None:
     survey = Setting(SMALL.randomizer, 8, adversary="strong")
     for epsilon, printed, exact in ((0.6, 0.6656, 0.334851), (0.9, 0.5181, 0.317948)):
-        assert BOUND["koskela-krr-strong"].delta(survey, epsilon=epsilon) == pytest.approx(printed, abs=5e-5)
+        assert BOUND["koskela-2021-krr-strong"].delta(survey, epsilon=epsilon) == pytest.approx(printed, abs=5e-5)
         assert strong_delta(ROWS, 8, (0, 1), epsilon) == pytest.approx(exact, abs=5e-7)
-        assert exact - 5e-7 <= BOUND["strong-exact"].delta(survey, epsilon=epsilon) <= exact * (1 + 1e-3)
+        assert exact - 5e-7 <= BOUND["shuffledp-strong"].delta(survey, epsilon=epsilon) <= exact * (1 + 1e-3)
     survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.9), 100, adversary="strong")
     truth = views(2, 100, survey.epsilon0)[1].truth
-    assert truth.low(np.array([BOUND["koskela-krr-strong"].epsilon(survey, delta=1e-9)]))[0] > 2e-9
-    assert truth.high(np.array([BOUND["koskela-krr-strong-exact"].epsilon(survey, delta=1e-9)]))[0] <= 1e-9
+    assert truth.low(np.array([BOUND["koskela-2021-krr-strong"].epsilon(survey, delta=1e-9)]))[0] > 2e-9
+    assert truth.high(np.array([BOUND["koskela-2021-krr-strong-exact"].epsilon(survey, delta=1e-9)]))[0] <= 1e-9
 
 
 def test_5_koskelas_clones_pair_is_not_feldmans_and_looser() -> None:
     anything = Setting(sdp.AnyLDP(epsilon0=2.0), 50)
-    koskela, feldmans, clones = (BOUND[name].delta(anything, epsilon=0.6) for name in ("koskela-clones", "koskela-feldman", "clones-exact"))
+    koskela, feldmans, clones = (
+        BOUND[name].delta(anything, epsilon=0.6) for name in ("koskela-2021-clones", "koskela-2021-feldman", "feldman-2020-clones-exact")
+    )
     assert koskela == pytest.approx(0.1008, abs=5e-5)
     assert feldmans == pytest.approx(clones, rel=1e-3)
     assert clones == pytest.approx(0.0700, abs=5e-5)
@@ -97,8 +99,8 @@ def test_6_all_zeros_is_not_the_worst_dataset_of_binary_randomized_response() ->
     assert hockey_stick(*one, 0.5) == pytest.approx(4.235e-3, rel=2e-4)
     survey = Setting(sdp.RR(epsilon0=1.0), 20)
     exact = worst_delta(krr(2, 1.0), 20, [0.5])[0]
-    assert BOUND["koskela-2rr"].delta(survey, epsilon=0.5) < exact <= BOUND["shuffledp-binary"].delta(survey, epsilon=0.5)
-    assert BOUND["koskela-2rr-lower"].delta(survey, epsilon=0.5) == pytest.approx(3.833e-3, rel=1e-3)
+    assert BOUND["koskela-2021-2rr"].delta(survey, epsilon=0.5) < exact <= BOUND["shuffledp-binary"].delta(survey, epsilon=0.5)
+    assert BOUND["koskela-2021-2rr-lower"].delta(survey, epsilon=0.5) == pytest.approx(3.833e-3, rel=1e-3)
 
 
 def test_7_balle_lemma_11_fails_as_printed_and_holds_corrected() -> None:
@@ -122,8 +124,8 @@ def test_8_variation_ratio_for_k_rr_is_below_the_truth() -> None:
     survey = Setting(sdp.KRR(k=3, epsilon0=1.0), 6)
     exact = worst_delta(krr(3, 1.0), 6, [0.9])[0]
     assert exact == pytest.approx(3.480e-3, rel=1e-3)
-    assert BOUND["variation-ratio-krr"].delta(survey, epsilon=0.9) == pytest.approx(2.10e-4, rel=2e-3)
-    assert BOUND["blanket-exact"].delta(survey, epsilon=0.9) >= exact
+    assert BOUND["wang-2023-variation-ratio-krr"].delta(survey, epsilon=0.9) == pytest.approx(2.10e-4, rel=2e-3)
+    assert BOUND["balle-2019-blanket-exact"].delta(survey, epsilon=0.9) >= exact
 
 
 def test_9_stronger_clones_hold_also_for_adaptive_randomizers() -> None:
@@ -136,10 +138,12 @@ def test_9_stronger_clones_hold_also_for_adaptive_randomizers() -> None:
 def test_10_koskelas_weak_adversary_with_independent_counts_is_no_bound() -> None:
     survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.5), 20, adversary="weak")
     exact = weak_delta(krr(2, survey.epsilon0), 20, (0, 1), 1.0)
-    assert BOUND["koskela-krr-weak"].delta(survey, epsilon=1.0) < 0.5 * exact
-    assert exact <= BOUND["koskela-krr-weak-exact"].delta(survey, epsilon=1.0) <= BOUND["koskela-krr-weak-multinomial"].delta(survey, epsilon=1.0)
+    assert BOUND["koskela-2021-krr-weak"].delta(survey, epsilon=1.0) < 0.5 * exact
+    assert exact <= BOUND["koskela-2021-krr-weak-exact"].delta(survey, epsilon=1.0) <= BOUND["koskela-2021-krr-weak-multinomial"].delta(survey, epsilon=1.0)
     rounds = Setting(sdp.KRR.from_gamma(k=3, gamma=0.4), 30, rounds=2, adversary="weak")
-    independent, exactly, below = (BOUND[name].epsilon(rounds, delta=1e-6) for name in ("koskela-krr-weak", "koskela-krr-weak-exact", "weak-lower"))
+    independent, exactly, below = (
+        BOUND[name].epsilon(rounds, delta=1e-6) for name in ("koskela-2021-krr-weak", "koskela-2021-krr-weak-exact", "shuffledp-lower")
+    )
     assert independent == pytest.approx(2.775, abs=5e-4)
     assert exactly == pytest.approx(2.869, abs=5e-4)
     assert independent < below <= exactly
@@ -154,7 +158,7 @@ def eq_1(n: int, epsilon0: float, delta: float) -> float:
 @pytest.mark.parametrize("delta", [1e-4, 1e-10])
 @pytest.mark.parametrize("n", [10**3, 10**5])
 def test_11_feldmans_condition_has_a_factor_four_of_slack_and_not_eight(n: int, delta: float) -> None:
-    clones = BOUND["clones-exact"]
+    clones = BOUND["feldman-2020-clones-exact"]
 
     def ratio(constant: float) -> float:
         """The pair's delta over the delta asked for, at the largest epsilon0 that this constant allows."""
@@ -170,5 +174,5 @@ def test_11_feldmans_condition_has_a_factor_four_of_slack_and_not_eight(n: int, 
 def test_11_feldmans_equation_fails_for_the_pair_but_not_for_any_randomizer_with_a_constant_of_two() -> None:
     anything, epsilon = Setting(sdp.AnyLDP(epsilon0=7.65), 10**5), eq_1(10**5, 7.65, 1e-10)
     assert math.log(10**5 / (2 * math.log(2e10))) >= 7.65
-    assert 400e-10 < BOUND["clones-exact"].delta(anything, epsilon=epsilon) < 500e-10
+    assert 400e-10 < BOUND["feldman-2020-clones-exact"].delta(anything, epsilon=epsilon) < 500e-10
     assert BOUND["shuffledp-any"].delta(anything, epsilon=epsilon) < 1e-13

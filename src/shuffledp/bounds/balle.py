@@ -172,11 +172,11 @@ def _at(law: Callable[[Setting, float], Loss], bound: Callable[[Loss, int], floa
     return delta
 
 
-SHARED = "any epsilon0-LDP randomizer that all users share (by our theorem, theory 2b, adaptive ones too)"
+SHARED = "any epsilon0-LDP randomizer that all users share (by the any-randomizer theorem of docs/theory.md also adaptive ones)"
 CORRECTED = "Lemma 11 without its printed 1/(a m), which is wrong (erratum 7); the authors' later code agrees"
 
 THEOREM_1 = Published(
-    name="balle-2019-thm1",
+    name="balle-2019-thm-1",
     paper=PAPER,
     where="Thm 1",
     covers="k-ary randomized response",
@@ -185,7 +185,7 @@ THEOREM_1 = Published(
     adversary="strong",
     epsilon_at=_theorem_1,
 )
-THEOREM_6 = Published(name="balle-2019-thm6", paper=PAPER, where="Thm 6", covers=SHARED, status="proven", adversary="weak", delta_at=_theorem_6)
+THEOREM_6 = Published(name="balle-2019-thm-6", paper=PAPER, where="Thm 6", covers=SHARED, status="proven", adversary="weak", delta_at=_theorem_6)
 HOEFFDING = Published(
     name="balle-2019-hoeffding",
     paper=PAPER,

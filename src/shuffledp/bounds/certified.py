@@ -22,13 +22,11 @@ __all__ = [
     "BLANKET",
     "BOUNDS",
     "CLONES",
-    "DATASETS",
     "LEAKY_CLONES",
     "LOCAL",
+    "LOWER",
     "SCAN",
     "STRONG",
-    "STRONG_LOWER",
-    "WEAK_LOWER",
     "clones_curve",
 ]
 
@@ -117,7 +115,7 @@ def _certified(
         rounds="any",
         epsilon_at=epsilon_at,
         delta_at=delta_at,
-        cost=_seconds(0.02, 0.3),
+        cost=_seconds(0.05, 0.3),
     )
 
 
@@ -129,24 +127,24 @@ ANY_RANDOMIZER = _certified(
     remark='the number of "stronger clones" (Feldman, McMillan and Talwar 2022), whose own proof has an erratum, and of the generic variation-ratio bound',
 )
 CLONES = Published(
-    name="clones-exact",
+    name="feldman-2020-clones-exact",
     paper="Feldman, McMillan and Talwar 2020",
     where="Thm 3.2, evaluated by this package",
     covers="any epsilon0-LDP randomizers, also adaptive",
     status="proven",
     epsilon_at=_clones_epsilon,
     delta_at=lambda setting, epsilon: float(clones_curve(setting.n, setting.epsilon0)(np.array([epsilon]))[0]),
-    cost=_seconds(0.01, 0.01),
+    cost=_seconds(0.03, 0.03),
 )
 LEAKY_CLONES = _certified(
-    "clones-leaky-exact",
+    "feldman-2020-thm-3.8-exact",
     "Thms 3.2 and 3.8, evaluated by this package",
     "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive",
     _leaky,
     paper="Feldman, McMillan and Talwar 2020",
 )
 BLANKET = _certified(
-    "blanket-exact",
+    "balle-2019-blanket-exact",
     "Lemma 8, evaluated by this package; rounds as privacy loss distributions",
     "a known randomizer",
     lambda setting: _rounds(_known(setting), setting, "weak"),
@@ -156,7 +154,7 @@ BLANKET = _certified(
 )
 SCAN = _certified("shuffledp-binary", "docs/theory.md, scan over all datasets; rounds as privacy loss distributions", "binary randomized response", _scan)
 STRONG = _certified(
-    "strong-exact",
+    "shuffledp-strong",
     "docs/theory.md, exact view of the strong adversary",
     "a known randomizer",
     lambda setting: _rounds(_known(setting), setting, "strong"),
@@ -170,23 +168,11 @@ LOCAL = _certified(
     lambda setting: _rounds(setting.randomizer, setting, n=1),
     adversary="weak",
 )
-DATASETS = _certified(
-    "shuffledp-datasets", "explicit datasets; rounds over one of them", "any randomizer", lambda setting: _rounds(setting.randomizer, setting), side="lower"
-)
-WEAK_LOWER = _certified(
-    "weak-lower",
-    "docs/theory.md, exact view of the weak adversary",
-    "a known randomizer",
-    lambda setting: _rounds(_known(setting), setting, "weak"),
+LOWER = _certified(
+    "shuffledp-lower",
+    "explicit datasets, or the exact view of an adversary who sees more; rounds over one of them",
+    "any randomizer",
+    lambda setting: _rounds(setting.randomizer, setting, setting.adversary),
     side="lower",
-    adversary="weak",
 )
-STRONG_LOWER = _certified(
-    "strong-lower",
-    "docs/theory.md, exact view of the strong adversary",
-    "a known randomizer",
-    lambda setting: _rounds(_known(setting), setting, "strong"),
-    side="lower",
-    adversary="strong",
-)
-BOUNDS = (ANY_RANDOMIZER, CLONES, LEAKY_CLONES, BLANKET, SCAN, STRONG, LOCAL, DATASETS, WEAK_LOWER, STRONG_LOWER)
+BOUNDS = (ANY_RANDOMIZER, CLONES, LEAKY_CLONES, BLANKET, SCAN, STRONG, LOCAL, LOWER)

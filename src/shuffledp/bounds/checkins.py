@@ -21,7 +21,7 @@ def _epsilon(setting: Setting, delta: float) -> float:
 
 
 CHECKINS = Published(
-    name="checkins-2020",
+    name="balle-2020-checkins",
     paper="Balle et al. 2020",
     where="amplification by shuffling",
     covers="any epsilon0-LDP randomizers, also adaptive",

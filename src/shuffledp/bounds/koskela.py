@@ -154,7 +154,7 @@ BINARY = "binary randomized response"
 
 BOUNDS: tuple[Published, ...] = (
     _bound(
-        "koskela-clones",
+        "koskela-2021-clones",
         _clones,
         _any,
         _clones_size,
@@ -164,7 +164,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="The pair is not Feldman's, for which it stands, but dominates it (erratum 5; the proof is ours).",
     ),
     _bound(
-        "koskela-feldman",
+        "koskela-2021-feldman",
         _feldman,
         _any,
         _clones_size,
@@ -174,7 +174,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="What the paper means by the clones pair.",
     ),
     _bound(
-        "koskela-krr-weak",
+        "koskela-2021-krr-weak",
         partial(_weak, "independent"),
         _krr,
         _weak_size,
@@ -185,7 +185,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="n = 20, k = 2, gamma = 0.5, one round, epsilon = 1: 1.14e-4, exact 2.98e-4. Also wrong in Fig 1: 16 rounds, delta = 1e-6: 2.365, exact 2.446.",
     ),
     _bound(
-        "koskela-krr-weak-multinomial",
+        "koskela-2021-krr-weak-multinomial",
         partial(_weak, "multinomial"),
         _krr,
         _weak_size,
@@ -196,7 +196,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="Called tight in the paper; loose, as it integrates eq (2.4) instead of (2.3).",
     ),
     _bound(
-        "koskela-krr-weak-exact",
+        "koskela-2021-krr-weak-exact",
         partial(_weak, "exact"),
         _krr,
         _weak_size,
@@ -206,7 +206,7 @@ BOUNDS: tuple[Published, ...] = (
         status="proven",
     ),
     _bound(
-        "koskela-krr-weak-exact-lower",
+        "koskela-2021-krr-weak-exact-lower",
         partial(_weak, "exact"),
         _krr,
         _weak_size,
@@ -217,7 +217,7 @@ BOUNDS: tuple[Published, ...] = (
         status="proven",
     ),
     _bound(
-        "koskela-krr-weak-first",
+        "koskela-2021-krr-weak-first",
         partial(_one_count, "weak"),
         _krr,
         partial(_one_count_size, "weak"),
@@ -229,7 +229,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="It compares the laws of one count where the view has two. n = 8, k = 3, epsilon0 = 2, epsilon = 0.6: 0.2298, exact 0.2552.",
     ),
     _bound(
-        "koskela-krr-strong",
+        "koskela-2021-krr-strong",
         partial(_strong, "independent"),
         _krr,
         _strong_size,
@@ -240,7 +240,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="Mostly loose (erratum 4), yet not a bound: n = 100, k = 2, gamma = 0.9, one round, delta = 1e-9: 1.135, exact 1.187.",
     ),
     _bound(
-        "koskela-krr-strong-exact",
+        "koskela-2021-krr-strong-exact",
         partial(_strong, "exact"),
         _krr,
         _strong_size,
@@ -250,7 +250,7 @@ BOUNDS: tuple[Published, ...] = (
         status="proven",
     ),
     _bound(
-        "koskela-krr-strong-first",
+        "koskela-2021-krr-strong-first",
         partial(_one_count, "strong"),
         _krr,
         partial(_one_count_size, "strong"),
@@ -262,7 +262,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="It compares the laws of one count where the view has two (erratum 3). n = 20, k = 2, gamma = 0.2, epsilon = 0.8: 0.1351, exact 0.1661.",
     ),
     _bound(
-        "koskela-2rr",
+        "koskela-2021-2rr",
         _binary,
         _rr,
         _binary_size,
@@ -273,7 +273,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="All others holding 0 is not always the worst dataset (erratum 6). n = 20, epsilon0 = 1, epsilon = 0.5: 3.833e-3, exact at least 4.235e-3.",
     ),
     _bound(
-        "koskela-2rr-lower",
+        "koskela-2021-2rr-lower",
         _binary,
         _rr,
         _binary_size,
@@ -285,7 +285,7 @@ BOUNDS: tuple[Published, ...] = (
         remark="The dataset where all others hold 0; in the paper an upper bound, which it is not (erratum 6).",
     ),
     Published(
-        name="koskela-c1",
+        name="koskela-2021-c1",
         paper=PAPER,
         where="first version, (C.1), after Balle et al. 2019, Thm 3.1",
         covers=KRR,

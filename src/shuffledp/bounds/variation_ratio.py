@@ -41,7 +41,7 @@ def _epsilon(setting: Setting, delta: float) -> float:
 
 
 VARIATION_RATIO_KRR = Published(
-    name="variation-ratio-krr",
+    name="wang-2023-variation-ratio-krr",
     paper="Wang et al. 2023",
     where="variation-ratio reduction with the parameters of k-RR",
     covers="k-ary randomized response",

@@ -63,13 +63,13 @@ ERRATA: tuple[Erratum, ...] = (
             "The adversary sees two counts, and one of them is not enough. In the printed order the value is below even what the shuffler alone leaks "
             "(first line). The larger of both orders is right more often, and still not a bound (second line; the adversary's exact delta is on the right)."
         ),
-        instead="`strong-exact`, or `koskela-krr-strong-exact` with the paper's own algorithm",
+        instead="`shuffledp-strong`, or `koskela-2021-krr-strong-exact` with the paper's own algorithm",
         snippet="""\
 >>> from scipy.stats import binom; p = sdp.KRR(k=3, epsilon0=2.0).gamma / 3
 >>> show(exact.hockey_stick(binom.pmf(range(-1, 8), 7, p), binom.pmf(range(9), 7, p), 0.6), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
 0.2428 0.2552
 >>> survey = sdp.KRR.from_gamma(k=2, gamma=0.2)
->>> show(bound["koskela-krr-strong-first"].delta(Setting(survey, 20), epsilon=0.8), exact.strong_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 0.8))
+>>> show(bound["koskela-2021-krr-strong-first"].delta(Setting(survey, 20), epsilon=0.8), exact.strong_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 0.8))
 0.1351 0.1661
 """,
     ),
@@ -81,13 +81,13 @@ ERRATA: tuple[Erratum, ...] = (
             "It leaves out the factor 1 - gamma and the weight 1 - e^(epsilon - loss), which makes it loose. But the two counts are negatively correlated, so "
             "their ratio spreads more than that of independent ones. The exact strong view of the first case is 0.3349 at 0.6 and 0.3179 at 0.9."
         ),
-        instead="`strong-exact`, or `koskela-krr-strong-exact` with the paper's own algorithm",
+        instead="`shuffledp-strong`, or `koskela-2021-krr-strong-exact` with the paper's own algorithm",
         snippet="""\
 >>> survey = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8, adversary="strong")
->>> show(bound["koskela-krr-strong"].delta(survey, epsilon=0.6), exact.strong_delta(exact.krr(3, 2.0), 8, (0, 1), 0.6))
+>>> show(bound["koskela-2021-krr-strong"].delta(survey, epsilon=0.6), exact.strong_delta(exact.krr(3, 2.0), 8, (0, 1), 0.6))
 0.6656 0.3349
 >>> survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.9), n=100, adversary="strong")
->>> show(bound["koskela-krr-strong"].epsilon(survey, delta=1e-9), bound["strong-lower"].epsilon(survey, delta=1e-9))
+>>> show(bound["koskela-2021-krr-strong"].epsilon(survey, delta=1e-9), bound["shuffledp-lower"].epsilon(survey, delta=1e-9))
 1.135 1.187
 """,
     ),
@@ -96,10 +96,10 @@ ERRATA: tuple[Erratum, ...] = (
         where="Koskela, Heikkila and Honkela 2021, equation (5.1) of the revision, the clones pair",
         wrong="P = (A+D, C-A), Q = (A, C-A+D) is not the pair of Feldman et al. 2020, Theorem 3.2, which is (A+D, C-A+1-D), (A+1-D, C-A+D).",
         why="Without 1 - D the size of the view shows D. The pair dominates Feldman's, so it is still a bound, and a looser one.",
-        instead="`clones-exact`, or `koskela-feldman` with the paper's own algorithm",
+        instead="`feldman-2020-clones-exact`, or `koskela-2021-feldman` with the paper's own algorithm",
         snippet="""\
 >>> anything = Setting(sdp.AnyLDP(epsilon0=2.0), n=50)
->>> show(bound["koskela-clones"].delta(anything, epsilon=0.6), bound["clones-exact"].delta(anything, epsilon=0.6))
+>>> show(bound["koskela-2021-clones"].delta(anything, epsilon=0.6), bound["feldman-2020-clones-exact"].delta(anything, epsilon=0.6))
 0.1008 0.06996
 """,
     ),
@@ -108,7 +108,7 @@ ERRATA: tuple[Erratum, ...] = (
         where="Koskela, Heikkila and Honkela 2021, first version, section 4 (binary randomised response)",
         wrong="The dataset in which all others hold 0 is taken for the worst one.",
         why="One other user with a 1 makes it worse here. There is no one worst dataset: it depends on epsilon.",
-        instead="`shuffledp-binary`, which scans them all; the paper's value is a lower bound, `koskela-2rr-lower`",
+        instead="`shuffledp-binary`, which scans them all; the paper's value is a lower bound, `koskela-2021-2rr-lower`",
         snippet="""\
 >>> laws = {ones: [exact.shuffled_law(exact.krr(2, 1.0), [x] + ones * [1] + (19 - ones) * [0]) for x in (0, 1)] for ones in (0, 1)}
 >>> show(exact.hockey_stick(*laws[0], 0.5), exact.hockey_stick(*laws[1], 0.5), *exact.worst_delta(exact.krr(2, 1.0), 20, [0.5]))
@@ -126,7 +126,7 @@ ERRATA: tuple[Erratum, ...] = (
         instead="`balle-2019-bennett-krr`",
         snippet="""\
 >>> survey = Setting(sdp.KRR(k=10, epsilon0=2.0), n=100)
->>> names = ("shuffledp-datasets", "balle-2019-bennett-krr-printed", "balle-2019-bennett-krr")
+>>> names = ("shuffledp-lower", "balle-2019-bennett-krr-printed", "balle-2019-bennett-krr")
 >>> show(*(bound[name].delta(survey, epsilon=0.3) for name in names))
 0.01054 0.005122 0.1081
 """,
@@ -139,10 +139,10 @@ ERRATA: tuple[Erratum, ...] = (
             "The target may land on outputs other than the two in question, where the reduction does not count who else lands there. For k >= 3 its pair is "
             "one dataset, all others holding a third value: a lower bound. Near epsilon0 other datasets are far worse."
         ),
-        instead="`blanket-exact`",
+        instead="`balle-2019-blanket-exact`",
         snippet="""\
 >>> survey = Setting(sdp.KRR(k=3, epsilon0=1.0), n=6)
->>> show(bound["variation-ratio-krr"].delta(survey, epsilon=0.9), *exact.worst_delta(exact.krr(3, 1.0), 6, [0.9]))
+>>> show(bound["wang-2023-variation-ratio-krr"].delta(survey, epsilon=0.9), *exact.worst_delta(exact.krr(3, 1.0), 6, [0.9]))
 0.0002098 0.00348
 """,
     ),
@@ -166,13 +166,13 @@ ERRATA: tuple[Erratum, ...] = (
             "The counts of two values among B reports are negatively correlated. Read as in the theorem's proof (multinomial) it is a bound, but not tight. "
             "Right: the exact weak adversary, and the lower end of two rounds of it."
         ),
-        instead="`blanket-exact`; `koskela-krr-weak-exact` or, as in the proof, `koskela-krr-weak-multinomial`",
+        instead="`balle-2019-blanket-exact`; `koskela-2021-krr-weak-exact` or, as in the proof, `koskela-2021-krr-weak-multinomial`",
         snippet="""\
 >>> survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.5), n=20, adversary="weak")
->>> show(bound["koskela-krr-weak"].delta(survey, epsilon=1.0), exact.weak_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 1.0))
+>>> show(bound["koskela-2021-krr-weak"].delta(survey, epsilon=1.0), exact.weak_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 1.0))
 0.0001137 0.0002978
 >>> survey = Setting(sdp.KRR.from_gamma(k=3, gamma=0.4), n=30, rounds=2, adversary="weak")
->>> show(bound["koskela-krr-weak"].epsilon(survey, delta=1e-6), bound["weak-lower"].epsilon(survey, delta=1e-6))
+>>> show(bound["koskela-2021-krr-weak"].epsilon(survey, delta=1e-6), bound["shuffledp-lower"].epsilon(survey, delta=1e-6))
 2.775 2.868
 """,
     ),
@@ -188,7 +188,7 @@ ERRATA: tuple[Erratum, ...] = (
         snippet="""\
 >>> from math import exp, log, log1p, sqrt; e, n, delta = exp(7.65), 10**5, 1e-10
 >>> epsilon = log1p((e - 1) / (e + 1) * (8 * sqrt(e * log(4 / delta) / n) + 8 * e / n))
->>> show(delta, *(bound[name].delta(Setting(sdp.AnyLDP(epsilon0=7.65), n), epsilon=epsilon) for name in ("clones-exact", "shuffledp-any")))
+>>> show(delta, *(bound[name].delta(Setting(sdp.AnyLDP(epsilon0=7.65), n), epsilon=epsilon) for name in ("feldman-2020-clones-exact", "shuffledp-any")))
 1e-10 4.41e-08 4.472e-14
 """,
     ),
