@@ -90,7 +90,7 @@ def compare(mechanism: Guarantee, *, delta: float, patience: float = PATIENCE) -
     >>> from shuffledp import KRR, shuffle
     >>> table = compare(shuffle(KRR(k=16, epsilon0=4.0), n=10_000), delta=1e-6)
     >>> table.best.name, [row.name for row in table.rows if row.refuted]
-    ('shuffledp', [])
+    ('shuffledp', ['balle-2019-bennett-krr-printed', 'wang-2023-variation-ratio-krr'])
     """
     delta, setting = check_delta(delta), Setting.of(mechanism)
     if patience != math.inf:

@@ -3,7 +3,8 @@
     ShuffledpError
     ├── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule and a remedy
     │   └── DoesNotApply                   a theorem's condition fails here, so it gives no number
-    └── CertificateError                   an answer failed its own check and is withheld: a bug of ours
+    ├── CertificateError                   an answer failed its own check and is withheld: a bug of ours
+    └── ReproductionError                  a figure could not be computed (experiments.run)
 
 Every message reads: name, rule, the value that broke it, remedy.
 """

@@ -4,6 +4,8 @@ randomizers  the names and parameters of randomizers, as they are typed
 setup        the options that all commands share, as one ``Setup``
 show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
+compare      compare, bounds
+reproduce    the figures of the papers
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
 failed its own check, or could not be written; 130, interrupted.
