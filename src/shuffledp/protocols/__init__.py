@@ -1,0 +1,1 @@
+"""From people's values to estimates, with the guarantee of the code that ran."""
