@@ -6,6 +6,7 @@ show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
 compare      compare, bounds
 reproduce    the figures of the papers
+audit        attacks on the code that runs
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
 failed its own check, or could not be written; 130, interrupted.
@@ -19,6 +20,7 @@ from typing import Any
 
 import typer
 
+from shuffledp.cli import audit as _audit  # noqa: F401
 from shuffledp.cli import compare as _compare  # noqa: F401
 from shuffledp.cli import reproduce as _reproduce  # noqa: F401
 from shuffledp.cli.commands import app

@@ -8,15 +8,23 @@ make   the files of one experiment
 run    many experiments, in a few processes
 
 koskela, feldman, balle, biswas  the experiments, one file per paper
+biswas_utility                   the same for utility, on data from ``cities``, drawn as ``heat`` maps too
 landscape                        all published bounds at a glance, which is in none of them
 
 >>> [experiment.title for experiment in EXPERIMENTS if experiment.name == "biswas-table1"]
 ['Table 1: delta of shuffled k-RR, a misprint beside the truth']
 """
 
-from shuffledp.experiments import balle, biswas, feldman, koskela, landscape
+from shuffledp.experiments import balle, biswas, biswas_utility, feldman, koskela, landscape
 from shuffledp.experiments.base import Experiment
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS: tuple[Experiment, ...] = (*koskela.EXPERIMENTS, *feldman.EXPERIMENTS, *balle.EXPERIMENTS, *biswas.EXPERIMENTS, *landscape.EXPERIMENTS)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *koskela.EXPERIMENTS,
+    *feldman.EXPERIMENTS,
+    *balle.EXPERIMENTS,
+    *biswas.EXPERIMENTS,
+    *biswas_utility.EXPERIMENTS,
+    *landscape.EXPERIMENTS,
+)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from shuffledp.randomizers.base import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Axis", "Experiment", "Kind", "Line"]
 
@@ -43,6 +46,7 @@ class Experiment:
     ``compute`` yields ``count`` lines one after the other, so that progress can be seen. ``parameters`` says whose they are: the paper's, or
     ours where the paper's are lost. ``verdict`` turns the finished lines into a paragraph in Markdown: what agrees with the paper, what does not and
     why; every number in it is computed from the lines.
+    ``figure`` draws the lines where curves would not show them.
     """
 
     name: str
@@ -54,3 +58,4 @@ class Experiment:
     count: int
     compute: Callable[[], Iterator[Line]]
     verdict: Callable[[Sequence[Line]], str]
+    figure: Callable[[Experiment, Sequence[Line]], Figure] | None = None

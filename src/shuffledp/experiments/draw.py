@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "figure"]
+__all__ = ["draw", "figure", "heading"]
 
 DPI = 160
 MARKS = 7  # markers along one curve
@@ -46,7 +46,7 @@ def draw(experiment: Experiment, lines: Sequence[Line], *paths: Path) -> None:
 
     salted: dict[Any, Any] = STYLE | {"svg.hashsalt": experiment.name}
     with mpl.rc_context(salted):
-        drawn = figure(experiment, lines)
+        drawn = (experiment.figure or figure)(experiment, lines)
         for path in paths:
             kind = path.suffix[1:]
             metadata = {"Date": None, "Title": experiment.title} if kind == "svg" else {"Title": experiment.title}
@@ -66,9 +66,7 @@ def figure(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     looks = looks_of(lines)
     entries = _entries(lines, looks)
     ncols = _columns([len(text) for text, _ in entries], width)
-    title = textwrap.wrap(symbols(experiment.title), int(width / 0.09))
-    parameters = textwrap.wrap(symbols(f"{experiment.paper}; {experiment.parameters}"), int(width / 0.066))
-    head = 0.16 + 0.2 * len(title) + 0.165 * len(parameters)
+    head, write_heading = heading(experiment, width)
     foot = 0.15 + 0.19 * math.ceil(len(entries) / ncols)
     height = head + foot + rows * (4.0 if columns == 1 else 3.7 if rows == 1 else 3.1)
 
@@ -93,12 +91,24 @@ def figure(experiment: Experiment, lines: Sequence[Line]) -> Figure:
         grid[0].set_ylabel(symbols(experiment.y.label))
     else:
         drawn.supylabel(symbols(experiment.y.label), fontsize=9.0)
-    drawn.text(0.09 / width, 1.0 - 0.09 / height, "\n".join(title), fontsize=10.5, fontweight="bold", va="top", color=DARK)
-    drawn.text(0.09 / width, 1.0 - (0.12 + 0.2 * len(title)) / height, "\n".join(parameters), fontsize=8.5, va="top", color=GREY, linespacing=1.25)
+    write_heading(drawn)
     if entries:
         texts, handles = zip(*entries, strict=True)
         drawn.legend(handles, texts, loc="outside lower center", ncols=ncols, frameon=False, fontsize=8.5, handlelength=3.0, columnspacing=1.4)
     return drawn
+
+
+def heading(experiment: Experiment, width: float) -> tuple[float, Callable[[Figure], None]]:
+    """The height, in inches, of title and parameters above a figure of this width, and what writes them."""
+    title = textwrap.wrap(symbols(experiment.title), int(width / 0.09))
+    parameters = textwrap.wrap(symbols(f"{experiment.paper}; {experiment.parameters}"), int(width / 0.066), break_on_hyphens=False)
+
+    def write(drawn: Figure) -> None:
+        height = drawn.get_figheight()
+        drawn.text(0.09 / width, 1.0 - 0.09 / height, "\n".join(title), fontsize=10.5, fontweight="bold", va="top", color=DARK)
+        drawn.text(0.09 / width, 1.0 - (0.12 + 0.2 * len(title)) / height, "\n".join(parameters), fontsize=8.5, va="top", color=GREY, linespacing=1.25)
+
+    return 0.16 + 0.2 * len(title) + 0.165 * len(parameters), write
 
 
 def _axes(experiment: Experiment) -> tuple[tuple[str, Axis], tuple[str, Axis]]:

@@ -1,9 +1,12 @@
-"""One report's law: what the accountant needs to know of a local randomizer.
+"""One report's law: what the accountant needs to know of a local randomizer, and how it runs.
 
 base      the interface: ``Atoms`` (a needle in a haystack, class by class) and ``Randomizer``
 checks    the rules that several randomizers share
-support   finite randomizers that favour the outputs supporting the input: krr subset local_hash unary hadamard
+votes     how a randomizer of categories runs, and how its reports are counted
+support   finite randomizers that favour the outputs supporting the input: unary, and
+mixing    those that one coin realises: krr subset local_hash hadamard
 location  a number in [0, 1] plus noise: laplace gaussian
+grid      the same as it runs
 matrix    any finite randomizer        any_ldp   any randomizer at all
 """
 
@@ -12,6 +15,7 @@ from __future__ import annotations
 from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.gaussian import Gaussian
+from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.krr import KRR, RR
 from shuffledp.randomizers.laplace import Laplace
@@ -19,6 +23,7 @@ from shuffledp.randomizers.local_hash import BLH, OLH, LocalHash
 from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.unary import OUE, RAPPOR, Unary
+from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = [
     "BLH",
@@ -36,7 +41,9 @@ __all__ = [
     "Hadamard",
     "Laplace",
     "LocalHash",
+    "OnGrid",
     "Randomizer",
     "SubsetSelection",
     "Unary",
+    "VotingRandomizer",
 ]

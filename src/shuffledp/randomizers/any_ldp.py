@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from shuffledp.errors import check_probability
+from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.randomizers.base import Atoms, End, Randomizer
 from shuffledp.randomizers.checks import check_epsilon0
 from shuffledp.randomizers.krr import KRR
+from shuffledp.sampling import Rng
 
 __all__ = ["AnyLDP"]
 
@@ -69,7 +72,20 @@ class AnyLDP(Randomizer):
     def describe(self) -> dict[str, object]:
         return {"randomizer": "any", "epsilon0": self.epsilon0, "delta0": self.delta0}
 
+    @property
+    def realised(self) -> NoReturn:
+        """Nothing runs: "any" names no law."""
+        raise _no_law()
+
+    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NoReturn:
+        """Refused: "any" names no law."""
+        raise _no_law()
+
     def _two_classes(self, name: str, gamma: float) -> Atoms:
         rare = 1.0 / (math.exp(self.epsilon0) + 1.0)
         common = 1.0 / (math.exp(-self.epsilon0) + 1.0)
         return Atoms(name, np.full(2, gamma / 2.0), np.array([common, rare]), np.array([rare, common]))
+
+
+def _no_law() -> InvalidInput:
+    return InvalidInput("the randomizer must name a law to draw from, got AnyLDP. Choose one, such as KRR(k=16, epsilon0=4.0), or FromMatrix(rows).")

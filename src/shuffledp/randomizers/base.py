@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.sampling import Rng
 
 __all__ = ["Atoms", "End", "Floats", "Randomizer"]
 
@@ -45,7 +47,11 @@ class Atoms:
 
 
 class Randomizer(ABC):
-    """One report's law, described; subclasses are final, frozen dataclasses."""
+    """One report's law, described, and drawn from; subclasses are final, frozen dataclasses.
+
+    The law that runs is made of integers over a power of two and differs from the one described by about 2^-64. ``realised`` describes the
+    law that runs: give that one to the accountant.
+    """
 
     __slots__ = ()
 
@@ -87,3 +93,12 @@ class Randomizer(ABC):
     @abstractmethod
     def describe(self) -> dict[str, object]:
         """Name and natural parameters, for reports and JSON."""
+
+    @property
+    @abstractmethod
+    def realised(self) -> Randomizer:
+        """The law that ``randomize`` draws from, its epsilon0 computed from the integers in use and rounded up; ``realised`` of it is itself."""
+
+    @abstractmethod
+    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
+        """One report per value, each from fresh randomness; ``rng`` left out is cryptographic. A generator's reports are not for release."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
@@ -11,6 +12,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 from shuffledp.errors import InvalidInput, check_finite, check_positive
 from shuffledp.randomizers.base import Floats
 from shuffledp.randomizers.location import LocationRandomizer
+from shuffledp.sampling.tables import discrete_gaussian
 
 __all__ = ["Gaussian"]
 
@@ -68,6 +70,16 @@ class Gaussian(LocationRandomizer):
         if a <= 0.0:
             return float(0.5 * math.exp(-a * a / 2.0) * (erfcx(-a / math.sqrt(2.0)) - erfcx(-b / math.sqrt(2.0))))
         return float(ndtr(a) - np.exp(epsilon + log_ndtr(b)))
+
+    @property
+    def scale(self) -> float:
+        return self.sigma
+
+    def reach(self, steps: int) -> int:
+        return math.ceil(math.sqrt(2.0 * 64.0 * math.log(2.0)) * self.sigma * steps)
+
+    def noise_weights(self, steps: int, reach: int) -> list[int]:
+        return discrete_gaussian((Fraction(self.sigma) * steps) ** 2, reach)
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "gaussian", "sigma": self.sigma}

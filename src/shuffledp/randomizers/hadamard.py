@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
-from shuffledp.randomizers.checks import check_domain, check_epsilon0
-from shuffledp.randomizers.support import Overlap, SupportRandomizer
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.randomizers.base import Floats
+from shuffledp.randomizers.checks import check_domain, check_epsilon0, check_indices
+from shuffledp.randomizers.mixing import MixingRandomizer, histogram
+from shuffledp.randomizers.support import Overlap
+from shuffledp.randomizers.votes import Ints
+from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["Hadamard"]
 
@@ -15,7 +24,7 @@ Layout = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hadamard(SupportRandomizer):
+class Hadamard(MixingRandomizer):
     """Hadamard response with B blocks of b columns (Acharya, Sun and Zhang 2019).
 
     Input x owns row 1 + x % (b - 1) of the Sylvester matrix of block x // (b - 1); its support S_x are the b/2 columns
@@ -26,6 +35,9 @@ class Hadamard(SupportRandomizer):
       of the signs is +1 and only the patterns with one or three supporters occur (b/4 columns each);
     - column 0 of a block supports all its rows, and no other column does once the block is half full. It supports *every* input
       exactly when all inputs fit into one block.
+
+    A report votes +1 for the inputs of its block whose rows are +1 there, and -1 for the block's other inputs, so another input's report votes 0
+    on average, whatever its block (their estimator: the frequency of S_x less half that of the block).
 
     >>> Hadamard(k=100, epsilon0=2.0).describe()
     {'randomizer': 'hadamard', 'k': 100, 'epsilon0': 2.0}
@@ -77,6 +89,53 @@ class Hadamard(SupportRandomizer):
         ]
         return tuple(self._overlap(pair, third, layout, tied=tied) for exists, pair, third, layout, tied in kinds if exists)
 
+    @property
+    def share(self) -> Fraction:
+        return Fraction(1, 2 * self.block_count)
+
+    @property
+    def hit(self) -> float:
+        """1 - t: noise votes for and against equally often."""
+        return float(1 - self.noise)
+
+    @property
+    def miss(self) -> float:
+        return 0.0
+
+    def count_variance(self, counts: ArrayLike) -> Floats:
+        held, noise = self._check_counts(counts), float(self.noise)
+        block = np.arange(self.k) // (self.block_size - 1)
+        near, far = noise / self.block_count + self.hit, noise / self.block_count  # how often a report votes at all
+        neighbours = np.bincount(block, weights=held)[block]
+        variance: Floats = (neighbours * near - held * self.hit**2 + (held.sum() - neighbours) * far) / self.hit**2
+        return variance
+
+    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        return check_indices("reports", reports, self._columns, remedy="A report of Hadamard response is a column of the matrix.")
+
+    @property
+    def _columns(self) -> int:
+        return self.block_count * self.block_size
+
+    def _blank(self, count: int) -> NDArray[Any]:
+        return np.empty(count, dtype=smallest_dtype(self._columns))
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        """A uniform column; without noise it is moved to the input's block and, if the row is -1 there, to its partner with the row's lowest bit flipped."""
+        kind = smallest_dtype(self._columns)
+        block, row = (part.astype(kind) for part in np.divmod(values, self.block_size - 1))
+        row += kind.type(1)
+        reports = uniform(source, self._columns, len(values))
+        column = reports & kind.type(self.block_size - 1)
+        column ^= (row & np.negative(row)) * _parity(row & column)
+        column += block * kind.type(self.block_size)
+        np.copyto(reports, column, where=~bernoulli(source, self.threshold, len(values)))
+        return reports
+
+    def _tally(self, reports: NDArray[Any]) -> Ints:
+        sums = histogram(reports, self._columns).reshape(self.block_count, self.block_size)
+        return _walsh_hadamard(sums)[:, 1:].ravel()[: self.k]
+
     def describe(self) -> dict[str, object]:
         return {"randomizer": "hadamard", "k": self.k, "epsilon0": self.epsilon0}
 
@@ -96,3 +155,24 @@ class Hadamard(SupportRandomizer):
         universal = int(self.k < b)
         columns[(1,) * tested] -= universal
         return Overlap(table={pattern: count / total for pattern, count in columns.items()}, universal=universal / total, pair=pair, third=third)
+
+
+def _parity(words: NDArray[Any]) -> NDArray[Any]:
+    """The number of ones in each word, modulo 2."""
+    shift = 4 * words.dtype.itemsize
+    while shift:
+        words = words ^ (words >> words.dtype.type(shift))
+        shift //= 2
+    ones: NDArray[Any] = words & words.dtype.type(1)
+    return ones
+
+
+def _walsh_hadamard(rows: Ints) -> Ints:
+    """Each row times the Sylvester matrix, in b log b steps."""
+    height, size = rows.shape
+    half = 1
+    while half < size:
+        pairs = rows.reshape(height, size // (2 * half), 2, half)
+        rows = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(height, size)
+        half *= 2
+    return rows

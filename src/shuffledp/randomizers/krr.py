@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import check_probability
-from shuffledp.randomizers.checks import check_domain, check_epsilon0
-from shuffledp.randomizers.support import Overlap, SupportRandomizer, hypergeometric
+from shuffledp.randomizers.checks import check_domain, check_epsilon0, check_indices
+from shuffledp.randomizers.mixing import MixingRandomizer, histogram
+from shuffledp.randomizers.support import Overlap, hypergeometric
+from shuffledp.randomizers.votes import Ints
+from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["KRR", "RR"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KRR(SupportRandomizer):
+class KRR(MixingRandomizer):
     """k-ary randomized response: the report is the input with probability E / (E + k - 1), each other value 1 / (E + k - 1).
 
     Equivalently it is uniform on all k values with probability ``gamma`` = k / (E + k - 1), else the input: the blanket
@@ -50,6 +58,33 @@ class KRR(SupportRandomizer):
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (hypergeometric(self.k, 1),)
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(1, self.k)
+
+    @property
+    def miss(self) -> float:
+        return float(self.noise * self.share)
+
+    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        return check_indices("reports", reports, self.k, remedy="A report of k-ary randomized response is one of the k values.")
+
+    def _blank(self, count: int) -> NDArray[Any]:
+        return np.empty(count, dtype=smallest_dtype(self.k))
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        reports, kind = uniform(source, self.k, len(values)), smallest_dtype(self.k)
+        kept = values.astype(kind, copy=False)
+        # kept where the coin fell on the truth, without a branch: noise is 0 or all ones
+        noise = np.negative(bernoulli(source, self.threshold, len(values)).view(np.uint8).astype(kind, copy=False))
+        reports ^= kept
+        reports &= noise
+        reports ^= kept
+        return reports
+
+    def _tally(self, reports: NDArray[Any]) -> Ints:
+        return histogram(reports, self.k)
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "rr" if self.binary else "krr", "k": self.k, "epsilon0": self.epsilon0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from shuffledp.errors import check_positive
 from shuffledp.randomizers.base import Floats
 from shuffledp.randomizers.checks import check_epsilon0
 from shuffledp.randomizers.location import LocationRandomizer
+from shuffledp.sampling.tables import discrete_laplace
 
 __all__ = ["Laplace"]
 
 WIDEST_CELL = 1.0 / 32.0
 CELLS = (64, 512)
+ROUNDING = Fraction(1, 1 << 58)  # more than the integers' rounding can add to epsilon0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,16 @@ class Laplace(LocationRandomizer):
     @property
     def gamma(self) -> float:
         return math.exp(-self.epsilon0 / 2.0)
+
+    @property
+    def scale(self) -> float:
+        return 1.0 / self.epsilon0
+
+    def reach(self, steps: int) -> int:
+        return math.ceil(64.0 * math.log(2.0) * steps / self.epsilon0)
+
+    def noise_weights(self, steps: int, reach: int) -> list[int]:
+        return discrete_laplace((Fraction(self.epsilon0) - ROUNDING) / steps, reach)
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "laplace", "epsilon0": self.epsilon0}

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
 
-from shuffledp.errors import check_count
-from shuffledp.randomizers.checks import check_domain, check_epsilon0
-from shuffledp.randomizers.support import Overlap, SupportRandomizer, independent
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.randomizers.checks import check_domain, check_epsilon0, check_table
+from shuffledp.randomizers.mixing import MixingRandomizer
+from shuffledp.randomizers.support import Overlap, independent
+from shuffledp.randomizers.votes import Ints
+from shuffledp.sampling import WORD, Source, bernoulli, uniform
 
 __all__ = ["BLH", "OLH", "LocalHash"]
 
+LARGEST_G = 1 << 32
+FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+ROWS, CELLS = 1 << 11, 1 << 15  # of a block of hashes: reports, and in all
+Words = NDArray[np.uint64]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalHash(SupportRandomizer):
+class LocalHash(MixingRandomizer):
     """Draw a hash function h from the k inputs to g values, and report h with g-RR of h(input) (Wang et al. 2017).
 
     The report (h, v) supports x if h(x) = v. With h uniform among *all* functions every input is supported independently
     with probability 1/g, and 1/g^k of the outputs support everything. A pseudo-random family with long keys approaches
     this; a small family does not (two inputs that collide under many functions are told apart less, others more).
+
+    What runs: h is given by a 64-bit seed s, and h(x) = floor(g m(s xor m(x + 1)) / 2^64) with m the 64-bit finaliser of MurmurHash3. For one x
+    and uniform s this is uniform to g / 2^64; that different x are independent is the assumption. epsilon0 needs no assumption: it holds for
+    every h. A report is the row (s, v).
 
     >>> LocalHash(k=1000, g=8, epsilon0=2.0).describe()
     {'randomizer': 'olh', 'k': 1000, 'g': 8, 'epsilon0': 2.0}
@@ -35,10 +52,59 @@ class LocalHash(SupportRandomizer):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return ("every user draws an ideal, uniformly random hash function",)
+        return ("every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit seed)",)
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, 1.0 / self.g),)
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(1, self.g)
+
+    @property
+    def miss(self) -> float:
+        """1/g, with noise or without: a hash function sends another input anywhere."""
+        return 1.0 / self.g
+
+    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        remedy = f"A report of local hashing is a seed and a hash value below {self.g}, two uint64."
+        table = check_table("reports", reports, 2, remedy=remedy)
+        if table.dtype != np.uint64:
+            raise InvalidInput(f"reports must be uint64, got an array of {table.dtype}. {remedy}")
+        if int(table[:, 1].max()) >= self.g:
+            raise InvalidInput(f"hash values must be below {self.g}, got {int(table[:, 1].max())}. {remedy}")
+        return table
+
+    def _blank(self, count: int) -> NDArray[Any]:
+        if self.g > LARGEST_G:
+            raise InvalidInput(f"g must be at most 2**32 to run, got {self.g}. Lower epsilon0, or name g: LocalHash(k=..., g=..., epsilon0=...).")
+        return np.empty((count, 2), dtype=np.uint64)
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        seeds = source.words(len(values), np.uint64)
+        hashed = _scaled(_finalised(seeds ^ _keys(values)), self.g)
+        noisy = bernoulli(source, self.threshold, len(values))
+        return np.stack([seeds, np.where(noisy, uniform(source, self.g, len(values)), hashed)], axis=1)
+
+    def _tally(self, reports: NDArray[Any]) -> Ints:
+        """Every hash of every report: v = h(x) iff m(...) lies in the interval of words that are scaled to v."""
+        votes, keys = np.zeros(self.k, dtype=np.int64), _keys(np.arange(self.k))
+        for start in range(0, len(reports), ROWS):
+            seeds, found = reports[start : start + ROWS].T
+            low, width = self._interval(found)
+            step = max(1, CELLS // len(seeds))
+            for first in range(0, self.k, step):
+                words = _finalised(keys[first : first + step, None] ^ seeds)
+                words -= low
+                votes[first : first + step] += np.count_nonzero(words < width, axis=1)
+        return votes
+
+    def _interval(self, found: Words) -> tuple[Words, Words]:
+        """The least word that is scaled to each hash value, and how many are."""
+        values, place = np.unique(found, return_inverse=True)
+        borders = [[-(-(value + end) * WORD // self.g) for value in values.tolist()] for end in (0, 1)]
+        low, width = np.array(borders[0], dtype=np.uint64), np.array([b - a for a, b in zip(*borders, strict=True)], dtype=np.uint64)
+        return low[place], width[place]
 
     def describe(self) -> dict[str, object]:
         name = "olh" if self.g == _best_g(self.epsilon0) else "blh" if self.g == 2 else "local_hash"
@@ -65,3 +131,23 @@ def BLH(*, k: int, epsilon0: float) -> LocalHash:
 
 def _best_g(epsilon0: float) -> int:
     return max(2, round(math.exp(epsilon0) + 1.0))
+
+
+def _finalised(words: Words) -> Words:
+    """The 64-bit finaliser of MurmurHash3, a bijection; changes its argument."""
+    for factor in (FIRST, SECOND):
+        words ^= words >> np.uint64(33)
+        words *= factor
+    words ^= words >> np.uint64(33)
+    return words
+
+
+def _keys(values: NDArray[Any]) -> Words:
+    return _finalised(values.astype(np.uint64) + np.uint64(1))
+
+
+def _scaled(words: Words, g: int) -> Words:
+    """floor(words * g / 2^64) for g up to 2^32, in two halves so that no product overflows."""
+    factor, half = np.uint64(g), np.uint64(32)
+    scaled: Words = ((words >> half) * factor + ((words & np.uint64(0xFFFFFFFF)) * factor >> half)) >> half
+    return scaled

@@ -15,8 +15,11 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
+from shuffledp.randomizers.grid import OnGrid
+from shuffledp.sampling import Rng
 
 __all__ = ["LocationRandomizer"]
 
@@ -39,6 +42,40 @@ class LocationRandomizer(Randomizer):
     @abstractmethod
     def log_ratio(self, y: Floats) -> Floats:
         """log(mu_0(y) / mu_1(y)); infinite at -infinity if it is unbounded."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """The size of the noise: its standard deviation, or nearly."""
+
+    @abstractmethod
+    def reach(self, steps: int) -> int:
+        """How many of ``steps`` to the unit the noise goes with all but about 2^-64 of its mass."""
+
+    @abstractmethod
+    def noise_weights(self, steps: int, reach: int) -> list[int]:
+        """The noise as it runs: integer weights of -reach, ..., reach, counted in ``steps`` to the unit (``sampling.tables``)."""
+
+    @property
+    def realised(self) -> OnGrid:
+        """The same noise on a grid, from an integer table: the continuous law cannot be drawn from."""
+        return OnGrid(ideal=self)
+
+    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[np.int64]:
+        return self.realised.randomize(values, rng=rng)
+
+    @property
+    def grid(self) -> float:
+        """The number that a report of 1 stands for."""
+        return self.realised.grid
+
+    def check_reports(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """The reports as an array, if ``randomize`` could have sent them."""
+        return self.realised.check_reports(reports)
+
+    def mean(self, reports: ArrayLike) -> tuple[float, float]:
+        """An unbiased estimate of the mean of the users' values, and its standard error."""
+        return self.realised.mean(reports)
 
     @property
     def worst_pair(self) -> tuple[object, object]:

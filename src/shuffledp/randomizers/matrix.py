@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice, permutations
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
+from shuffledp.randomizers.checks import check_values
+from shuffledp.sampling import WORD, Rng, Table, smallest_dtype, source_of
+from shuffledp.sampling.integers import log_at_least
 
 __all__ = ["FromMatrix"]
 
@@ -21,6 +26,8 @@ MOST_DATASETS = 200
 MOST_TRIED = 2_000
 FEW_ROWS = 6
 HAYS_PER_PAIR = 5
+GRID = 1 << 53  # the probabilities that run are multiples of 1 / GRID, which floats hold exactly
+NEAR_WORST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +52,15 @@ class FromMatrix(Randomizer):
 
     @property
     def epsilon0(self) -> float:
-        """The largest log-ratio in a column; infinite if some output is possible for one input and impossible for another."""
+        """The largest log-ratio in a column, rounded up; infinite if some output is possible for one input and impossible for another."""
         table = self._table()
         low, high = table.min(axis=0), table.max(axis=0)
         low, high = low[high > 0.0], high[high > 0.0]
-        return math.inf if np.any(low == 0.0) else float(np.max(np.log(high) - np.log(low)))
+        if np.any(low == 0.0):
+            return math.inf
+        logs = np.log(high) - np.log(low)
+        worst = np.flatnonzero(logs >= logs.max() - NEAR_WORST * (1.0 + logs.max()))
+        return log_at_least(max(Fraction(float(high[y])) / Fraction(float(low[y])) for y in worst))
 
     @property
     def gamma(self) -> float:
@@ -80,6 +91,31 @@ class FromMatrix(Randomizer):
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "matrix", "inputs": len(self._table()), "outputs": self._table().shape[1], "epsilon0": self.epsilon0}
+
+    @property
+    def realised(self) -> FromMatrix:
+        """The rows as they are drawn: exact multiples of 2^-53, where what can happen has at least that probability."""
+        return FromMatrix([[weight / GRID for weight in row] for row in self._integers()])
+
+    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
+        """One output, a column of the table, per value, a row of the table."""
+        rows = self._integers()
+        checked, source = check_values(values, len(rows)), source_of(rng)
+        reports = np.empty(len(checked), dtype=smallest_dtype(len(rows[0])))
+        for x, row in enumerate(rows):
+            holders = np.flatnonzero(checked == x)
+            if len(holders):
+                reports[holders] = Table([weight * (WORD // GRID) for weight in row]).draw(source, len(holders))
+        return reports
+
+    def _integers(self) -> list[list[int]]:
+        """Every row as whole numbers that sum to 2^53; what rounding leaves over goes to the row's largest entry."""
+        rows = []
+        for row in self._table().tolist():
+            weights = [max(round(Fraction(p) * GRID), 1) if p else 0 for p in row]
+            weights[weights.index(max(weights))] += GRID - sum(weights)
+            rows.append(weights)
+        return rows
 
     def _table(self) -> Floats:
         return np.asarray(self.rows, dtype=np.float64)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.checks import check_domain, check_epsilon0
-from shuffledp.randomizers.support import Overlap, SupportRandomizer, hypergeometric
+from shuffledp.randomizers.checks import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
+from shuffledp.randomizers.mixing import MixingRandomizer, histogram
+from shuffledp.randomizers.support import Overlap, hypergeometric
+from shuffledp.randomizers.votes import Ints
+from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["SubsetSelection"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubsetSelection(SupportRandomizer):
+class SubsetSelection(MixingRandomizer):
     """Report a ``w``-subset of the k values; the sets that hold the input are E times as likely as the others.
 
     Ye and Barg 2018, Wang et al. 2016. ``size`` left out is w = k / (E + 1), rounded, which minimises the variance of
@@ -48,5 +57,57 @@ class SubsetSelection(SupportRandomizer):
     def overlaps(self) -> tuple[Overlap, ...]:
         return (hypergeometric(self.k, self.w),)
 
+    @property
+    def realised(self) -> SubsetSelection:
+        """The size is written out: epsilon0 is a little smaller, and must not choose another."""
+        return dataclasses.replace(self, epsilon0=max(self._integers()[1], SMALLEST_EPSILON0), size=self.w)
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(self.w, self.k)
+
+    @property
+    def miss(self) -> float:
+        return float(self.noise * self.share + (1 - self.noise) * Fraction(self.w - 1, self.k - 1))
+
+    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        remedy = f"A report of subset selection is {self.w} different values from 0 to {self.k - 1} in rising order."
+        table = check_table("reports", reports, self.w, remedy=remedy)
+        if not np.issubdtype(table.dtype, np.integer):
+            raise InvalidInput(f"reports must be whole numbers, got an array of {table.dtype}. {remedy}")
+        if int(table.min()) < 0 or int(table.max()) >= self.k or not np.all(table[:, 1:] > table[:, :-1]):
+            raise InvalidInput(f"reports must be sets of values, got a row that is none. {remedy}")
+        return table
+
+    @property
+    def _words(self) -> int:
+        return self.k // 8 + 1  # a byte per value
+
+    def _blank(self, count: int) -> NDArray[Any]:
+        return np.empty((count, self.w), dtype=smallest_dtype(self.k))
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        """Any set; or the input with a set of w - 1 of the others, which are numbered 0, ..., k - 2 by calling k - 1 by the input's number."""
+        table = np.zeros((len(values), self.k), dtype=np.bool_)
+        noisy = bernoulli(source, self.threshold, len(values))
+        _add_sets(source, table, np.flatnonzero(noisy), self.k, self.w)
+        rows = np.flatnonzero(~noisy)
+        own = values[rows]
+        _add_sets(source, table, rows, self.k - 1, self.w - 1)
+        table[rows, self.k - 1] = table[rows, own]
+        table[rows, own] = True
+        return np.nonzero(table)[1].reshape(len(values), self.w)
+
+    def _tally(self, reports: NDArray[Any]) -> Ints:
+        return histogram(reports.ravel(), self.k)
+
     def describe(self) -> dict[str, object]:
         return {"randomizer": "subset", "k": self.k, "epsilon0": self.epsilon0, "size": self.w}
+
+
+def _add_sets(source: Source, table: NDArray[np.bool_], rows: NDArray[np.intp], k: int, size: int) -> None:
+    """Mark a uniformly random ``size``-subset of the first k columns in each of the rows (Floyd's algorithm: Bentley and Floyd 1987)."""
+    for last in range(k - size, k):
+        drawn = uniform(source, last + 1, len(rows)).astype(np.intp)
+        drawn[table[rows, drawn]] = last
+        table[rows, drawn] = True

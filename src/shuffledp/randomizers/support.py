@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.randomizers.base import Atoms, End, Randomizer
+from shuffledp.randomizers.base import Atoms, End
+from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["Overlap", "SupportRandomizer", "hypergeometric", "independent"]
 
@@ -62,7 +63,7 @@ def independent(k: int, share: float) -> Overlap:
     return Overlap(table=table, universal=share**k, third="a third value" if k > 2 else None)
 
 
-class SupportRandomizer(Randomizer):
+class SupportRandomizer(VotingRandomizer):
     """A randomizer given by ``epsilon0`` and ``overlaps()``; every law the accountant needs follows.
 
     The classes are exact for any number of inputs: outputs whose likelihoods have one ratio to the hay are one class.

@@ -2,20 +2,81 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.checks import check_domain, check_epsilon0
+from shuffledp.randomizers.checks import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
 from shuffledp.randomizers.support import Overlap, SupportRandomizer, independent
+from shuffledp.randomizers.votes import Ints, chunks
+from shuffledp.sampling import WORD, Source, bernoulli
+from shuffledp.sampling.integers import flip_threshold, log_at_least
 
 __all__ = ["OUE", "RAPPOR", "Unary"]
 
 
+class UnaryEncoding(SupportRandomizer):
+    """k bits, packed into bytes, the first value's bit foremost; bits beyond the k-th are 0.
+
+    The input's own bit is 1 with probability P / 2^64 and every other bit with probability Q / 2^64, so that exactly
+    e^epsilon0 = P (2^64 - Q) / (Q (2^64 - P)).
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def thresholds(self) -> tuple[int, int]:
+        """P and Q, rounded towards more noise."""
+
+    @property
+    def hit(self) -> float:
+        return self.thresholds[0] / WORD
+
+    @property
+    def miss(self) -> float:
+        return self.thresholds[1] / WORD
+
+    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        width = -(-self.k // 8)
+        remedy = f"A report of unary encoding is {self.k} bits packed into {width} bytes (numpy.packbits), filled up with zeros."
+        table = check_table("reports", reports, width, remedy=remedy)
+        if table.dtype != np.uint8:
+            raise InvalidInput(f"reports must be uint8, got an array of {table.dtype}. {remedy}")
+        if self.k % 8 and int(np.bitwise_or.reduce(table[:, -1])) & (0xFF >> self.k % 8):
+            raise InvalidInput(f"reports must have zeros after bit {self.k}, got ones. {remedy}")
+        return table
+
+    @property
+    def _words(self) -> int:
+        return self.k
+
+    def _blank(self, count: int) -> NDArray[Any]:
+        return np.empty((count, -(-self.k // 8)), dtype=np.uint8)
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        own, other = self.thresholds
+        bits = bernoulli(source, other, len(values) * self.k).reshape(len(values), self.k)
+        bits[np.arange(len(values)), values] = bernoulli(source, own, len(values))
+        return np.packbits(bits, axis=1)
+
+    def _tally(self, reports: NDArray[Any]) -> Ints:
+        votes = np.zeros(self.k, dtype=np.int64)
+        for chunk in chunks(len(reports), self.k):
+            votes += np.unpackbits(reports[chunk], axis=1, count=self.k).sum(axis=0, dtype=np.int64)
+        return votes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unary(SupportRandomizer):
+class Unary(UnaryEncoding):
     """Report k bits: the input's own bit is 1 with probability ``p``, every other bit with probability ``q`` < p.
 
     Wang et al. 2017, section 4.2: e^epsilon0 = p (1 - q) / ((1 - p) q). The base law is k independent Bernoulli(q) bits, and
@@ -40,8 +101,22 @@ class Unary(SupportRandomizer):
 
     @property
     def epsilon0(self) -> float:
-        """log(p (1 - q) / ((1 - p) q)), written so that nothing cancels when p and q are close."""
-        return math.log1p((self.p - self.q) / ((1.0 - self.p) * self.q))
+        """log(p (1 - q) / ((1 - p) q)), rounded up."""
+        p, q = Fraction(self.p), Fraction(self.q)
+        return log_at_least(p * (1 - q) / (q * (1 - p)))
+
+    @property
+    def thresholds(self) -> tuple[int, int]:
+        own, other = math.floor(Fraction(self.p) * WORD), math.ceil(Fraction(self.q) * WORD)
+        if other >= own:
+            raise InvalidInput(f"q must be below p = {self.p!r} by more than 2**-64 to run, got {self.q!r}. These reports are noise; raise p.")
+        return own, other
+
+    @property
+    def realised(self) -> Unary:
+        """Exact: P / 2^64 and Q / 2^64 have at most 53 bits, as p and q have."""
+        own, other = self.thresholds
+        return dataclasses.replace(self, p=own / WORD, q=other / WORD)
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)
@@ -51,7 +126,7 @@ class Unary(SupportRandomizer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RAPPOR(SupportRandomizer):
+class RAPPOR(UnaryEncoding):
     """Basic one-time RAPPOR: symmetric unary encoding, every bit flipped with probability q = 1 / (e^(epsilon0/2) + 1).
 
     Erlingsson, Pihur and Korolova 2014; only the permanent randomized response, without a Bloom filter.
@@ -93,12 +168,21 @@ class RAPPOR(SupportRandomizer):
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)
 
+    @property
+    def thresholds(self) -> tuple[int, int]:
+        flip, _ = flip_threshold(self.epsilon0, 2)
+        return WORD - flip, flip
+
+    @property
+    def realised(self) -> RAPPOR:
+        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, 2)[1], SMALLEST_EPSILON0))
+
     def describe(self) -> dict[str, object]:
         return {"randomizer": "rappor", "k": self.k, "epsilon0": self.epsilon0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OUE(SupportRandomizer):
+class OUE(UnaryEncoding):
     """Optimised unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values (Wang et al. 2017, section 4.3).
 
     >>> OUE(k=10, epsilon0=math.log(3)).q
@@ -124,6 +208,14 @@ class OUE(SupportRandomizer):
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)
+
+    @property
+    def thresholds(self) -> tuple[int, int]:
+        return WORD // 2, flip_threshold(self.epsilon0, 1)[0]
+
+    @property
+    def realised(self) -> OUE:
+        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, 1)[1], SMALLEST_EPSILON0))
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}

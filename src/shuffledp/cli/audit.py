@@ -1,0 +1,110 @@
+"""The command audit: the code that runs, attacked many times, against the guarantee that is printed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from shuffledp import plots
+from shuffledp.audit import Audit
+from shuffledp.audit import audit as attacked
+from shuffledp.audit.run import BUDGET, RUNS
+from shuffledp.cli import show
+from shuffledp.cli.commands import Delta, command
+from shuffledp.cli.randomizers import read_count, read_number
+from shuffledp.cli.setup import QUESTION, Setup
+from shuffledp.errors import InvalidInput
+from shuffledp.guarantee import check_delta
+
+__all__: list[str] = []
+
+CONFIDENCE = 0.95
+
+
+@command("--randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3", "--randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json")
+def audit(
+    setup: Setup,
+    delta: Delta,
+    runs: Annotated[
+        int | None, typer.Option("--runs", parser=read_count, metavar="COUNT", help=f"Runs on each of two datasets: {RUNS:,}.", rich_help_panel=QUESTION)
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option("--confidence", parser=read_number, metavar="NUMBER", help=f"Of the empirical bound: {CONFIDENCE:g}.", rich_help_panel=QUESTION)
+    ] = CONFIDENCE,
+    budget: Annotated[
+        float, typer.Option("--budget", parser=read_number, metavar="SECONDS", help=f"Stop after this long: {BUDGET:g}.", rich_help_panel=QUESTION)
+    ] = BUDGET,
+    seed: Annotated[
+        int | None, typer.Option("--seed", parser=read_count, metavar="COUNT", help="Repeat an audit; left out, secure randomness.", rich_help_panel=QUESTION)
+    ] = None,
+) -> None:
+    """Attack the running code: an empirical lower bound on epsilon beside the certified one.
+
+    The reports are really drawn and shuffled, many times, on two datasets that
+    differ in one user. Exit code 1 means that the guarantee is violated.
+    """
+    check_delta(delta)
+    if setup.rounds not in (None, 1) or setup.adversary != "shuffled" or setup.honest is not None:
+        raise InvalidInput("an audit attacks one round in which all users are honest, got other options. Leave out --rounds, --adversary and --honest.")
+    guarantee, asked = setup.guarantee(), RUNS if runs is None else runs
+    with _watching() as progress:
+        found = attacked(
+            setup.randomizer(),
+            n=setup.n,
+            delta=delta,
+            runs=asked,
+            confidence=confidence,
+            budget_seconds=budget,
+            rng=None if seed is None else np.random.default_rng(seed),
+            progress=progress,
+        )
+    if setup.as_json:
+        facts = {
+            "verdict": found.verdict,
+            "failed": list(found.failed),
+            "epsilon_lower": found.epsilon_lower,
+            "certified": found.certified,
+            "attainable": found.attainable,
+            "attack": found.attack,
+            "confidence": found.confidence,
+            "runs": found.runs,
+            "seconds": found.seconds,
+            "checks": [{"name": check.name, "p_value": check.p_value, "failed": check.failed} for check in found.checks],
+        }
+        show.as_json(facts | {"delta": delta} | setup.facts(guarantee), found.reasons())
+    else:
+        _print(found, plots.describe(guarantee), asked=asked)
+    if found.verdict == "violated":
+        raise typer.Exit(code=1)
+
+
+def _print(found: Audit, title: str, *, asked: int) -> None:
+    rows = [
+        ("epsilon", plots.rounded(found.epsilon_lower, up=False), f"at least: proven by attack, with confidence {found.confidence:g}"),
+        ("", plots.rounded(found.certified, up=True), "at most: this is guaranteed"),
+    ]
+    if found.attainable is not None:
+        rows.insert(1, ("", plots.rounded(found.attainable, up=False), "what endless runs of this attack would prove"))
+    rows += [(check.name, f"p = {check.p_value:.2g}", "FAILED" if check.failed else "passed") for check in found.checks]
+    short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget." if found.runs < asked else ""
+    if found.verdict == "consistent":
+        verdict = "Consistent: nothing that was seen contradicts the guarantee. This tests the code; the proof is the guarantee's own."
+    else:
+        verdict = f"VIOLATED: {'; '.join(found.reasons())}."
+    show.answer(title, rows, [f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} s.{short}", verdict])
+
+
+@contextmanager
+def _watching() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal; standard output is left alone."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console, transient=True) as bars:
+        task = bars.add_task("runs", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)

@@ -1,0 +1,108 @@
+"""The answers that a question admits, and people's answers as places in that list."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.checks import check_domain
+
+__all__ = ["Categories", "as_list"]
+
+NO_VALUES = "values must hold at least one value, got none. Pass one value per user."
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Distinct, hashable labels; ``other`` is the one that stands for everything that is not among them.
+
+    >>> Categories(("tea", "coffee", "none of these"), other="none of these").indices(["tea", "water"]).tolist()
+    [0, 2]
+    """
+
+    labels: tuple[Hashable, ...] | range
+    other: Hashable | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.labels) < 2:
+            raise InvalidInput(f'categories must be at least two, got {len(self.labels)}. With a single one there is nothing to hide; add an "other".')
+        if self.other is not None and self.other not in self._places:
+            raise InvalidInput(f"other must be one of the categories, got {self.other!r}. Add it to the list: it is estimated like the rest.")
+
+    @classmethod
+    def of(cls, labels: object, other: Hashable | None = None) -> Categories:
+        """Check a user's list, or a number k, which stands for 0, ..., k - 1."""
+        if isinstance(labels, Real):
+            if other is not None:
+                raise InvalidInput(f"other must be left out when the domain is a number, got {other!r}. List the categories to declare one.")
+            return cls(range(check_domain(labels)))
+        listed = as_list("categories", labels, remedy='Pass a list such as ["yes", "no"].')
+        seen: set[Hashable] = set()
+        for label in listed:
+            if not isinstance(label, Hashable):
+                raise InvalidInput(f"categories must be hashable, got {label!r}. Use strings, numbers or tuples.")
+            if _is_nan(label):
+                raise InvalidInput('categories must not hold NaN, which equals nothing, got one. Name it, for instance "missing".')
+            if label in seen:
+                raise InvalidInput(f"categories must be distinct, got {label!r} twice. Merge the two.")
+            seen.add(label)
+        return cls(tuple(listed), other)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.labels)
+
+    @cached_property
+    def _places(self) -> Mapping[Hashable, int]:
+        return {label: place for place, label in enumerate(self.labels)}
+
+    def indices(self, values: object) -> NDArray[np.intp]:
+        """Where each value is in the list; unknown values are ``other``, or refused."""
+        if isinstance(self.labels, range):
+            return self._numbers(values)
+        if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biufUS":
+            distinct, back = np.unique(values, return_inverse=True)
+            return self._look_up(distinct.tolist())[back]
+        return self._look_up(as_list("values", values, remedy="Pass a list or an array with one value per user."))
+
+    def _numbers(self, values: object) -> NDArray[np.intp]:
+        array = np.asarray(values if isinstance(values, np.ndarray) else as_list("values", values, remedy="Pass one whole number per user."))
+        if array.size == 0:
+            raise InvalidInput(NO_VALUES)
+        k = len(self.labels)
+        whole = array.ndim == 1 and array.dtype.kind in "iu"
+        if not whole or array.min() < 0 or array.max() >= k:
+            wrong = array.ravel()[np.argmax((array < 0) | (array >= k))] if whole else array.ravel()[0]
+            raise InvalidInput(f"values must be whole numbers from 0 to {k - 1}, got {wrong!r}. List the categories instead of giving their number.")
+        return array.astype(np.intp)
+
+    def _look_up(self, values: Sequence[Hashable]) -> NDArray[np.intp]:
+        if not values:
+            raise InvalidInput(NO_VALUES)
+        fallback = -1 if self.other is None else self._places[self.other]
+        try:
+            found = np.fromiter((self._places.get(value, fallback) for value in values), dtype=np.intp, count=len(values))
+        except TypeError as error:
+            raise InvalidInput(f"values must be hashable like the categories, got {error}. Pass a flat list with one value per user.") from None
+        if any(_is_nan(value) for value in values):
+            raise InvalidInput('values must not be NaN, got one. Drop that user before counting n, or name a category "missing".')
+        if (unknown := np.flatnonzero(found < 0)).size:
+            raise InvalidInput(f"values must be among the {len(self.labels)} categories, got {values[unknown[0]]!r}. Add it, or declare other=<a category>.")
+        return found
+
+
+def as_list(name: str, values: object, *, remedy: str) -> list[Hashable]:
+    """Return the items of a list-like thing; strings, sets and mappings are refused, as they rarely mean one item per user."""
+    if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} must be a list, got {type(values).__name__}. {remedy}")
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, (float, np.floating)) and value != value

@@ -1,0 +1,137 @@
+"""What an analyst gets: estimates, their standard errors, and intervals that cover as often as they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from shuffledp.errors import InvalidInput, check_probability
+from shuffledp.randomizers.base import Floats
+
+__all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "combine"]
+
+NOT_FOR_RELEASE = "not for release: a seeded generator was used, so whoever knows the seed knows the noise"
+SHOWN = 20
+
+
+class Interval(NamedTuple):
+    """Confidence limits, one pair per estimate."""
+
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noise:
+    """The law of an unbiased estimate around a true value c: variance ``base + slope * c``, and third moment over variance ``skew``."""
+
+    base: Floats
+    slope: float
+    skew: Floats
+
+    @classmethod
+    def constant(cls, variance: Floats) -> Noise:
+        """Noise that does not depend on the true value."""
+        return cls(variance, 0.0, np.zeros_like(variance))
+
+    def stderr(self, values: Floats) -> Floats:
+        """The standard deviation at the given true values."""
+        deviation: Floats = np.sqrt(np.maximum(self.base + self.slope * values, 0.0))
+        return deviation
+
+    def interval(self, values: Floats, z: float) -> Interval:
+        """The true values c with |values - c - shift| <= z * (standard deviation at c): a score interval.
+
+        The shift is the first Cornish-Fisher term, so that both tails are right for rare values too, where reports are few and skewed.
+        """
+        centre = values - (z * z - 1.0) / 6.0 * self.skew
+        half = z * np.sqrt(np.maximum(self.base + self.slope * centre + (z * self.slope) ** 2 / 4.0, 0.0))
+        middle = centre + z * z * self.slope / 2.0
+        return Interval(middle - half, middle + half)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Estimates from ``n`` reports, one per label.
+
+    ``stderr`` is the standard deviation of the *unbiased* estimate, over the randomness of the protocol, for the data as they are: nothing is assumed
+    of where they come from. ``unbiased`` differs from ``values`` only if another estimator was asked for; intervals are about ``unbiased`` always.
+    They are not cut off at 0 or n: cut them as you like, it only adds coverage.
+    """
+
+    labels: tuple[Hashable, ...]
+    values: Floats
+    stderr: Floats
+    n: int
+    unbiased: Floats
+    noise: Noise
+    secure: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """The estimate, where there is only one."""
+        if len(self.values) != 1:
+            raise InvalidInput(f"value must be asked of a single estimate, got {len(self.values)}. Use values, or estimate[label].")
+        return float(self.values[0])
+
+    def __getitem__(self, label: Hashable) -> float:
+        """The estimate of one label."""
+        try:
+            return float(self.values[self.labels.index(label)])
+        except ValueError:
+            raise InvalidInput(f"label must be one of the {len(self.labels)} that were estimated, got {label!r}. See labels.") from None
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Each interval by itself covers its true value with probability ``level``, up to the normal approximation."""
+        return self.noise.interval(self.unbiased, -float(ndtri((1.0 - _check_level(level)) / 2.0)))
+
+    def simultaneous(self, level: float = 0.95) -> Interval:
+        """All intervals together cover all true values with probability at least ``level`` (Bonferroni)."""
+        return self.noise.interval(self.unbiased, -float(ndtri((1.0 - _check_level(level)) / (2.0 * len(self.values)))))
+
+    def __str__(self) -> str:
+        """A table."""
+        low, high = self.interval()
+        width = max(len(str(label)) for label in self.labels[:SHOWN])
+        lines = [f"{self.n} reports", f"{'':<{width}} {'estimate':>14} {'std. error':>12}   95 % interval"]
+        for row in range(min(SHOWN, len(self.labels))):
+            numbers = f"{self.values[row]:>14.6g} {self.stderr[row]:>12.4g}   [{low[row]:.6g}, {high[row]:.6g}]"
+            lines.append(f"{self.labels[row]!s:<{width}} {numbers}")
+        if len(self.labels) > SHOWN:
+            lines.append(f"... and {len(self.labels) - SHOWN} more")
+        return "\n".join([*lines, *self.notes])
+
+
+def combine(estimates: Sequence[Estimate]) -> Estimate:
+    """The average of several rounds' estimates of the same thing, each with fresh randomness."""
+    if not estimates:
+        raise InvalidInput("estimates must hold at least one estimate, got none. Analyse one bag per round and pass the list.")
+    first, many = estimates[0], len(estimates)
+    if any(each.labels != first.labels or each.n != first.n for each in estimates):
+        raise InvalidInput(
+            "estimates must be of the same labels and the same number of reports, got different ones. Average the shares, values / n, of those that agree."
+        )
+
+    def mean(columns: list[Floats]) -> Floats:
+        average: Floats = np.mean(columns, axis=0)
+        return average
+
+    noise = Noise(
+        mean([each.noise.base for each in estimates]) / many,
+        math.fsum(each.noise.slope for each in estimates) / many**2,
+        mean([each.noise.skew for each in estimates]) / many,
+    )
+    stderr = np.sqrt(mean([each.stderr**2 for each in estimates]) / many)
+    notes = tuple(dict.fromkeys(note for each in estimates for note in each.notes))
+    values, unbiased = mean([each.values for each in estimates]), mean([each.unbiased for each in estimates])
+    return Estimate(first.labels, values, stderr, first.n, unbiased, noise, all(each.secure for each in estimates), notes)
+
+
+def _check_level(level: float) -> float:
+    return check_probability("level", level, remedy="It is the probability that an interval covers; 0.95 is usual.")

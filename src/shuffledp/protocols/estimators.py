@@ -1,0 +1,64 @@
+"""From how many reports support each value to how many users hold it.
+
+A report supports the user's own value with probability ``hit`` and any other given value with probability ``miss``; for k-ary randomized response the
+report *is* the value that it supports.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.estimate import Noise
+from shuffledp.randomizers.base import Floats
+
+__all__ = ["inversion", "likelihood", "simplex"]
+
+
+def inversion(supports: NDArray[np.int64], n: int, hit: float, miss: float) -> tuple[Floats, Noise]:
+    """The unbiased estimate (supports - n miss) / (hit - miss), and its noise.
+
+    It inverts the matrix of the reports' law (Biswas et al. 2023, "INV"; Kairouz et al. 2016). With c users holding the value, ``supports`` is
+    Bin(c, hit) + Bin(n - c, miss), so the variance and the third moment are exact and linear in c.
+    """
+    contrast = hit - miss
+    values: Floats = (supports.astype(np.float64) - n * miss) / contrast
+    own, others = hit * (1.0 - hit), miss * (1.0 - miss)
+    held = np.clip(values, 0.0, n)
+    variance = held * own + (n - held) * others
+    third = held * own * (1.0 - 2.0 * hit) + (n - held) * others * (1.0 - 2.0 * miss)
+    skew = np.divide(third, variance * contrast, out=np.zeros_like(values), where=variance > 0.0)
+    return values, Noise(np.full_like(values, n * others / contrast**2), (1.0 - hit - miss) / contrast, skew)
+
+
+def simplex(values: Floats, total: float) -> Floats:
+    """The nearest point, in Euclidean distance, with entries of at least 0 that sum to ``total``.
+
+    It is max(values - t, 0) for the one t that gives the sum (Held, Wolfe and Crowder 1974). It never increases the squared error.
+
+    >>> simplex(np.array([6.0, 5.0, -1.0]), 10.0).tolist()
+    [5.5, 4.5, 0.0]
+    """
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)
+    kept = int(np.flatnonzero(falling > excess)[-1])
+    projected: Floats = np.maximum(values - excess[kept], 0.0)
+    return projected
+
+
+def likelihood(counts: NDArray[np.int64], hit: float, miss: float) -> Floats:
+    """The maximum-likelihood counts for k-ary randomized response: where EM (iterative Bayesian updating) converges to.
+
+    The log-likelihood sum of counts log(miss + (hit - miss) share) is concave in the shares; its maximum over the simplex is
+    share = max(counts / t - miss / (hit - miss), 0) for the one t that makes them sum to 1. Sorting finds t exactly, so there is no stopping rule to trust.
+
+    >>> likelihood(np.array([70, 25, 5]), hit=0.8, miss=0.1).round(3).tolist()
+    [80.451, 19.549, 0.0]
+    """
+    offset, total = miss / (hit - miss), float(counts.sum())
+    falling = np.sort(counts)[::-1].astype(np.float64)
+    scale = np.cumsum(falling) / (1.0 + offset * np.arange(1, len(counts) + 1))
+    kept = int(np.flatnonzero(falling > offset * scale)[-1])
+    shares = np.maximum(counts / scale[kept] - offset, 0.0)
+    estimated: Floats = total * shares / shares.sum()
+    return estimated

@@ -1,0 +1,121 @@
+"""How many users hold each of very many values: reports stay short, or errors small, where randomized response would drown (Feldman et al. 2020, 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.base import Bag, Family, Reports, ShuffledProtocol, bits_for, notes_of
+from shuffledp.protocols.categories import Categories
+from shuffledp.protocols.estimate import Estimate, Noise
+from shuffledp.protocols.estimators import inversion, simplex
+from shuffledp.protocols.histogram import check_estimator
+from shuffledp.randomizers import OLH, OUE, Hadamard, LocalHash, SubsetSelection
+from shuffledp.randomizers.base import Floats
+from shuffledp.sampling import Rng, source_of
+
+__all__ = ["METHODS", "Frequency", "Method"]
+
+Method = Literal["hadamard", "hashing", "subset", "unary"]
+METHODS: dict[Method, Family] = {"hadamard": Hadamard, "hashing": OLH, "subset": SubsetSelection, "unary": OUE}
+SEED_BITS = 64
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Frequency(ShuffledProtocol):
+    """Counts of each value of a large ``domain``: a number k, for 0, ..., k - 1, or a list of categories.
+
+    "hadamard": one column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform. "hashing": optimal local hashing; decoding looks at every
+    pair of report and value. "subset" and "unary" err least or nearly so, but their reports grow with the domain.
+
+    >>> words = Frequency(domain=1000, n=5000, epsilon0=4.0)
+    >>> words.bits
+    11
+    >>> bag = words.shuffle(words.encode(np.full(5000, 42), rng=np.random.default_rng(7)))
+    >>> bool(abs(words.analyse(bag, values=[42]).value - 5000) < 5 * words.predicted_stderr())
+    True
+    """
+
+    domain: int | Iterable[Hashable]
+    method: Method = "hadamard"
+    other: Hashable | None = None
+    _known: Categories = field(init=False, repr=False)
+
+    def _prepare(self) -> None:
+        if self.method not in METHODS:
+            raise InvalidInput(f'method must be one of {", ".join(METHODS)}, got {self.method!r}. "hadamard" has short reports and decodes fast.')
+        known = Categories.of(self.domain, self.other)
+        self._set(domain=known.labels, _known=known)
+        super()._prepare()
+
+    def _family(self) -> tuple[Family, dict[str, int]]:
+        return METHODS[self.method], {"k": len(self._known)}
+
+    def describe(self) -> dict[str, object]:
+        return {"protocol": type(self).__name__, "n": self.n, "domain": self.domain, **self.randomizer.describe()}
+
+    def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
+        """One report per value; unknown values count as ``other``, or are refused."""
+        source = source_of(rng)
+        return Reports(self.describe(), self.randomizer.randomize(self._known.indices(values), rng=source), source.secure)
+
+    def analyse(self, bag: Bag, *, values: Iterable[Hashable] | None = None, estimator: Literal["inversion", "simplex"] = "inversion") -> Estimate:
+        """Estimated counts of the listed ``values``, by default of all.
+
+        "inversion" is unbiased; "simplex" is the nearest histogram without negative counts, with the standard errors of the unbiased estimate.
+        """
+        check_estimator(estimator, ("inversion", "simplex"))
+        rows = self._open(bag)
+        chosen = slice(None) if values is None else self._known.indices(values)
+        n, votes = len(rows), self.randomizer.supports(rows)
+        unbiased, noise = self._unbiased(rows, votes)
+        estimates = simplex(unbiased, n) if estimator == "simplex" else unbiased
+        more = ('standard errors and intervals are those of the unbiased estimate, not of "simplex"',) if estimator == "simplex" else ()
+        noise = Noise(noise.base[chosen], noise.slope, noise.skew[chosen])
+        labels = tuple(self._known.labels) if values is None else tuple(self._known.labels[place] for place in np.arange(len(self._known))[chosen])
+        stderr = noise.stderr(np.clip(unbiased[chosen], 0.0, n))
+        return Estimate(labels, estimates[chosen], stderr, n, unbiased[chosen], noise, bag.secure, notes_of(bag, self.n, *more))
+
+    def _unbiased(self, rows: NDArray[Any], votes: NDArray[np.int64]) -> tuple[Floats, Noise]:
+        """The unbiased estimate; for Hadamard response from signed votes, which only the reports in a value's own block cast.
+
+        A vote for the own value has mean ``hit``, for another one mean 0, so the variance of a sum of votes is the mean number of votes cast, for which
+        the number cast stands, less hit^2 per holder.
+        """
+        randomizer = self.randomizer
+        if not isinstance(randomizer, Hadamard):
+            return inversion(votes, len(rows), randomizer.hit, randomizer.miss)
+        own, size = randomizer.hit, randomizer.block_size
+        cast = np.bincount(rows // size, minlength=randomizer.block_count)[np.arange(randomizer.k) // (size - 1)].astype(np.float64)
+        values: Floats = votes / own
+        held = np.clip(values, 0.0, len(rows))
+        near = own + (1.0 - own) / randomizer.block_count  # how often a report falls into its sender's block
+        third, variance = held * own * (1.0 - 3.0 * near + 2.0 * own**2), cast - held * own**2
+        skew = np.divide(third, variance * own, out=np.zeros_like(values), where=variance > 0.0)
+        return values, Noise(cast / own**2, -1.0, skew)
+
+    @property
+    def bits(self) -> int:
+        """A column, a seed and a hash value, a list of values, or one bit per value."""
+        randomizer = self.randomizer
+        if isinstance(randomizer, Hadamard):
+            return bits_for(randomizer.block_count * randomizer.block_size)
+        if isinstance(randomizer, LocalHash):
+            return SEED_BITS + bits_for(randomizer.g)
+        if isinstance(randomizer, SubsetSelection):
+            return randomizer.w * bits_for(randomizer.k)
+        return len(self._known)
+
+    def predicted_stderr(self) -> float:
+        """The root mean square over the values of the counts' standard errors, with all n users spread evenly over the domain."""
+        return float(np.sqrt(np.mean(self.predicted_stderrs(np.full(len(self._known), self.n / len(self._known))) ** 2)))
+
+    def predicted_stderrs(self, counts: ArrayLike) -> Floats:
+        """The standard error of each value's estimated count if ``counts`` users hold it: exact."""
+        deviations: Floats = np.sqrt(self.randomizer.count_variance(counts))
+        return deviations

@@ -1,0 +1,99 @@
+"""Reports as votes: how a randomizer of categories runs, and how its reports are counted.
+
+A report votes for the values it supports. A user's vote for the own value has mean ``hit``, for another value mean ``miss``, so
+(votes - n miss) / (hit - miss) estimates a value's count without bias.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.base import Floats, Randomizer
+from shuffledp.randomizers.checks import check_values
+from shuffledp.sampling import Rng, Source, source_of
+
+__all__ = ["Ints", "VotingRandomizer", "chunks"]
+
+Ints = NDArray[np.int64]
+CHUNK = 1 << 17  # words that fit the second-level cache
+
+
+class VotingRandomizer(Randomizer):
+    """A randomizer of the categories 0, ..., k - 1 whose reports vote for some of them."""
+
+    __slots__ = ()
+
+    k: int
+
+    @property
+    @abstractmethod
+    def hit(self) -> float:
+        """The mean vote of a report for its sender's value, under the law that runs."""
+
+    @property
+    @abstractmethod
+    def miss(self) -> float:
+        """The mean vote of a report for a value that is not its sender's."""
+
+    @abstractmethod
+    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        """The reports as an array, if ``randomize`` could have sent them; refused otherwise."""
+
+    @abstractmethod
+    def _blank(self, count: int) -> NDArray[Any]:
+        """Room for ``count`` reports."""
+
+    @abstractmethod
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        """Reports of a chunk of checked values."""
+
+    @abstractmethod
+    def _tally(self, reports: NDArray[Any]) -> Ints:
+        """Votes for each of the k values in checked reports."""
+
+    @property
+    def _words(self) -> int:
+        """How many numbers a report is made of while it is drawn; long reports are drawn in shorter chunks."""
+        return 1
+
+    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
+        checked, source = check_values(values, self.k), source_of(rng)
+        reports = self._blank(len(checked))
+        for chunk in chunks(len(checked), self._words):
+            reports[chunk] = self._draw(source, checked[chunk])
+        return reports
+
+    def supports(self, reports: ArrayLike) -> Ints:
+        """How many reports vote for each value."""
+        return self._tally(self.check_reports(reports))
+
+    def debias(self, reports: ArrayLike) -> Floats:
+        """Unbiased estimates of how many users hold each value; they may be negative, and sum to about the number of reports."""
+        checked = self.check_reports(reports)
+        votes: Floats = self._tally(checked).astype(np.float64)
+        return (votes - len(checked) * self.miss) / (self.hit - self.miss)
+
+    def count_variance(self, counts: ArrayLike) -> Floats:
+        """The variance of each estimate of ``debias`` when ``counts[x]`` users hold x: exact, since reports are independent."""
+        held = self._check_counts(counts)
+        own, other = self.hit * (1.0 - self.hit), self.miss * (1.0 - self.miss)
+        variance: Floats = (held * own + (held.sum() - held) * other) / (self.hit - self.miss) ** 2
+        return variance
+
+    def _check_counts(self, counts: ArrayLike) -> Floats:
+        held = np.asarray(counts, dtype=np.float64)
+        if held.shape != (self.k,) or not np.all(held >= 0.0):
+            raise InvalidInput(f"counts must be {self.k} numbers of at least 0, got shape {held.shape}. Give how many users hold each value.")
+        return held
+
+
+def chunks(count: int, words: int = 1) -> Iterator[slice]:
+    """Cut ``count`` rows of ``words`` numbers into slices that fit the cache."""
+    step = max(1, CHUNK // words)
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))

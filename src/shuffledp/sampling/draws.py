@@ -1,0 +1,144 @@
+"""Arrays of draws whose probabilities are exactly the integers asked for.
+
+All are lazy: a few bits settle almost every draw, and only those that they leave open look at more. Nothing is rounded and nothing is reduced
+modulo k, so with uniform words the law is exact, not approximate.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput
+from shuffledp.sampling.source import Source
+
+__all__ = ["WORD", "Table", "bernoulli", "choice", "smallest_dtype", "uniform"]
+
+WORD = 1 << 64
+LATER = 48  # a coin's first look is at 16 of 64 bits
+FIRST = 1 << 16
+Bools = NDArray[np.bool_]
+
+
+def bernoulli(source: Source, threshold: int, size: int) -> Bools:
+    """True with probability exactly threshold / 2^64, for a whole ``threshold`` from 0 to 2^64.
+
+    A 64-bit word is below the threshold iff its first 16 bits are below the threshold's, or equal and the other 48 are below.
+    """
+    if not 0 <= threshold <= WORD:
+        raise InvalidInput(f"threshold must be from 0 to 2**64, got {threshold}. It is a probability times 2**64.")
+    high, low = divmod(threshold, 1 << LATER)
+    if high == FIRST:
+        return np.ones(size, dtype=np.bool_)
+    words = source.words(size, np.uint16)
+    below: Bools = words < high
+    if low:
+        ties = np.flatnonzero(words == high)
+        below[ties] = (source.words(len(ties), np.uint64) >> np.uint64(64 - LATER)) < low
+    return below
+
+
+def smallest_dtype(k: int) -> np.dtype[Any]:
+    """The smallest unsigned integers that hold 0, ..., k - 1.
+
+    >>> smallest_dtype(256), smallest_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(k - 1)
+
+
+def uniform(source: Source, k: int, size: int) -> NDArray[Any]:
+    """Exactly uniform on 0, ..., k - 1 for k from 1 to 2^64, in ``smallest_dtype(k)``.
+
+    Powers of two mask bits. Otherwise a word w of b bits gives floor(w k / 2^b), unless w k mod 2^b < 2^b mod k: then every value has
+    equally many words left, and the draw is repeated (Lemire 2019).
+    """
+    if not 1 <= k <= WORD:
+        raise InvalidInput(f"k must be from 1 to 2**64, got {k}. It counts the values to draw from.")
+    kind = smallest_dtype(k)
+    if k & (k - 1) == 0:
+        words = source.words(size, kind)
+        if k < 1 << 8 * kind.itemsize:
+            words &= kind.type(k - 1)
+        return words
+    drawn = np.empty(size, dtype=kind)
+    drawn[:], rejected = _multiply_shift(source, k, size)
+    while len(rejected):
+        drawn[rejected], again = _multiply_shift(source, k, len(rejected))
+        rejected = rejected[again]
+    return drawn
+
+
+def _multiply_shift(source: Source, k: int, size: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Candidates, and the places of those to be drawn again."""
+    if k > 1 << 32:  # no wider product to shift: mask to the next power of two and reject what is beyond k
+        words = source.words(size, np.uint64) >> np.uint64(64 - k.bit_length())
+        return words, np.flatnonzero(words >= k)
+    narrow, wide = ("u2", "u4") if k <= 1 << 8 else ("u4", "u8")
+    bits = 8 * np.dtype(narrow).itemsize
+    products: NDArray[Any] = source.words(size, narrow).astype(wide)
+    products *= k
+    low: NDArray[Any] = products.astype(narrow)
+    products >>= bits
+    return products, np.flatnonzero(low < (1 << bits) % k)
+
+
+class Table:
+    """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once, draw often.
+
+    16 bits settle a draw unless a border between values falls among the words that begin with them; then 48 more do, and where 64 bits
+    meet a border and m > 1, all the others.
+    """
+
+    def __init__(self, weights: Sequence[int] | NDArray[Any]) -> None:
+        self._ends = list(accumulate(int(weight) for weight in weights))
+        total = self._ends[-1] if self._ends else 0
+        if total < WORD or total & (total - 1) or total.bit_length() % 64 != 1 or any(weight < 0 for weight in weights):
+            raise InvalidInput(
+                f"weights must be whole numbers of at least 0 that sum to 2**64, or a power of it, got {total}. Add what is missing to the largest."
+            )
+        self._more = total.bit_length() // 64 - 1  # words beyond the first
+        tops = (end >> 64 * self._more for end in self._ends)
+        # A border at the very end is beyond every word.
+        self._tops = np.array([top for top in tops if top < WORD], dtype=np.uint64)
+        self._first = self._guide()
+
+    def draw(self, source: Source, size: int) -> NDArray[np.intp]:
+        """``size`` independent values, as indices into the weights."""
+        words = source.words(size, np.uint16)
+        drawn: NDArray[np.intp] = self._first[words]
+        open_ = np.flatnonzero(drawn < 0)
+        later = source.words(len(open_), np.uint64) >> np.uint64(64 - LATER)
+        drawn[open_] = self._search(words[open_].astype(np.uint64) << np.uint64(LATER) | later, source)
+        return drawn
+
+    def _search(self, words: NDArray[np.uint64], source: Source) -> NDArray[np.intp]:
+        """The number of borders at or below each word: the value that owns it."""
+        found = np.searchsorted(self._tops, words, side="right")
+        if self._more:
+            touched = np.flatnonzero(np.searchsorted(self._tops, words, side="left") < found)
+            for place in touched.tolist():
+                word = int(words[place])
+                for more in source.words(self._more, np.uint64).tolist():
+                    word = word << 64 | more
+                found[place] = bisect_right(self._ends, word)
+        return found
+
+    def _guide(self) -> NDArray[np.intp]:
+        """What 16 bits decide: a value, or -1."""
+        begin = np.arange(FIRST, dtype=np.uint64) << np.uint64(LATER)
+        last = begin | np.uint64((1 << LATER) - 1)
+        # With further words to come, a border's own first word may fall on either side of it.
+        low = np.searchsorted(self._tops, begin, side="left" if self._more else "right")
+        high = np.searchsorted(self._tops, last, side="right")
+        return np.where(low == high, low, -1)
+
+
+def choice(source: Source, weights: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.intp]:
+    """Draws from a finite table: index i with probability exactly weights[i] / sum, where the sum is 2^64 or a power of it."""
+    return Table(weights).draw(source, size)

@@ -1,0 +1,41 @@
+import json
+
+import numpy as np
+import pytest
+
+from shuffledp.audit import faults
+from shuffledp.cli import main
+
+KRR = ["audit", "--randomizer", "krr", "--k", "4", "--epsilon0", "1", "--n", "50", "--delta", "1e-2", "--runs", "1000", "--seed", "1"]
+
+
+def test_a_consistent_audit_exits_with_0_and_says_what_it_proved(capsys):
+    assert main(KRR) == 0
+    words = capsys.readouterr().out
+    assert "Consistent" in words
+    assert "1,000 runs" in words
+
+
+def test_json_has_the_verdict_and_every_check(capsys):
+    assert main([*KRR, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "consistent"
+    assert answer["epsilon_lower"] <= answer["certified"]
+    assert {check["name"] for check in answer["checks"]} == {"law", "independence", "repetition"}
+    assert (answer["n"], answer["runs"], answer["delta"]) == (50, 1000, 0.01)
+
+
+@pytest.mark.parametrize("form", ["words", "json"])
+def test_a_violated_guarantee_exits_with_1_and_says_why(capsys, monkeypatch, form):
+    caught = faults(n=20, delta=1e-2, runs=2000, rng=np.random.default_rng(1))["shuffler keeps the order"]
+    monkeypatch.setattr("shuffledp.cli.audit.attacked", lambda *_, **__: caught)
+    assert main([*KRR, "--json"] if form == "json" else KRR) == 1
+    words = " ".join(capsys.readouterr().out.split())
+    assert "order is not gone" in words
+    assert ("VIOLATED" in words) or (json.loads(words)["verdict"] == "violated")
+
+
+@pytest.mark.parametrize("more", [["--rounds", "3"], ["--adversary", "strong"], ["--honest", "10"], ["--runs", "3"], ["--confidence", "2"], ["--budget", "0"]])
+def test_wrong_requests_exit_with_2_and_one_line(capsys, more):
+    assert main([*KRR, *more]) == 2
+    assert capsys.readouterr().err.startswith("error: ")

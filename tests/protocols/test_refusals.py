@@ -1,0 +1,171 @@
+"""Bad inputs are refused, with the rule and a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from shuffledp import InvalidInput
+from shuffledp.protocols import Bag, CentralHistogram, CentralSum, Frequency, Histogram, Mean, Protocol, Reports, Sum, plan
+
+POLL = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
+WORDS = Frequency(domain=100, n=10, epsilon0=2.0)
+UNARY = Frequency(domain=100, n=10, epsilon0=2.0, method="unary")
+HASHED = Frequency(domain=100, n=10, epsilon0=2.0, method="hashing")
+TALLY = Sum(n=10, epsilon0=2.0, k=4)
+NAN = float("nan")
+
+
+def refused(act: Callable[[], object], rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule) as caught:
+        act()
+    message = str(caught.value)
+    assert message.endswith(".")
+    assert message.count(". ") >= 1  # a rule, then a remedy
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        (["yes", "perhaps"], "got 'perhaps'. Add it, or declare other"),
+        (["yes", NAN], "must not be NaN"),
+        (np.array([1.0, NAN]), "NaN|got 1.0"),
+        ([], "at least one value"),
+        (np.array([]), "at least one value"),
+        ("yes", "must be a list, got str"),
+        ({"yes"}, "must be a list, got set"),
+        ({"yes": 3}, "must be a list, got dict"),
+        (7, "must be a list, got int"),
+        ([["yes"], ["no"]], "hashable"),
+        (np.array([["yes"], ["no"]]), "hashable"),
+        (["yes", None], "got None"),
+    ],
+)
+def test_values_that_are_not_categories(values: object, rule: str) -> None:
+    refused(lambda: POLL.encode(values), rule)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("values", [[100], [-1], [0.5], [NAN], ["a"], [[1, 2]], np.array([3, 1000]), [True, False], np.array([1.0])])
+def test_values_outside_a_numbered_domain(values: object) -> None:
+    refused(lambda: WORDS.encode(values), "whole numbers from 0 to 99")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        ([0.5, 1.5], r"lie in \[0, 1\], got 1.5"),
+        ([0.5, -1e-9], r"lie in \[0, 1\], got -1e-09"),
+        ([0.5, NAN], r"lie in \[0, 1\], got nan"),
+        ([0.5, float("inf")], "got inf"),
+        ([], "at least one number"),
+        (["0.5"], "list of numbers"),
+        ("0.5", "list of numbers"),
+        (0.5, "list of numbers"),
+        ([[0.5]], "list of numbers"),
+        ([[0.5], [0.5, 0.5]], "different lengths"),
+        ([None], "list of numbers"),
+    ],
+)
+def test_values_that_are_not_numbers_in_range(values: object, rule: str) -> None:
+    refused(lambda: TALLY.encode(values), rule)
+    refused(lambda: CentralSum(n=10, epsilon=1.0, delta=1e-6).encode(values), rule)
+
+
+@pytest.mark.parametrize("protocol", [POLL, WORDS, TALLY, UNARY, HASHED])
+def test_a_number_of_reports_that_is_not_n(protocol: Protocol) -> None:
+    values = ["yes"] * 11 if protocol is POLL else [1.0] * 11 if protocol is TALLY else [1] * 11
+    refused(lambda: protocol.shuffle(protocol.encode(values)), "at most n = 10, got 11. Each user sends one per round; build the protocol with n=11")
+    refused(lambda: protocol.shuffle(protocol.encode(values[:9])), "at least 10, as guarantee assumes, got 9. Wait for more reports")
+    refused(lambda: protocol.shuffle(protocol.encode(values[:10]), colluding=10), "colluding must be below the 10 reports")
+
+
+def test_reports_that_no_user_sends() -> None:
+    refused(lambda: POLL.shuffle(np.array([0, 1, 3])), "from 0 to 2")
+    refused(lambda: POLL.shuffle(np.zeros(10)), "whole numbers")
+    refused(lambda: POLL.shuffle(np.array([], dtype=np.uint8)), "empty")
+    refused(lambda: POLL.shuffle([]), "empty")
+    refused(lambda: UNARY.shuffle(np.zeros((10, 12), dtype=np.uint8)), "13 bytes")
+    refused(lambda: HASHED.shuffle(np.zeros((10, 3), dtype=np.uint64)), "shape")
+    refused(lambda: HASHED.shuffle(np.zeros(10, dtype=np.uint64)), "shape")
+
+
+def test_a_bag_or_reports_of_another_protocol() -> None:
+    other = Histogram(categories=["yes", "no", "never"], n=10, epsilon0=2.0)
+    reports = other.encode(["yes"] * 10)
+    refused(lambda: POLL.shuffle(reports), "the reports must come from this protocol, got one that differs in categories")
+    refused(lambda: POLL.analyse(other.shuffle(reports)), "the bag must come from this protocol, got one that differs in categories")
+    louder = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=3.0)
+    refused(lambda: POLL.analyse(louder.shuffle(louder.encode(["yes"] * 10))), "differs in epsilon0")
+    refused(lambda: TALLY.analyse(POLL.shuffle(POLL.encode(["yes"] * 10))), "differs in protocol")
+    refused(lambda: POLL.analyse(reports.rows), "bag must come from shuffle")  # type: ignore[arg-type]
+    refused(lambda: POLL.analyse(Bag(POLL.describe(), np.array([9, 9], dtype=np.uint8))), "from 0 to 2")
+    refused(lambda: POLL.shuffle([Reports(other.describe(), reports.rows)]), "differs in categories")
+
+
+@pytest.mark.parametrize(
+    ("build", "rule"),
+    [
+        (lambda: Histogram(categories=["a"], n=10, epsilon0=1.0), "at least two"),
+        (lambda: Histogram(categories=["a", "b", "a"], n=10, epsilon0=1.0), "distinct, got 'a' twice"),
+        (lambda: Histogram(categories=["a", NAN], n=10, epsilon0=1.0), "NaN"),
+        (lambda: Histogram(categories=[["a"], ["b"]], n=10, epsilon0=1.0), "hashable"),
+        (lambda: Histogram(categories="ab", n=10, epsilon0=1.0), "must be a list"),
+        (lambda: Histogram(categories=["a", "b"], other="c", n=10, epsilon0=1.0), "other must be one of the categories"),
+        (lambda: Histogram(categories=["a", "b"], n=10), "exactly one of epsilon and epsilon0 must be given, got neither"),
+        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0, epsilon0=1.0, delta=1e-6), "got both"),
+        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0), "delta must be given with epsilon"),
+        (lambda: Histogram(categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
+        (lambda: Histogram(categories=["a", "b"], n=10, least=11, epsilon0=1.0), "at most n = 10"),
+        (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=-1.0), "epsilon0 must be positive"),
+        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more users"),
+        (lambda: Mean(n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
+        (lambda: Mean(n=10, epsilon=1e-200, delta=1e-12), "Use more users"),
+        (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=1.0, rounds=0), "rounds must be at least 1"),
+        (lambda: Frequency(domain=1, n=10, epsilon0=1.0), "k must be at least 2"),
+        (lambda: Frequency(domain=10, other=3, n=10, epsilon0=1.0), "other must be left out"),
+        (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=1.0, upper=1.0), "lower must be below upper"),
+        (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
+        (lambda: Mean(n=10, epsilon0=1.0, k=0), "k must be at least 1"),
+        (lambda: CentralHistogram(categories=["a", "b"], n=10, epsilon0=1.0), "Users do not randomise here"),
+        (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
+        (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
+        (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),
+        (lambda: POLL.guarantee_for(11), "arrived must be at most n = 10"),
+        (lambda: POLL.guarantee_for(0), "arrived must be at least 1"),
+        (lambda: POLL.guarantee_for(5, colluding=5), "colluding must be below"),
+        (lambda: POLL.analyse_counts([5, 5]), "counts must be 3 whole numbers"),
+        (lambda: POLL.analyse_counts([5.0, 5.0, 0.0]), "counts must be 3 whole numbers"),
+        (lambda: POLL.analyse_counts([5, 5, 5]), "from 1 to n = 10"),
+        (lambda: POLL.analyse_counts([0, 0, 0]), "from 1 to n = 10"),
+        (lambda: TALLY.analyse_counts([10, 0, 0, 0, 0], rounding="half"), "rounding must be one of"),  # type: ignore[arg-type]
+        (lambda: POLL.analyse(POLL.shuffle(POLL.encode(["yes"] * 10)), estimator="guess"), "estimator must be one of"),  # type: ignore[arg-type]
+        (lambda: POLL.combine([]), "at least one estimate"),
+        (lambda: POLL.analyse_counts([5, 5, 0]).interval(1.5), "level must lie in"),
+        (lambda: POLL.analyse_counts([5, 5, 0]).value, "single estimate"),
+        (lambda: POLL.analyse_counts([5, 5, 0])["never"], "label must be one of"),
+    ],
+)
+def test_requests_that_make_no_sense(build: Callable[[], object], rule: str) -> None:
+    refused(build, rule)
+
+
+def test_rounds_of_different_questions_are_not_averaged() -> None:
+    two = Histogram(categories=["yes", "no", "maybe"], n=10, least=5, epsilon0=2.0, rounds=2)
+    refused(lambda: two.combine([two.analyse_counts([5, 5, 0]), two.analyse_counts([5, 4, 0])]), "same number of reports")
+
+
+@pytest.mark.parametrize("epsilon0", [1e-6, 50.0])
+@pytest.mark.parametrize("n", [1, 7])
+def test_extreme_noise_gives_finite_answers(epsilon0: float, n: int) -> None:
+    for protocol, values in (
+        (Histogram(categories=["a", "b"], n=n, epsilon0=epsilon0), ["a"] * n),
+        (Sum(n=n, epsilon0=epsilon0, k=1), [1.0] * n),
+        (Sum(n=n, epsilon0=epsilon0, k=100), [0.3] * n),
+        (Frequency(domain=10, n=n, epsilon0=epsilon0), [3] * n),
+    ):
+        estimate = protocol.analyse(protocol.shuffle(protocol.encode(values, rng=np.random.default_rng(0))))  # type: ignore[arg-type]
+        for numbers in (estimate.values, estimate.stderr, *estimate.interval(), *estimate.simultaneous()):
+            assert np.all(np.isfinite(numbers))
+        assert np.isfinite(protocol.predicted_stderr())

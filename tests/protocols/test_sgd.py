@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.data import synthetic_clinic
+from shuffledp.protocols.grid_noise import STEPS
+from shuffledp.protocols.sgd import ShuffledSGD, accuracy_against_epsilon, logistic_gradient
+
+
+@pytest.fixture(scope="module")
+def training():
+    return ShuffledSGD(n=2000, dimension=3, noise=3.0, delta=1e-6, clip=0.5, batch=40)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_reports_are_clipped_gradients_on_a_grid_plus_unbiased_noise(training):
+    rows = np.tile([3.0, 0.0, -4.0], (40_000, 1))  # five times longer than allowed, and more
+    reports = training.randomize(rows, rng=rng())
+    unit = training.sigma / STEPS
+    assert np.allclose(reports / unit, np.rint(reports / unit), atol=1e-6)
+    error = training.sigma / np.sqrt(len(rows))
+    assert np.all(np.abs(reports.mean(axis=0) - [0.3, 0.0, -0.4]) < unit + 4.0 * error)
+    assert np.allclose(reports.std(axis=0), training.sigma, rtol=0.02)
+
+
+def test_clipping_never_leaves_a_gradient_longer_than_the_account_says(monkeypatch, training):
+    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, size: np.zeros(size))
+    directions = rng().normal(size=(5000, 3)) * 10.0 ** rng(1).uniform(-8, 8, size=(5000, 1))
+    assert np.linalg.norm(training.randomize(directions, rng=rng()), axis=1).max() <= training.clip
+
+
+def test_one_pass_uses_every_user_exactly_once_in_a_new_order(training, monkeypatch):
+    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, size: np.zeros(size))
+    unit = training.sigma / STEPS
+    features = np.zeros((2000, 3))
+    features[:, 0] = unit * (np.arange(2000) % 10 + 0.5)
+
+    def one_pass(seed):
+        steps = training.steps(features, np.zeros(2000), gradient=lambda _weights, rows, _labels: rows, rng=rng(seed))
+        return np.concatenate([step.reports[:, 0] for step in steps])
+
+    passes = [one_pass(1), one_pass(2)]
+    for order in passes:
+        assert sorted(np.rint(order / unit)) == sorted(np.arange(2000) % 10)
+    assert not np.array_equal(*passes)
+
+
+def test_a_seed_repeats_a_training_and_marks_it_as_not_for_release(training):
+    train, _ = synthetic_clinic(2000)
+    features = train.features[:, :3]
+    first, again = (training.fit(features, train.labels, rng=rng(5)) for _ in range(2))
+    assert np.array_equal(first.weights, again.weights)
+    assert not first.secure
+    assert training.fit(features, train.labels).secure
+
+
+def test_logistic_gradients_are_the_derivative_of_the_loss():
+    data, _ = synthetic_clinic(50)
+    weights, step = rng().normal(size=10), 1e-6
+
+    def loss(w):
+        score = data.features @ w
+        return np.logaddexp(0.0, score) - data.labels * score
+
+    numerical = np.column_stack([(loss(weights + step * e) - loss(weights - step * e)) / (2 * step) for e in np.eye(10)])
+    assert np.allclose(logistic_gradient(weights, data.features, data.labels), numerical, atol=1e-8)
+
+
+def test_less_privacy_learns_more_and_shuffling_beats_local_noise():
+    rows = accuracy_against_epsilon([0.25, 1.0])
+    strict, loose = rows
+    assert strict.noise["permuted"] < strict.noise["given"]
+    assert strict.accuracy["permuted"] > strict.accuracy["given"] + 0.05
+    assert loose.accuracy["permuted"] > strict.accuracy["permuted"]
+    assert loose.without_noise > loose.accuracy["permuted"] > 0.7
+    assert strict.sampled_epsilon < strict.epsilon
+
+
+def test_without_a_permutation_the_promise_is_the_gaussian_mechanism():
+    local = ShuffledSGD(n=1000, dimension=2, epsilon=1.0, delta=1e-6, order="given")
+    assert local.privacy.epsilon == pytest.approx(1.0, rel=1e-3)
+    assert local.privacy.epsilon <= 1.0
+    assert local.privacy.local_point is None
+
+
+def test_the_bundled_data_is_the_same_everywhere_and_its_rows_are_short():
+    short, long = synthetic_clinic(10)[0], synthetic_clinic(1000)[0]
+    assert np.array_equal(short.features, long.features[:10])
+    assert np.linalg.norm(long.features, axis=1).max() <= 1.0 + 1e-12
+    assert long.labels[:12].tolist() == [1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": 1.0, "noise": 1.0},
+        {},
+        {"epsilon": 0.0},
+        {"noise": -1.0},
+        {"noise": 1.0, "clip": 0.0},
+        {"noise": 1.0, "order": "sorted"},
+        {"noise": 1.0, "dimension": 0},
+        {"noise": 1.0, "batch": 0},
+        {"noise": 1.0, "n": 0},
+    ],
+)
+def test_impossible_settings_are_refused(wrong):
+    with pytest.raises(InvalidInput):
+        ShuffledSGD(**{"n": 100, "dimension": 2, "delta": 1e-6} | wrong)
+
+
+@pytest.mark.parametrize(
+    "features, labels",
+    [
+        (np.zeros((1999, 3)), np.zeros(1999)),
+        (np.zeros((2000, 2)), np.zeros(2000)),
+        (np.zeros((2000, 3)), np.zeros(1999)),
+        (np.zeros((2000, 3)), np.full(2000, 2.0)),
+        (np.full((2000, 3), np.nan), np.zeros(2000)),
+        (np.zeros(2000), np.zeros(2000)),
+        ([["a"] * 3] * 2000, np.zeros(2000)),
+    ],
+)
+def test_data_that_does_not_fit_is_refused(training, features, labels):
+    with pytest.raises(InvalidInput):
+        training.fit(features, labels)
