@@ -176,3 +176,17 @@ def test_11_feldmans_equation_fails_for_the_pair_but_not_for_any_randomizer_with
     assert math.log(10**5 / (2 * math.log(2e10))) >= 7.65
     assert 400e-10 < BOUND["feldman-2020-clones-exact"].delta(anything, epsilon=epsilon) < 500e-10
     assert BOUND["shuffledp-any"].delta(anything, epsilon=epsilon) < 1e-13
+
+
+def test_12_balles_bennett_curves_allow_more_than_there_is() -> None:
+    survey = Setting(sdp.KRR(k=100, epsilon0=5.2), 100_000)
+    printed, corrected = (BOUND[name].epsilon(survey, delta=1e-6) for name in ("balle-2019-bennett-krr-printed", "balle-2019-bennett-krr"))
+    truth = sdp.shuffle(survey.randomizer, n=survey.n).epsilon(delta=1e-6)
+    assert printed < 0.1 < truth.lower <= truth.upper <= corrected
+
+
+def test_13_koskelas_first_weak_formula_is_below_what_the_shuffler_alone_leaks() -> None:
+    for epsilon in (0.3, 0.6, 0.9):
+        exact, weak = worst_delta(ROWS, 8, [epsilon])[0], weak_delta(ROWS, 8, (0, 1), epsilon)
+        assert BOUND["koskela-2021-krr-weak-first"].delta(SMALL, epsilon=epsilon) < exact <= weak
+        assert weak * (1 - 1e-9) <= BOUND["balle-2019-blanket-exact"].delta(SMALL, epsilon=epsilon)

@@ -192,6 +192,34 @@ ERRATA: tuple[Erratum, ...] = (
 1e-10 4.41e-08 4.472e-14
 """,
     ),
+    Erratum(
+        number=12,
+        where="Balle, Bell, Gascon and Nissim 2019, Figure 3 (iii) and (iv), the Bennett curves for k-RR",
+        wrong="The local privacy that they allow is too weak: with 1e5 users and 100 values, epsilon0 = 5.2 is said to give epsilon <= 0.1.",
+        why=(
+            "They agree with Lemma 11 as printed (erratum 7), as in the authors' first released code. From left to right: as printed, a lower bound on the truth, "
+            "corrected. That Bennett is always better than Hoeffding, as the text says of this figure, is not true of the corrected lemma either."
+        ),
+        instead="`balle-2019-bennett-krr`, or `sdp.calibrate(sdp.KRR, k=100, n=100_000, epsilon=0.1, delta=1e-6)`",
+        snippet="""\
+>>> survey = Setting(sdp.KRR(k=100, epsilon0=5.2), n=100_000)
+>>> names = ("balle-2019-bennett-krr-printed", "shuffledp-lower", "balle-2019-bennett-krr")
+>>> show(*(bound[name].epsilon(survey, delta=1e-6) for name in names))
+0.09696 0.182 0.2168
+""",
+    ),
+    Erratum(
+        number=13,
+        where="Koskela, Heikkila and Honkela 2021, first version, (5.2), the weak adversary",
+        wrong="The divergence between the laws of one value's count is called the weak adversary's delta. It is below even what the shuffler alone leaks.",
+        why="As in erratum 3, the view holds two counts. The revision replaces the formula (erratum 10).",
+        instead="`balle-2019-blanket-exact`, which is the weak adversary's delta",
+        snippet="""\
+>>> survey = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8)
+>>> show(bound["koskela-2021-krr-weak-first"].delta(survey, epsilon=0.6), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
+0.2298 0.2552
+""",
+    ),
 )
 
 
