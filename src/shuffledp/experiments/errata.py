@@ -197,7 +197,7 @@ ERRATA: tuple[Erratum, ...] = (
         where="Balle, Bell, Gascon and Nissim 2019, Figure 3 (iii) and (iv), the Bennett curves for k-RR",
         wrong="The local privacy that they allow is too weak: with 1e5 users and 100 values, epsilon0 = 5.2 is said to give epsilon <= 0.1.",
         why=(
-            "They agree with Lemma 11 as printed (erratum 7), as in the authors' first released code. From left to right: as printed, a lower bound on the truth, "
+            "They agree with Lemma 11 as printed (erratum 7), as in the authors' first code. From left to right: as printed, a lower bound on the truth, "
             "corrected. That Bennett is always better than Hoeffding, as the text says of this figure, is not true of the corrected lemma either."
         ),
         instead="`balle-2019-bennett-krr`, or `sdp.calibrate(sdp.KRR, k=100, n=100_000, epsilon=0.1, delta=1e-6)`",
