@@ -1,6 +1,9 @@
 """Each erratum of docs/errata.md: the printed formula fails, and what replaces it holds, with the numbers that were found by enumeration."""
 
+import code
+import doctest
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,7 @@ from shuffledp.bounds.fourier import Grid
 from shuffledp.bounds.koskela_pairs import one_count_pair
 from shuffledp.errors import DoesNotApply
 from shuffledp.exact import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
-from shuffledp.experiments.errata import ERRATA, SETUP, page
+from shuffledp.experiments.errata import ERRATA, SETUP, Erratum, page
 from tests.literature.cases import adaptive, binary, views
 from tests.literature.truth import binomial
 
@@ -32,7 +35,30 @@ def test_errata_are_numbered_and_short_enough_to_paste() -> None:
         commands = [line for line in erratum.snippet.splitlines() if line.startswith((">>>", "..."))]
         assert 2 <= len(commands) <= 4, erratum.where
         assert erratum.snippet.splitlines()[-1][0].isdigit(), "a session ends in a number"
-    assert all(line.startswith((">>>", "...")) for line in SETUP.splitlines())
+
+
+@pytest.fixture(scope="module")
+def prepared() -> dict[str, object]:
+    namespace: dict[str, object] = {}
+    exec(SETUP, namespace)
+    return namespace
+
+
+@pytest.mark.parametrize("erratum", ERRATA, ids=lambda erratum: str(erratum.number))
+def test_a_session_prints_what_it_says(erratum: Erratum, prepared: dict[str, object]) -> None:
+    session = doctest.DocTestParser().get_doctest(erratum.snippet, prepared, erratum.where, None, None)
+    said: list[str] = []
+    assert not doctest.DocTestRunner(verbose=False).run(session, out=said.append).failed, "".join(said)
+
+
+def test_the_page_can_be_pasted_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = code.InteractiveConsole()
+    pasted = [line for block in re.findall(r"```python\n(.*?)```", page(), flags=re.DOTALL) for line in [*block.splitlines(), ""]]
+    for line in pasted:
+        terminal.push(line)
+    printed, complaints = capsys.readouterr()
+    assert complaints == ""
+    assert printed.splitlines() == [line.removeprefix("# ") for line in pasted if line.startswith("# ")]
 
 
 def test_every_bound_that_an_erratum_names_exists() -> None:

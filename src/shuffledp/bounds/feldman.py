@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import binom
 
 from shuffledp.bounds.base import Published, Setting, require
 from shuffledp.errors import DoesNotApply
@@ -37,6 +36,7 @@ __all__ = [
 MANY_CLONES, ITERATIONS = 1000.0, 14  # from this mean of C on a block spans two standard deviations, below it a quarter; and T
 SECONDS_PER_BLOCK = 4.5e-4
 PATIENCE = 600.0
+ROUNDING = 1e-13  # of a binomial tail, relative; it grows slowly with the number of trials
 LEAST_DELTA = 1e-12  # Algorithm 5 subtracts probabilities: below this, rounding decides
 
 
@@ -119,21 +119,22 @@ def _given(n: int, epsilon0: float, delta: float) -> str:
 
 
 def divergence_given_count(c: int, epsilon: float, epsilon0: float, *, reverse: bool = False) -> float:
-    """Algorithm 5, B(c): the hockey-stick divergence of P from Q (of Q from P if ``reverse``) given C = c, exact by Lemma F.1.
+    """Algorithm 5, B(c): the hockey-stick divergence of P from Q (of Q from P if ``reverse``) given C = c, by Lemma F.1.
 
-    With a = E/(E+1), P has a Bin(c) + (1-a) (Bin(c)+1) ones. P(x) > e^eps Q(x) exactly below the cutoff b (c+1), b = u/(u+v), u = (1+e^eps) a - e^eps,
-    v = (1+e^eps) a - 1; Q(x) > e^eps P(x) exactly above (1-b)(c+1). Needs 0 <= epsilon < epsilon0.
+    With a = E/(E+1), P has a Bin(c) + (1-a) (Bin(c)+1) ones. P(x) > e^eps Q(x) exactly below the cutoff b (c+1), b = u/(u+v), u = a - e^eps (1-a),
+    v = e^eps a - (1-a); Q(x) > e^eps P(x) exactly above (1-b)(c+1). Needs 0 <= epsilon < epsilon0. Rounded up: the two terms nearly cancel.
     """
-    a = 1.0 / (1.0 + math.exp(-epsilon0))
-    e = math.exp(epsilon)
-    u = e * math.expm1(epsilon0 - epsilon)  # both times E + 1
-    v = math.expm1(epsilon0 + epsilon)
-    cutoff = (v if reverse else u) / (u + v) * (c + 1)
-    at = float(binom.cdf(cutoff, c, 0.5))
-    below = float(binom.cdf(cutoff - 1.0, c, 0.5))
-    p = a * at + (1.0 - a) * below
-    q = (1.0 - a) * at + a * below
-    return (1.0 - q) - e * (1.0 - p) if reverse else p - e * q
+    from scipy.stats import binom
+
+    total = math.exp(epsilon0) + 1.0
+    u, v = math.exp(epsilon) * math.expm1(epsilon0 - epsilon) / total, math.expm1(epsilon0 + epsilon) / total
+    if reverse:
+        cutoff = v / (u + v) * (c + 1)
+        near, far = float(binom.sf(cutoff - 1.0, c, 0.5)), float(binom.sf(cutoff, c, 0.5))
+    else:
+        cutoff = u / (u + v) * (c + 1)
+        near, far = float(binom.cdf(cutoff, c, 0.5)), float(binom.cdf(cutoff - 1.0, c, 0.5))
+    return u * near - v * far + ROUNDING * math.pow(max(c, 1), 0.3) * (u * near + v * far)
 
 
 def delta_upper(n: int, epsilon: float, epsilon0: float, *, step: int, enough: float = 1.0, centre: int | None = None) -> float:
@@ -143,6 +144,8 @@ def delta_upper(n: int, epsilon: float, epsilon0: float, *, step: int, enough: f
     P(C in block) B(its smallest c). When the mass not yet used is below both sums, it is added whole and the loop ends.
     ``centre`` is where the blocks begin, the mean of C unless told; the authors' first release began at n/2, and its README's digits need that.
     """
+    from scipy.stats import binom
+
     p = math.exp(-epsilon0)
     centre = math.ceil((n - 1) * p) if centre is None else centre
     forward = backward = used = 0.0
@@ -155,7 +158,7 @@ def delta_upper(n: int, epsilon: float, epsilon0: float, *, step: int, enough: f
                 return enough
             if 1.0 - used < min(forward, backward):
                 return max(forward, backward) + 1.0 - used
-            mass = float(binom.cdf(high, n - 1, p)) - float(binom.cdf(low - 1, n - 1, p))
+            mass = float(binom.cdf(high, n - 1, p)) - float(binom.cdf(low - 1, n - 1, p)) + 4.0 * math.ulp(1.0)
             forward += mass * divergence_given_count(low, epsilon, epsilon0)
             backward += mass * divergence_given_count(low, epsilon, epsilon0, reverse=True)
             used += mass
