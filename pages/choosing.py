@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import shuffledp as sdp
 from shuffledp.bounds import LITERATURE
+from shuffledp.cli.commands import side_in_words
 from shuffledp.comparison import CERTIFIED, Compared, Comparison
 from shuffledp.guarantee import Guarantee
+from shuffledp.plots import rounded
 
 __all__ = ["page"]
 
@@ -21,65 +23,61 @@ class Situation:
     """Somebody's question, and what to tell them beside the numbers."""
 
     question: str
-    mechanism: Guarantee
     code: str
     advice: str
     delta: float = 1e-6
 
+    @property
+    def mechanism(self) -> Guarantee:
+        """What the code, which is shown to the reader, makes."""
+        made = eval(self.code, {"sdp": sdp})
+        assert isinstance(made, Guarantee)
+        return made
 
-KRR16 = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
+
 SITUATIONS = (
     Situation(
         "One question with a few dozen answers",
-        KRR16,
         "sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)",
         "Name the randomizer. This one is more private than the worst randomizer with its epsilon0, and a bound that does not know it pays for that.",
     ),
     Situation(
         "A yes or no question",
-        sdp.shuffle(sdp.RR(epsilon0=1.0), n=10_000),
         "sdp.shuffle(sdp.RR(epsilon0=1.0), n=10_000)",
         "The scan over all datasets is nearly exact. Bounds that fix one dataset are not upper bounds.",
     ),
     Situation(
         "A large domain, encoded in bits",
-        sdp.shuffle(sdp.OUE(k=1000, epsilon0=3.0), n=100_000),
         "sdp.shuffle(sdp.OUE(k=1000, epsilon0=3.0), n=100_000)",
-        "The privacy blanket of the encoding itself; papers give only bounds for any randomizer.",
+        "The privacy blanket of the encoding itself, evaluated by Lemma 8 of Balle et al. The closed forms in the papers know only its epsilon0.",
     ),
     Situation(
         "Numbers between 0 and 1, with Laplace noise",
-        sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000),
         "sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000)",
         "The interval is wider here, because no explicit dataset is known that comes closer to the blanket; the upper end is the guarantee.",
     ),
     Situation(
         "Numbers between 0 and 1, with Gaussian noise",
-        sdp.shuffle(sdp.Gaussian(sigma=2.0), n=10_000),
         "sdp.shuffle(sdp.Gaussian(sigma=2.0), n=10_000)",
         "One report has no pure epsilon0, so most papers are silent. The answer takes for granted that 0 and 1 are the hardest pair (see `explain`).",
     ),
     Situation(
         "A randomizer that nobody has analysed, or one that is chosen adaptively",
-        sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000),
         "sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000)",
         "The any-randomizer theorem (theory.md). If you can write down the table of probabilities, `sdp.FromMatrix(rows)` does better.",
     ),
     Situation(
         "Reports that are private only up to a delta0",
-        sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=100_000),
         "sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=100_000)",
         "Only the clones argument is known to extend to delta0 > 0; delta0 must be far below delta/n.",
     ),
     Situation(
         "The same users every day for a month",
-        KRR16.compose(30),
         "sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000).compose(30)",
         "Compose the rounds as privacy loss distributions. Advanced composition, which knows only (epsilon, delta) of one round, loses more with every one.",
     ),
     Situation(
         "An analyst who learns which reports are noise (Koskela's weak adversary)",
-        sdp.shuffle(sdp.KRR(k=4, epsilon0=2.0), n=1000, adversary="weak"),
         'sdp.shuffle(sdp.KRR(k=4, epsilon0=2.0), n=1000, adversary="weak")',
         "The blanket is exact for this adversary.",
     ),
@@ -94,8 +92,8 @@ In short: describe the mechanism, and ask it.
 >>> import shuffledp as sdp
 >>> survey = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
 >>> bound = survey.epsilon(delta=1e-6)
->>> print(f"{bound.lower:.4f} {bound.upper:.4f}")
-0.3616 0.3616
+>>> print(f"{bound.lower:.6f} {bound.upper:.6f}")
+0.361585 0.361590
 
 ```
 
@@ -109,13 +107,15 @@ Another bound is the right one if
 - you feed another accountant of privacy losses: `shuffledp.interop.to_dp_accounting`;
 - you compare with a paper: use the paper's own bound, by its name in `shuffledp bounds`.
 
-A bound whose status is *unproven* or *invalid* is never a guarantee, however small it is. [errata.md](errata.md) shows what is wrong with each.
+A bound whose status is *unproven* or *invalid* is never a guarantee, however small it is. [errata.md](errata.md) shows what is wrong with the
+invalid ones; what the unproven ones lack stands at the end of this page.
 
 ![How many times too large each bound is, against the number of users](figures/bounds-by-users.png)
 
 ## Which bound for which situation
 
-Computed at delta = 1e-6. "Times" is the ratio to the certified lower end, below which no true bound can be. Closed forms and quick algorithms only.
+Computed at delta = 1e-6. "Times" is the ratio to the certified lower end, below which no true bound can be. Numbers are rounded to the safe side: what is at
+most is rounded up, what is at least is rounded down. Closed forms and quick algorithms only.
 """
 
 
@@ -154,15 +154,15 @@ def _telling(table: Comparison) -> list[Compared]:
 
 
 def _row(row: Compared) -> str:
-    times = "-" if math.isnan(row.ratio) else f"{row.ratio:.3f}" if row.ratio < 10.0 else f"{row.ratio:.0f}"
-    end = "most" if row.side == "upper" else "least"
-    name = row.citation.replace("certified here", f"**certified, at {end}**") if row.name == CERTIFIED else f"`{row.name}`: {row.citation}"
-    return f"| {name} | {row.epsilon:.4g} | {times} | {row.status} |"
+    up = row.side == "upper"
+    times = "-" if math.isnan(row.ratio) else rounded(row.ratio, up=up)
+    name = row.citation.replace("certified here", f"**certified, {side_in_words(row.side)}**") if row.name == CERTIFIED else f"`{row.name}`: {row.citation}"
+    return f"| {name} | {rounded(row.epsilon, up=up)} | {times} | {row.status} |"
 
 
 def _closing() -> str:
     lines = ["## Every bound this package knows", "", "| name | side | status | of | if | source |", "|---|---|---|---|---|---|"]
     for bound in LITERATURE:
-        side = "at most" if bound.side == "upper" else "at least"
-        lines.append(f"| `{bound.name}` | {side} | {bound.status} | {bound.covers} | {bound.conditions} | {bound.citation} |")
+        lines.append(f"| `{bound.name}` | {side_in_words(bound.side)} | {bound.status} | {bound.covers} | {bound.conditions} | {bound.citation} |")
+    lines += ["", "What the unproven ones lack:", "", *(f"- `{bound.name}`: {bound.remark}." for bound in LITERATURE if bound.status == "unproven")]
     return "\n".join(lines) + "\n"

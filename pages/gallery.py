@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 from shuffledp.experiments import EXPERIMENTS
@@ -14,8 +15,9 @@ INTRODUCTION = """\
 # Gallery
 
 The figures and tables of the papers, computed anew, with the certified ends beside the papers' curves. Solid thin lines are bounds where their conditions hold,
-dashed ones are drawn where they do not, dotted ones are invalid as printed. The thick dark line is what this package certifies, the thin pale one
-the leakage that is certainly there. Our copies of the papers are texts without their images, so "agrees" means: with the numbers and the words in the text.
+dashed ones are drawn where they do not, dash-dotted ones are unproven, dotted ones invalid as printed. The thick dark line is what this package certifies, the
+thin pale one the leakage that is certainly there. Our copies of the papers are texts without their images, so "agrees" means: with the numbers and the words in
+the text.
 
 `shuffledp reproduce --all --out docs/figures` computes them all, `shuffledp reproduce NAME --out DIR` one of them. The CSV holds every curve of a figure.
 """
@@ -23,13 +25,16 @@ the leakage that is certainly there. Our copies of the papers are texts without 
 
 def page(figures: Path) -> str:
     """The page for the tables in ``figures``."""
-    return "\n".join([INTRODUCTION, *(_section(experiment, figures) for experiment in EXPERIMENTS)])
+    parts = [INTRODUCTION]
+    for paper, group in groupby(EXPERIMENTS, key=lambda experiment: experiment.paper):
+        parts += [f"## {paper[0].upper()}{paper[1:]}\n", *(_section(experiment, figures) for experiment in group)]
+    return "\n".join(parts)
 
 
 def _section(experiment: Experiment, figures: Path) -> str:
     _, lines = read_table((figures / f"{experiment.name}.csv").read_text(encoding="utf-8"))
     return f"""\
-## {experiment.paper}: {experiment.title}
+### {experiment.title}
 
 ![{experiment.title}]({figures.name}/{experiment.name}.png)
 

@@ -50,7 +50,7 @@ def test_a_table_is_reproduced_then_kept(capsys: Capture, tmp_path: Path) -> Non
     printed = capsys.readouterr().out
     assert "kept" in printed
     assert "csv png svg json" in printed
-    assert f"The files are in {out}." in printed
+    assert f"The files are in {str(out)!r}." in printed
 
 
 def test_refusals(capsys: Capture, tmp_path: Path) -> None:
@@ -59,6 +59,9 @@ def test_refusals(capsys: Capture, tmp_path: Path) -> None:
     assert "either names or --all, got both" in refusal(capsys, "biswas-table1", "--all")
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert "must be writable" in refusal(capsys, "biswas-table1", "--out", str(tmp_path / "file"))
+    assert "--out must name a folder, got ''. Write . for the current one" in refusal(capsys, "biswas-table1", "--out", "")
+    (tmp_path / "biswas-table1.csv").mkdir()
+    assert "must be free for a file, got a folder. Move it away" in refusal(capsys, "biswas-table1", "--out", str(tmp_path))
 
 
 def test_help_does_not_load_matplotlib() -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from shuffledp.bounds import COMPOSITIONS, LITERATURE, Published, Setting, composed
 from shuffledp.bounds.certified import LOWER
-from shuffledp.errors import CertificateError, DoesNotApply, check_finite
+from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, check_finite
 from shuffledp.guarantee import Guarantee, check_delta
 from shuffledp.profile import Bound
 from shuffledp.randomizers.base import End
@@ -20,6 +20,7 @@ __all__ = ["Compared", "Comparison", "Left", "compare"]
 PATIENCE = 0.5  # seconds that a bound may be expected to take before it is left out
 SLACK = 1e-9  # what rounding may do to a closed form
 CERTIFIED = "shuffledp"
+WAIT = "It is how many seconds a bound may take; inf waits for all of them."
 Answer = TypeVar("Answer")
 
 
@@ -94,7 +95,9 @@ def compare(mechanism: Guarantee, *, delta: float, patience: float = PATIENCE) -
     """
     delta, setting = check_delta(delta), Setting.of(mechanism)
     if patience != math.inf:
-        patience = check_finite("patience", patience, remedy="It is how many seconds a bound may take; math.inf waits for all of them.")
+        patience = check_finite("patience", patience, remedy=WAIT)
+        if patience < 0.0:
+            raise InvalidInput(f"patience must not be negative, got {patience!r}. {WAIT}")
     certified, seconds = _timed(lambda: mechanism.epsilon(delta=delta))
     ends: list[tuple[End, float]] = [("lower", certified.lower), ("upper", certified.upper)]
     rows = [Compared(CERTIFIED, f"certified here: {certified.method}", "proven", side, end, _ratio(end, certified), seconds) for side, end in ends]
@@ -126,7 +129,7 @@ def _stated(bound: Published, setting: Setting, delta: float, patience: float) -
     ways = [composed(bound, theorem) for theorem in COMPOSITIONS] if needed else [bound]
     seconds = sum(way.seconds(setting) for way in ways)
     if seconds > patience:
-        raise TooSlow(f"takes about {seconds:.1g} s, and each bound is given {patience:g} s")
+        raise TooSlow(f"takes about {seconds:.2g} s, and each bound is given {patience:g} s")
     answers, taken = _timed(lambda: [(way.epsilon(setting, delta=delta), way) for way in ways])
     epsilon, way = min(answers, key=lambda answer: answer[0])
     return way, epsilon, taken

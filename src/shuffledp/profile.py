@@ -189,6 +189,9 @@ def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
     lowered by the most that these leave open. The first and the last point are treated as if the curve went on with slope
     -1 and 0, which bound the slope of every hockey-stick curve.
     """
+    distinct = np.flatnonzero(np.diff(x, prepend=-np.inf) > 0.0)
+    if distinct.size < x.size:  # points so close that they are one
+        return minorant(x[distinct], lower[distinct], upper[distinct])[np.searchsorted(distinct, np.arange(x.size), side="right") - 1]
     width = np.diff(x)
     growth = width[1:] / width[:-1]
     # Rises over each interval, not slopes: over e^epsilon a slope may be too small for a float where a rise is not.

@@ -11,7 +11,7 @@ polygon of ``profile.minorant`` from below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,7 +20,7 @@ from shuffledp.pld import knot_indices
 from shuffledp.profile import minorant
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["ORDERS", "best_delta", "best_epsilon", "divergence", "divergence_at_least", "divergence_at_most", "to_delta", "to_epsilon"]
+__all__ = ["ORDERS", "best_delta", "best_epsilon", "divergence", "divergence_at_least", "divergence_at_most", "divergences_at_most", "to_delta", "to_epsilon"]
 
 ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0)  # tried where the best order is not known
 
@@ -28,6 +28,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 FARTHEST = 400.0  # no loss beyond this is looked at; a curve that has not vanished by then has no finite upper end
 FINE = 1200  # intervals where the integrand matters
 SHORT = 4.0  # up to this rate times width the eight nodes are exact to 1e-10
+SHARED = 3  # orders whose knots serve many
 QUADRATURE = 1e-7  # relative slack for all of it
 Band2 = Callable[[Floats], tuple[Floats, Floats]]
 
@@ -45,6 +46,17 @@ def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order:
     if values[-1] > 0.0:  # an unbounded loss whose weight has fallen by e^-36 and goes on falling
         knots, values = np.append(knots, knots[-1] * 1.0000001), np.append(values, 0.0)
     return divergence(knots, values, values, order) * (1.0 + QUADRATURE)
+
+
+def divergences_at_most(curve: Callable[[Floats], Floats], ceiling: float, orders: Sequence[float]) -> dict[float, float]:
+    """The same for many orders at once, with the curve evaluated at the knots of a few of them. ``ceiling`` is finite.
+
+    Chords of upper values bound the integral whatever the knots are, so every order may use all of them.
+    """
+    few = sorted(orders)[:: max(1, (len(orders) - 1) // (SHARED - 1))]
+    knots = np.unique(np.concatenate([_knots(curve, ceiling, order)[0] for order in few]))
+    values = curve(knots)
+    return {order: divergence(knots, values, values, order) * (1.0 + QUADRATURE) for order in orders}
 
 
 def divergence_at_least(band: Band2, swapped: Band2, ceiling: float, order: float) -> float:
@@ -131,4 +143,5 @@ def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> t
     seen = (math.isfinite(ceiling) and ceiling <= FARTHEST) or bool(weight[after] <= weight.max() - 36.0 and values[after] > 1e-300)
     spacing = last / FINE
     end = far if math.isfinite(ceiling) else last
-    return np.unique(np.minimum(spacing * knot_indices(spacing, last, np.array([last, end]), np.ones(2)), end)), seen
+    knots = np.unique(np.minimum(spacing * knot_indices(spacing, last, np.array([last, end]), np.ones(2)), end))
+    return knots[np.diff(np.exp(knots), prepend=0.0) > 0.0], seen

@@ -83,3 +83,8 @@ def test_status_and_cost_are_inherited() -> None:
 def test_lower_bounds_and_bounds_on_rounds_are_not_composed(bound: feldman.Published) -> None:
     with pytest.raises(InvalidInput, match="upper bound on one round"):
         composition.composed(bound, "basic")
+
+
+def test_a_split_of_delta_that_a_bound_refuses_does_not_refuse_the_others() -> None:
+    survey = sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=20_000).compose(10)
+    assert "feldman-2020-thm-3.1" in {row.name.partition("+")[0] for row in sdp.compare(survey, delta=1e-8).rows}

@@ -4,10 +4,13 @@ import math
 from collections.abc import Callable
 from itertools import product
 
+import numpy as np
 import pytest
 
+import shuffledp as sdp
 from shuffledp import exact
-from shuffledp.bounds import feldman
+from shuffledp.bounds import Setting, feldman
+from shuffledp.haystack import Haystack
 from tests.bounds.laws import Law, binomial, clones_laws
 
 
@@ -64,3 +67,17 @@ def test_feldman_from_the_mean_outwards_stays_above_the_exact_clones_value() -> 
     for start in (None, feldman.closed_form_start(100_000, 4.0, 1e-6)):
         value = feldman.epsilon(100_000, 4.0, 1e-6, iterations=10, step=100, start=start)
         assert 0.16977 <= value <= 0.16977 * 1.05
+
+
+@pytest.mark.parametrize("epsilon0, n, delta", [(36.733065841948076, 10, 0.00042670685844552), (26.54, 10, 0.3319), (30.0, 400, 1e-9)])
+def test_the_numerical_algorithm_does_not_round_below_the_truth(epsilon0: float, n: int, delta: float) -> None:
+    """It once computed 1 - E/(E+1), and claimed 36.04 where the truth is 36.73."""
+    setting = Setting(sdp.RR(epsilon0=epsilon0), n)
+    assert feldman.NUMERICAL.epsilon(setting, delta=delta) >= sdp.shuffle(setting.randomizer, n=n).epsilon(delta=delta).lower
+
+
+def test_the_numerical_delta_is_not_below_the_pairs_own() -> None:
+    for epsilon0, n, epsilon in ((8.352548128810362, 2, 8.35254812879542), (18.72, 28, 18.7199), (1.3e-8, 2, 1e-9), (1.9e-3, 1, 1e-4)):
+        setting = Setting(sdp.AnyLDP(epsilon0=epsilon0), n)
+        lower, _ = Haystack.of(sdp.AnyLDP(epsilon0=epsilon0).clones(), n).bounds(np.array([epsilon]))
+        assert feldman.NUMERICAL.delta(setting, epsilon=epsilon) >= lower[0]

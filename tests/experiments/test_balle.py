@@ -45,7 +45,7 @@ def test_a_figure_has_as_many_lines_as_it_says_and_a_verdict(figures: dict[str, 
 def test_the_blanket_lies_below_every_law_and_has_the_mass_of_lemma_6(figures: dict[str, tuple[Experiment, Lines]]) -> None:
     _, lines = figures["balle-fig2"]
     blanket = lines["gamma omega"]
-    assert all((blanket.y <= lines[f"mu_{x}"].y).all() for x in ("0", "0.5", "1"))
+    assert all((blanket.y <= lines[f"mu for x = {x}"].y).all() for x in ("0", "0.5", "1"))
     assert float(np.trapezoid(blanket.y, blanket.x)) == pytest.approx(math.exp(-0.5), abs=1e-3)
     assert {line.panel for line in lines.values()} == {"laws", "parts"}
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shuffledp.experiments.base import Experiment, Line
+from shuffledp.experiments.base import Experiment, Kind, Line, find
 from shuffledp.experiments.biswas import COLUMNS, CORRECTED, EXPERIMENTS, GAP, ROWS, TABLE_1, TABLE_3, THEOREM, TRUTH
 
 
@@ -14,8 +14,8 @@ def computed() -> dict[str, list[Line]]:
     return {experiment.name: list(experiment.compute()) for experiment in (TABLE_1, TABLE_3)}
 
 
-def values(lines: list[Line], label: str, kind: str, panel: str = "") -> np.ndarray:
-    return next(line.y for line in lines if (line.label, line.kind, line.panel) == (label, kind, panel))
+def values(lines: list[Line], label: str, kind: Kind, panel: str = "") -> np.ndarray:
+    return find(lines, label, kind, panel).y
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)

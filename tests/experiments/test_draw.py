@@ -65,6 +65,20 @@ def test_two_lines_of_one_name_are_refused() -> None:
         arranged([Line("a", "law", X, X), Line("a", "law", X, X)])
 
 
+@pytest.mark.parametrize("damage", ["a row less", "cut", "another digit", "no checksum"])
+def test_a_damaged_table_is_not_read(damage: str) -> None:
+    text = write_table(TOY, curves())
+    spoilt = {
+        "a row less": text[: text.rstrip("\n").rindex("\n") + 1],
+        "cut": text[: text.index("panel,epsilon") + 20],
+        "another digit": text.replace("n = 100,0.1,", "n = 100,0.2,"),
+        "no checksum": "".join(row for row in text.splitlines(keepends=True) if not row.startswith("# sha256")),
+    }[damage]
+    assert spoilt != text
+    with pytest.raises(ValueError, match="changed since it was written"):
+        read_table(spoilt)
+
+
 def test_the_table_explains_itself() -> None:
     text = write_table(TOY, curves())
     assert "# parameters: epsilon0 = 1, k = 3, ours\n" in text
@@ -106,6 +120,28 @@ def test_the_axis_shows_the_curves_and_not_the_bottom_of_the_band() -> None:
     low, high = figure(TOY, lines).axes[0].get_ylim()
     assert 1e-4 < low < 1e-3
     assert 0.5 < high < 1.0
+
+
+def test_a_panel_may_have_a_range_of_its_own() -> None:
+    lines = [Line("a", "law", X, X / X.max(), "one"), Line("a", "law", X, 2.0 * X / X.max(), "two")]
+    for own in (False, True):
+        one, two = figure(dataclasses.replace(TOY, y=Axis("epsilon", own=own)), lines).axes
+        assert (one.get_ylim() == two.get_ylim()) is not own
+
+
+def test_no_band_falls_from_the_last_point_where_both_ends_are_0() -> None:
+    x, high = np.arange(4.0), np.array([1e-1, 1e-2, 1e-3, 0.0])
+    axes = figure(TOY, [Line("ours", "upper", x, high), Line("ours", "lower", x, 0.5 * high)]).axes[0]
+    (band,) = axes.collections
+    corners = np.concatenate([path.vertices for path in band.get_paths()])
+    assert corners[:, 0].max() == 2.0
+    assert corners[:, 1].min() > 1e-4
+
+
+def test_an_unproven_bound_says_so_and_is_dash_dotted() -> None:
+    drawn = figure(TOY, [Line("Thm 7", "unproven", X, X), Line("Thm 8", "published", X, X)])
+    assert legend(drawn) == ["Thm 7 (unproven)", "Thm 8"]
+    assert drawn.axes[0].lines[0].get_linestyle() != drawn.axes[0].lines[1].get_linestyle() == "-"
 
 
 def test_limits_are_kept() -> None:

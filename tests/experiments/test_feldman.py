@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shuffledp.experiments import feldman
-from shuffledp.experiments.base import Experiment, Line
+from shuffledp.experiments.base import Experiment, Line, find
 
 BY_NAME = {experiment.name: experiment for experiment in feldman.EXPERIMENTS}
 
@@ -18,7 +18,7 @@ def computed(name: str) -> tuple[Line, ...]:
 
 
 def curves(name: str, panel: str = "") -> dict[str, np.ndarray]:
-    return {line.label: line.y for line in computed(name) if line.panel == panel}
+    return {line.label: line.y for line in computed(name) if line.panel == panel and line.kind != "outside"}
 
 
 def at_most(small: np.ndarray, large: np.ndarray) -> bool:
@@ -31,7 +31,7 @@ def at_most(small: np.ndarray, large: np.ndarray) -> bool:
 def test_every_figure_has_its_lines_and_a_verdict_without_nan(experiment: Experiment) -> None:
     lines = computed(experiment.name)
     assert len(lines) == experiment.count
-    assert len({(line.label, line.panel) for line in lines}) == experiment.count
+    assert len({(line.label, line.kind, line.panel) for line in lines}) == experiment.count
     assert experiment.parameters.startswith("parameters: ours")
     assert all(line.x.shape == line.y.shape and not (line.y < 0.0).any() for line in lines)
     verdict = experiment.verdict(lines)
@@ -48,7 +48,15 @@ def test_figure_2_is_ordered_as_the_theorems_demand(n: int) -> None:
         assert at_most(found[feldman.CLONES], found[older])
     assert at_most(found[feldman.LOWER], found[feldman.LEAST])
     assert (np.diff(found[feldman.OURS]) > 0.0).all()
-    assert np.isnan(found[feldman.BEYOND] + found[feldman.CLOSED]).all()
+    beyond = find(computed("feldman-fig2"), feldman.CLOSED, "outside", f"n = {n:,}").y
+    both = np.isfinite(beyond) & np.isfinite(found[feldman.CLOSED])
+    assert both.sum() == np.isfinite(beyond).any()  # the curve goes on from its last point inside
+    assert (beyond[both] == found[feldman.CLOSED][both]).all()
+
+
+def test_reconstructed_bounds_are_drawn_as_unproven() -> None:
+    drawn = {line.label for experiment in feldman.EXPERIMENTS for line in computed(experiment.name) if line.kind == "unproven"}
+    assert drawn == {feldman.BKMTT, feldman.CSUZZ, feldman.GDDSK}
 
 
 def test_figure_3_is_ordered_and_grows_with_the_order_and_the_rounds() -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from shuffledp.bounds.fourier import Grid
 from shuffledp.experiments import koskela_curves
-from shuffledp.experiments.base import Line
+from shuffledp.experiments.base import Line, find
 from shuffledp.experiments.koskela import EXPERIMENTS
-from shuffledp.experiments.koskela_clones import FA, FIG7, first_closed_form
-from shuffledp.experiments.koskela_curves import find, parted, reaches
+from shuffledp.experiments.koskela_clones import FA, FIG7, _verdict_closed, first_closed_form
+from shuffledp.experiments.koskela_curves import parted, reaches
 from shuffledp.experiments.koskela_krr import FIG4, FIRST_STRONG, STRONG, THM_8
 
 
@@ -45,6 +45,15 @@ def test_figure_7_has_the_accountant_between_the_truth_and_the_closed_form() -> 
         closed = f"Feldman et al. 2020, Thm 3.1 as (C.2) and basic composition, nc = {rounds}"
         assert reaches(lines, closed, "outside", 1e-8) > reaches(lines, f"{FA}, nc = {rounds}", "published", 1e-8)
     assert "nan" not in FIG7.verdict(lines)
+    assert "73% to 77% of each of its curves" in FIG7.verdict(lines)
+
+
+@pytest.mark.parametrize("epsilon0, said", [(0.5, "nc = 1: 1.21, more than the 0.5 of the reports without a shuffler;"), (4.0, "nc = 1: 1.21;")])
+def test_a_bound_that_says_less_than_no_shuffler_is_called_out(epsilon0: float, said: str) -> None:
+    label = "Feldman et al. 2020, Thm 3.1 as (C.2) and basic composition, nc = 1"
+    ends = [Line("any randomizer, nc = 1", kind, np.array([0.1, 1.0]), np.array([1e-2, 1e-9])) for kind in ("lower", "upper")]  # type: ignore[arg-type]
+    closed = [Line(label, "outside", np.array([1.20, 1.22]), np.array([1e-5, 1e-7])), Line(f"{FA}, nc = 1", "published", ends[0].x, ends[0].y)]
+    assert said in _verdict_closed(epsilon0, 1e-5, (1,), "basic", [*ends, *closed])
 
 
 def test_c2_is_feldmans_theorem_without_its_factor() -> None:

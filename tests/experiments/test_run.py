@@ -1,11 +1,13 @@
 """A run keeps what is there, finishes what is missing, loses nothing when it is ended, and says which experiment failed."""
 
 import dataclasses
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -48,6 +50,13 @@ def test_the_files_of_an_experiment(tmp_path: Path) -> None:
     assert len(read_table((tmp_path / "toy-one.csv").read_text(encoding="utf-8"))[1]) == 2
 
 
+def test_two_runs_give_the_same_files(tmp_path: Path) -> None:
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        make(TOY, tmp_path / folder, force=False, report=nothing)
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+
+
 def test_a_missing_figure_is_drawn_from_the_table(tmp_path: Path) -> None:
     make(TOY, tmp_path, force=False, report=nothing)
     before = contents(tmp_path)
@@ -81,6 +90,18 @@ def test_a_foreign_table_is_computed_again(text: str, tmp_path: Path) -> None:
     assert make(TOY, tmp_path, force=False, report=nothing)[0] == "computed"
 
 
+@pytest.mark.parametrize("size", [0, 0.5, 0.99])
+@pytest.mark.parametrize("suffix, state", [("csv", "computed"), ("png", "drawn"), ("svg", "drawn"), ("json", "drawn")])
+def test_a_file_that_was_cut_is_not_kept(suffix: str, state: str, size: float, tmp_path: Path) -> None:
+    make(TOY, tmp_path, force=False, report=nothing)
+    before = contents(tmp_path)
+    path = tmp_path / f"toy-one.{suffix}"
+    path.write_bytes(path.read_bytes()[: int(size * path.stat().st_size)])
+    assert not finished(TOY, tmp_path)
+    assert make(TOY, tmp_path, force=False, report=nothing)[0] == state
+    assert contents(tmp_path) == before
+
+
 def test_half_written_files_of_the_dead_are_swept_away(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
@@ -110,6 +131,36 @@ def test_a_failure_loses_nothing_else(tmp_path: Path) -> None:
         run(["toy-failing", "toy-crashing", "toy-one"], tmp_path, workers=1)
     assert [(each.name, each.state) for each in caught.value.outcomes] == [("toy-failing", "failed"), ("toy-crashing", "failed"), ("toy-one", "computed")]
     assert sorted(contents(tmp_path)) == sorted(path.name for path in files("toy-one", tmp_path))
+
+
+def test_a_full_disk_is_not_a_bug_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"'.*toy-full\.csv' must be writable, got: .*\. Choose another place, or make room there\. What is finished is kept\."
+    ):
+        run(["toy-one", "toy-full"], tmp_path, workers=1)
+    assert sorted(contents(tmp_path)) == sorted(path.name for path in files("toy-one", tmp_path))
+
+
+def test_an_experiment_that_refuses_its_own_parameters_is_a_bug_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(ReproductionError, match=r"toy-refusing failed \(InvalidInput: epsilon0 must be positive.* This is a bug in shuffledp"):
+        run(["toy-refusing"], tmp_path)
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+    (tmp_path / "toy-one.csv").mkdir()
+    with pytest.raises(InvalidInput, match=r"'.*toy-one\.csv' must be free for a file, got a folder\. Move it away"):
+        run(["toy-two", "toy-one"], tmp_path)
+    assert list(tmp_path.iterdir()) == [tmp_path / "toy-one.csv"]
+
+
+def test_a_folder_that_takes_no_files_is_refused_before_anything_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_options: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    with pytest.raises(InvalidInput, match=r"must be writable, got: Read-only file system\. Choose another one"):
+        run(["toy-one"], tmp_path)
+    assert contents(tmp_path) == {}
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])

@@ -1,11 +1,13 @@
 """Experiments that take no time, and some that go wrong; workers import this module as their catalogue."""
 
 import os
+import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from shuffledp.errors import InvalidInput
 from shuffledp.experiments.base import Axis, Experiment, Line
 
 X = np.linspace(0.1, 2.0, 20)
@@ -42,6 +44,17 @@ def crashing() -> Iterator[Line]:
     os._exit(3)
 
 
+def full() -> Iterator[Line]:
+    """From now on no file can grow, as on a disk without room."""
+    yield from light()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+
+def refusing() -> Iterator[Line]:
+    yield next(light())
+    raise InvalidInput("epsilon0 must be positive, got -1.")
+
+
 def talking() -> Iterator[Line]:
     print("something on standard output")
     yield from light()
@@ -65,4 +78,12 @@ def toy(name: str, compute: Callable[[], Iterator[Line]] = light, count: int = 2
     )
 
 
-EXPERIMENTS = (toy("toy-one"), toy("toy-two", talking), toy("toy-slow", slow, 11), toy("toy-failing", failing), toy("toy-crashing", crashing))
+EXPERIMENTS = (
+    toy("toy-one"),
+    toy("toy-two", talking),
+    toy("toy-slow", slow, 11),
+    toy("toy-failing", failing),
+    toy("toy-refusing", refusing),
+    toy("toy-crashing", crashing),
+    toy("toy-full", full),
+)

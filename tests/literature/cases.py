@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import permutations
 
@@ -18,7 +18,7 @@ from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
 from shuffledp.bounds import Setting
 from shuffledp.exact import krr
 from tests.contracts.enclosure import families, merged
-from tests.literature.truth import Array, Laws, Worst, all_datasets, all_others_hold, binary_datasets, blanket_views
+from tests.literature.truth import Array, Far, Laws, Worst, all_datasets, all_others_hold, binary_datasets, blanket_views
 from tests.oracle.adaptive import adaptive_laws, bad_ldp_matrix, random_tree
 
 
@@ -30,16 +30,21 @@ class Case:
     setting: Setting
     pairs: Callable[[], Iterable[Laws]] = field(repr=False)
     complete: bool = True
+    far: Callable[[], Far] | None = field(default=None, repr=False)
 
     @cached_property
-    def truth(self) -> Worst:
+    def truth(self) -> Worst | Far:
         """The exact answer; built when first asked for."""
+        if self.far is not None:
+            return self.far()
         return Worst(self.pairs(), self.scale * np.concatenate([np.geomspace(1e-3, 0.3, 20), np.linspace(0.35, 0.999, 20)]), keep=self.complete)
 
     @property
     def scale(self) -> float:
         """The largest loss, or what stands for it where there is none: epsilons are chosen relative to it."""
         epsilon0 = self.setting.randomizer.epsilon0
+        if self.setting.adversary == "strong":  # who sees the data-dependent report compares two counts of at most n
+            epsilon0 = max(epsilon0, math.log(self.setting.n))
         return self.setting.rounds * (epsilon0 if math.isfinite(epsilon0) else 4.0)
 
     @property
@@ -55,6 +60,12 @@ def binary(n: int, epsilon0: float, *, rounds: int = 1, ones: Iterable[int] | No
     """Binary randomized response: all datasets, unless ``ones`` lists how many of the others hold a one."""
     name = f"2-RR, n={n}, epsilon0={epsilon0:g}, rounds={rounds}" + ("" if ones is None else ", some datasets")
     return Case(name, Setting(RR(epsilon0=epsilon0), n, rounds), partial(binary_datasets, n, epsilon0, rounds=rounds, ones=ones), complete=ones is None)
+
+
+def binary_far(n: int, epsilon0: float, *, rounds: int = 1) -> Case:
+    """Binary randomized response when all others hold 0, for bounds so loose that only the farthest tails reach them."""
+    case = binary(n, epsilon0, rounds=rounds, ones=(0,))
+    return replace(case, name=f"{case.name}, far tails", far=partial(Far, n, epsilon0, rounds))
 
 
 def k_ary(k: int, n: int, epsilon0: float, *, rounds: int = 1) -> Case:
@@ -153,6 +164,7 @@ def quick() -> list[Case]:
     listed += [binary(n, e0) for n in (1, 2, 5, 30, 200) for e0 in (0.1, 0.45, 1.0, 2.5)]
     listed += [binary(1000, e0) for e0 in (0.05, 0.4, 1.5)]
     listed += [binary(n, e0, ones=(0, 1, n // 100)) for n, e0 in ((10_000, 0.3), (10_000, 2.0), (100_000, 0.49), (100_000, 4.0))]
+    listed += [binary_far(n, e0, rounds=rounds) for n in (1000, 3000) for e0 in (0.1, 0.45, 1.0) for rounds in (1, 2)]
     listed += [k_ary_large(k, n, e0) for k, n, e0 in ((3, 300, 1.0), (10, 1000, 2.0), (3, 3000, 0.45), (16, 10_000, 4.0), (4, 10_000, 0.5))]
     listed += [view for k, n, e0 in ((2, 9, 1.0), (3, 8, 2.0), (3, 12, 0.5), (4, 8, 2.5)) for view in views(k, n, e0)]
     listed += [k_ary(k, n, e0, rounds=rounds) for k, n, e0, rounds in ((3, 3, 1.0, 2), (3, 4, 2.0, 2), (3, 2, 0.3, 3))]
@@ -186,6 +198,7 @@ def thorough() -> list[Case]:
     listed += [binary(n, e0) for n in (3, 10, 60, 150, 400) for e0 in steps]
     listed += [binary(n, e0) for n in (1000, 2000) for e0 in (0.01, 0.1, 0.25, 0.49, 1.0, 2.0, 3.0)] + [binary(3000, e0) for e0 in (0.3, 1.2)]
     listed += [binary(n, e0, ones=(0, 1, n // 100)) for n in (3000, 30_000, 100_000) for e0 in steps]
+    listed += [binary_far(n, e0) for n in (1500, 10_000, 100_000) for e0 in steps] + [binary_far(2000, e0, rounds=2) for e0 in steps]
     listed += [k_ary_large(k, n, e0) for k in (3, 8, 50) for n in (100, 1000, 4000, 20_000) for e0 in steps]
     listed += [view for k in (2, 3, 4) for n in (2, 6, 12) for e0 in steps for view in views(k, n, e0)]
     listed += [k_ary(3, n, e0, rounds=rounds) for n, rounds in ((2, 2), (3, 2), (4, 2), (2, 3), (3, 3)) for e0 in steps]

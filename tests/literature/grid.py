@@ -2,23 +2,28 @@
 
 A bound is asked in the direction in which it is stated. It states epsilon: the exact delta at that epsilon must be at most the delta asked for. It
 states delta: that must be at least the exact one. A lower bound the other way round, and only where the exact answer is complete.
+
+Only what could fail counts as a comparison. Claims that are true of every mechanism are counted apart, as trivial.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.bounds import COMPOSITIONS, LITERATURE, Published, Setting, composed
 from shuffledp.errors import DoesNotApply
 from tests.literature.cases import Case, witness
+from tests.literature.truth import Array
 
 TOLERANCE = 1e-9  # relative, on delta
 EXTREME_DELTAS = (1e-16, 1e-24, 1e-50)
+PROBES = 40  # points that look around, before the others go where they can fail
 TO_COMPOSE = ("erlingsson-2019", "balle-2019-thm-1", "balle-2019-bennett", "feldman-2020-thm-3.1", "feldman-2020-cor-4.2")
 FEW = 3  # points at a time, for bounds that are slow
 # Seconds per answer as measured on these cases, for bounds that say less: close to epsilon0 a certified answer takes longer than usual.
@@ -35,6 +40,7 @@ MEASURED = {
     "feldman-2020-2rr-lower": 0.02,
     "girgis-2021": 0.02,
 }
+BISECTED = ("balle-2019-bennett+advanced",)  # several bisections per answer, milliseconds: these only look around
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +56,26 @@ class Effort:
     def points_for(self, bound: Published, case: Case, setting: Setting) -> int:
         """How many points to try; 0 leaves the case out."""
         estimate = _seconds(bound, setting)
+        if bound.name in BISECTED:
+            return min(self.points, PROBES)
         points = int(max(min(self.points, self.seconds / estimate), min(self.points, FEW))) if estimate > 0.0 else self.points
         drawn = zlib.crc32(f"{bound.name} {case.name}".encode()) / 2**32
         return points if points * estimate * drawn <= self.seconds else 0
 
 
-QUICK = Effort(points=30, seconds=0.008)
-THOROUGH = Effort(points=130, seconds=0.01)
+QUICK = Effort(points=100, seconds=0.008)
+THOROUGH = Effort(points=300, seconds=0.01)
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What comparisons showed. ``tightest`` is the largest of exact / bound (bound / exact for a lower bound); above 1 the bound fails."""
+    """What comparisons showed. ``trivial`` answers could not fail and are no comparisons. ``tightest`` is the largest log(exact / bound), or
+    log(bound / exact) for a lower bound; above 0 the bound fails."""
 
     comparisons: int = 0
+    trivial: int = 0
     refused: int = 0
-    tightest: float = 0.0
+    tightest: float = -math.inf
     where: str = ""
     violations: int = 0
 
@@ -73,6 +83,7 @@ class Tally:
         tightest, where = max((self.tightest, self.where), (other.tightest, other.where))
         return Tally(
             self.comparisons + other.comparisons,
+            self.trivial + other.trivial,
             self.refused + other.refused,
             tightest,
             where,
@@ -104,9 +115,10 @@ def refute(bound: Published) -> Tally:
 
 
 def sample(bound: Published, cases: Iterable[Case], wanted: int) -> Tally:
-    """A bound that is slow everywhere: two points at a time in the cheapest cases, until there are as many comparisons as wanted."""
+    """A bound that is slow everywhere: two points at a time, until there are as many comparisons as wanted. Against the bound's own adversary
+    first, as elsewhere it is too loose to fail, and in the cheapest cases."""
     total = Tally()
-    for case in sorted(cases, key=lambda case: _seconds(bound, case.setting)):
+    for case in sorted(cases, key=lambda case: (case.setting.adversary != bound.adversary, _seconds(bound, case.setting))):
         if total.comparisons >= wanted:
             break
         total += compare(bound, case, Effort(points=2, seconds=math.inf))
@@ -125,48 +137,86 @@ def _compare(bound: Published, case: Case, setting: Setting, effort: Effort) -> 
     if math.isinf(_seconds(bound, setting)):
         return Tally(refused=1)
     points = effort.points_for(bound, case, setting)
-    answers = list(_answers(bound, case, setting, points))
-    found = np.array([answer for answer in answers if answer is not None]).reshape(-1, 2)
+    total = Tally()
+    if bound.epsilon_at is not None and points:
+        total += _curve(bound, case, setting, points, _log_deltas(points, case), lambda log: (bound.epsilon(setting, delta=math.exp(log)), math.exp(log)))
+    if bound.delta_at is not None and points:
+        total += _curve(bound, case, setting, points, _epsilons(points, case), lambda epsilon: (epsilon, bound.delta(setting, epsilon=epsilon)))
+    return total
+
+
+def _curve(bound: Published, case: Case, setting: Setting, points: int, probes: Array, ask: Callable[[float], tuple[float, float]]) -> Tally:
+    """The probes first; what is left of the points goes where the probes showed that a comparison can fail."""
+    probes = probes[:points]
+    total, informative = _judge(bound, case, setting, [_answer(ask, at) for at in probes])
+    if points > len(probes) > 1 and informative.any():
+        first, last = np.flatnonzero(informative)[[0, -1]]
+        between = np.linspace(max(first - 0.9, 0.0), min(last + 0.9, len(probes) - 1.0), points - len(probes) + 2)[1:-1]
+        more, _ = _judge(bound, case, setting, [_answer(ask, at) for at in np.interp(between, np.arange(len(probes)), probes)])
+        total += more
+    return total
+
+
+def _answer(ask: Callable[[float], tuple[float, float]], at: float) -> tuple[float, float] | None:
+    """(epsilon, delta) as the bound has them, or None where it does not apply."""
+    try:
+        return ask(float(at))
+    except DoesNotApply:
+        return None
+
+
+def _judge(bound: Published, case: Case, setting: Setting, answers: Sequence[tuple[float, float] | None]) -> tuple[Tally, NDArray[np.bool_]]:
+    """The answers against the exact ones, and which of them could have failed.
+
+    A claim that is true of every mechanism cannot: an upper bound that states delta >= 1, or an epsilon beyond which no loss is left (or so little
+    that doubles do not hold it); a lower bound that states 0. No number at all, or a negative one, fails always.
+    """
+    answered = np.array([answer is not None for answer in answers], dtype=bool)
+    found = np.array([answer for answer in answers if answer is not None], dtype=np.float64).reshape(-1, 2)
     refused = len(answers) - len(found)
     if not len(found):
-        return Tally(refused=refused)
-    epsilons, deltas = found.T
-    exact = case.truth.low(epsilons) if bound.side == "upper" else case.truth.high(epsilons)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratios = exact / deltas if bound.side == "upper" else deltas / exact
-    ratios = np.where((exact == 0.0) & (bound.side == "upper"), 0.0, ratios)
-    ratios = np.where(((deltas == 0.0) | (epsilons == 0.0)) & (bound.side == "lower"), 0.0, ratios)  # true of every mechanism
-    ratios = np.where(np.isnan(found).any(axis=1) | (found < 0.0).any(axis=1), math.inf, ratios)  # no answer at all is the worst one
-    worst = int(np.argmax(ratios))
-    where = f"{case.name}, asked of {setting.randomizer}: epsilon {epsilons[worst]:.9g}, delta {deltas[worst]:.9g}, exact {exact[worst]:.9g}"
-    return Tally(len(found), refused, float(ratios[worst]), where, int(np.sum(ratios > 1.0 + TOLERANCE)))
+        return Tally(refused=refused), answered
+    nonsense = np.isnan(found).any(axis=1) | (found < 0.0).any(axis=1)
+    epsilons, deltas = np.where(nonsense[:, None], 0.0, found).T
+    with np.errstate(divide="ignore"):
+        stated = np.log(deltas)
+    if bound.side == "upper":
+        exact = case.truth.log_low(epsilons)
+        can_fail = (exact > -math.inf) & (deltas < 1.0)
+        logs = np.where(can_fail, exact, 0.0) - np.where(can_fail, stated, math.inf)
+    else:
+        exact = np.log(case.truth.high(epsilons))
+        can_fail = (deltas > 0.0) & (epsilons > 0.0)
+        logs = np.where(can_fail, stated, -math.inf) - exact
+    logs, can_fail = np.where(nonsense, math.inf, logs), can_fail | nonsense
+    informative = answered.copy()
+    informative[answered] = can_fail
+    count, trivial = int(can_fail.sum()), int((~can_fail).sum())
+    if not count:
+        return Tally(trivial=trivial, refused=refused), informative
+    worst = int(np.argmax(logs))
+    where = f"{case.name}, asked of {setting.randomizer}: epsilon {found[worst, 0]:.9g}, delta {found[worst, 1]:.9g}, exact {_power(exact[worst])}"
+    return Tally(count, trivial, refused, float(logs[worst]), where, int(np.sum(logs > TOLERANCE))), informative
 
 
-def _answers(bound: Published, case: Case, setting: Setting, points: int) -> Iterator[tuple[float, float] | None]:
-    """(epsilon, delta) as the bound has them, or None where it does not apply."""
-    if bound.epsilon_at is not None:
-        for delta in _deltas(points):
-            try:
-                yield bound.epsilon(setting, delta=delta), delta
-            except DoesNotApply:
-                yield None
-    if bound.delta_at is not None:
-        for epsilon in _epsilons(points, case.scale):
-            try:
-                yield epsilon, bound.delta(setting, epsilon=epsilon)
-            except DoesNotApply:
-                yield None
+def _power(log: float) -> str:
+    """A probability that may be too small for a double."""
+    return f"{math.exp(log):.9g}" if log > -600.0 else f"10^{log / math.log(10.0):.1f}"
 
 
-def _deltas(points: int) -> Sequence[float]:
-    usual = np.geomspace(0.4, 1e-12, max(points - len(EXTREME_DELTAS), 2)).tolist() if points > 1 else [1e-3]
-    return [*usual, *EXTREME_DELTAS][:points]
+def _log_deltas(points: int, case: Case) -> Array:
+    """A spread to look around, unless only a few are asked for: then exact deltas, as what a good bound says there can fail."""
+    if points >= PROBES:
+        return np.log([*np.geomspace(0.9, 1e-3, PROBES - 15), *np.geomspace(3e-4, 1e-13, 12), *EXTREME_DELTAS])
+    if points > FEW:
+        return np.log(np.geomspace(0.4, 1e-12, points))
+    exact = case.truth.log_low(_epsilons(points, case))
+    return np.unique(np.clip(exact, math.log(EXTREME_DELTAS[-1]), math.log(0.9)))[::-1]
 
 
-def _epsilons(points: int, scale: float) -> Sequence[float]:
-    """From 0 to just above the largest loss, more densely near both ends."""
-    if points <= 2:
-        return [0.3 * scale, 0.1 * scale][:points]
-    small = (points - 2) // 2
-    shares = [0.0, *np.geomspace(0.003, 0.3, small).tolist(), *np.linspace(0.35, 1.0 - 1e-6, points - 2 - small).tolist(), 1.1]
-    return [share * scale for share in shares]
+def _epsilons(points: int, case: Case) -> Array:
+    """From 0 to just above the largest loss, more densely near both ends; a few only where something is at stake."""
+    if points < PROBES:
+        return np.array([0.3, 0.1, 0.6])[:points] * case.scale if points <= FEW else np.linspace(0.02, 0.9, points) * case.scale
+    small = (PROBES - 2) // 2
+    return np.array([0.0, *np.geomspace(0.003, 0.3, small), *np.linspace(0.35, 1.0 - 1e-6, PROBES - 2 - small), 1.1]) * case.scale

@@ -1,6 +1,9 @@
 """Each erratum of docs/errata.md: the printed formula fails, and what replaces it holds, with the numbers that were found by enumeration."""
 
+import code
+import doctest
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,7 @@ from shuffledp.bounds.fourier import Grid
 from shuffledp.bounds.koskela_pairs import one_count_pair
 from shuffledp.errors import DoesNotApply
 from shuffledp.exact import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
-from shuffledp.experiments.errata import ERRATA, SETUP, page
+from shuffledp.experiments.errata import ERRATA, SETUP, Erratum, page
 from tests.literature.cases import adaptive, binary, views
 from tests.literature.truth import binomial
 
@@ -32,7 +35,30 @@ def test_errata_are_numbered_and_short_enough_to_paste() -> None:
         commands = [line for line in erratum.snippet.splitlines() if line.startswith((">>>", "..."))]
         assert 2 <= len(commands) <= 4, erratum.where
         assert erratum.snippet.splitlines()[-1][0].isdigit(), "a session ends in a number"
-    assert all(line.startswith((">>>", "...")) for line in SETUP.splitlines())
+
+
+@pytest.fixture(scope="module")
+def prepared() -> dict[str, object]:
+    namespace: dict[str, object] = {}
+    exec(SETUP, namespace)
+    return namespace
+
+
+@pytest.mark.parametrize("erratum", ERRATA, ids=lambda erratum: str(erratum.number))
+def test_a_session_prints_what_it_says(erratum: Erratum, prepared: dict[str, object]) -> None:
+    session = doctest.DocTestParser().get_doctest(erratum.snippet, prepared, erratum.where, None, None)
+    said: list[str] = []
+    assert not doctest.DocTestRunner(verbose=False).run(session, out=said.append).failed, "".join(said)
+
+
+def test_the_page_can_be_pasted_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = code.InteractiveConsole()
+    pasted = [line for block in re.findall(r"```python\n(.*?)```", page(), flags=re.DOTALL) for line in [*block.splitlines(), ""]]
+    for line in pasted:
+        terminal.push(line)
+    printed, complaints = capsys.readouterr()
+    assert complaints == ""
+    assert printed.splitlines() == [line.removeprefix("# ") for line in pasted if line.startswith("# ")]
 
 
 def test_every_bound_that_an_erratum_names_exists() -> None:
@@ -176,3 +202,17 @@ def test_11_feldmans_equation_fails_for_the_pair_but_not_for_any_randomizer_with
     assert math.log(10**5 / (2 * math.log(2e10))) >= 7.65
     assert 400e-10 < BOUND["feldman-2020-clones-exact"].delta(anything, epsilon=epsilon) < 500e-10
     assert BOUND["shuffledp-any"].delta(anything, epsilon=epsilon) < 1e-13
+
+
+def test_12_balles_bennett_curves_allow_more_than_there_is() -> None:
+    survey = Setting(sdp.KRR(k=100, epsilon0=5.2), 100_000)
+    printed, corrected = (BOUND[name].epsilon(survey, delta=1e-6) for name in ("balle-2019-bennett-krr-printed", "balle-2019-bennett-krr"))
+    truth = sdp.shuffle(survey.randomizer, n=survey.n).epsilon(delta=1e-6)
+    assert printed < 0.1 < truth.lower <= truth.upper <= corrected
+
+
+def test_13_koskelas_first_weak_formula_is_below_what_the_shuffler_alone_leaks() -> None:
+    for epsilon in (0.3, 0.6, 0.9):
+        exact, weak = worst_delta(ROWS, 8, [epsilon])[0], weak_delta(ROWS, 8, (0, 1), epsilon)
+        assert BOUND["koskela-2021-krr-weak-first"].delta(SMALL, epsilon=epsilon) < exact <= weak
+        assert weak * (1 - 1e-9) <= BOUND["balle-2019-blanket-exact"].delta(SMALL, epsilon=epsilon)

@@ -11,10 +11,11 @@ from shuffledp.bounds import Published, Setting
 from shuffledp.bounds.base import require
 from shuffledp.exact import krr, worst_delta
 from tests.literature.cases import Case, binary, quick
-from tests.literature.grid import MEASURED, QUICK, Tally, bounds, compare, refute, sample
+from tests.literature.grid import MEASURED, PROBES, QUICK, Effort, Tally, bounds, compare, refute, sample
+from tests.literature.report import Row
 
 BOUNDS = bounds()
-FEWEST, FEW = 4, 24  # comparisons: of every bound, and of those that take less than a second
+FEWEST, FEW = 4, 24  # comparisons that could fail: of every bound, and of those that take less than a second
 
 
 @lru_cache(maxsize=1)
@@ -29,8 +30,8 @@ def test_a_bound_is_on_its_side_of_every_exact_answer(bound: Published, record_p
     wanted = FEW if bound.name in MEASURED else FEWEST
     if tally.comparisons < wanted:
         tally += sample(bound, cases(), wanted)
-    record_property("literature", [bound.name, bound.status, bound.side, tally.comparisons, tally.refused, tally.tightest, tally.violations])
-    assert tally.comparisons >= FEWEST, "no case of the grid satisfies its conditions"
+    record_property("literature", list(Row.of(bound, tally)))
+    assert tally.comparisons >= FEWEST, "hardly a case of the grid satisfies its conditions and can refute it"
     if bound.status == "invalid":
         assert tally.violations, f"labelled invalid, but nothing refutes it; nearest: {tally.where}"
     else:
@@ -41,8 +42,10 @@ def test_names_tell_bounds_apart() -> None:
     assert len({bound.name for bound in BOUNDS}) == len(BOUNDS)
 
 
-def described(side: Literal["upper", "lower"], delta_at: Callable[[Setting, float], float]) -> Published:
-    return Published(name="made up", paper="nobody", where="nowhere", covers="2-RR", status="unproven", side=side, delta_at=delta_at)
+def described(
+    side: Literal["upper", "lower"], delta_at: Callable[[Setting, float], float] | None = None, epsilon_at: Callable[[Setting, float], float] | None = None
+) -> Published:
+    return Published(name="made up", paper="nobody", where="nowhere", covers="2-RR", status="unproven", side=side, delta_at=delta_at, epsilon_at=epsilon_at)
 
 
 @pytest.mark.parametrize(("side", "share"), [("upper", 0.999), ("lower", 1.001), ("upper", math.nan), ("lower", math.nan), ("upper", -1.0), ("lower", -1.0)])
@@ -60,10 +63,39 @@ def test_the_grid_accepts_the_truth_itself(side: Literal["upper", "lower"]) -> N
     assert not tally.violations
 
 
+@pytest.mark.parametrize(("side", "stated"), [("upper", 1.0), ("upper", 7.0), ("lower", 0.0)])
+def test_claims_that_are_true_of_every_mechanism_are_no_comparisons(side: Literal["upper", "lower"], stated: float) -> None:
+    tally = compare(described(side, lambda *_: stated), binary(6, 1.0), QUICK)
+    assert (tally.comparisons, tally.violations, tally.where) == (0, 0, "")
+    assert tally.trivial >= PROBES
+
+
+@pytest.mark.parametrize(("epsilon", "informative"), [(0.999, True), (1.0, False), (5.0, False)])
+def test_an_epsilon_is_compared_only_if_losses_exceed_it(epsilon: float, informative: bool) -> None:
+    tally = compare(described("upper", epsilon_at=lambda *_: epsilon), binary(6, 1.0), QUICK)
+    assert (tally.comparisons > 0, tally.trivial > 0) == (informative, not informative)
+
+
+@pytest.mark.parametrize(("side", "epsilon"), [("upper", 0.0), ("lower", 0.9)])
+def test_the_grid_notices_an_epsilon_that_is_wrong(side: Literal["upper", "lower"], epsilon: float) -> None:
+    tally = compare(described(side, epsilon_at=lambda *_: epsilon), binary(6, 1.0), QUICK)
+    assert tally.violations
+
+
+def test_points_go_where_a_comparison_can_fail() -> None:
+    def delta_at(_: Setting, epsilon: float) -> float:
+        return 0.999 if 0.2 < epsilon < 0.3 else 1.0
+
+    for points in (PROBES, 5 * PROBES):
+        tally = compare(described("upper", delta_at), binary(6, 1.0), Effort(points=points, seconds=1.0))
+        assert tally.comparisons + tally.trivial == 2 * points  # asked of 2-RR, and of any randomizer
+    assert tally.comparisons > 3 * PROBES
+
+
 def test_refusals_are_counted_apart() -> None:
     def delta_at(_: Setting, epsilon: float) -> float:
         require(epsilon < 0.5, "epsilon must be below 1/2", epsilon)
-        return 1.0
+        return 0.999
 
     tally = compare(described("upper", delta_at), binary(6, 1.0), QUICK)
     assert tally.comparisons > 0

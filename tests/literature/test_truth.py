@@ -1,13 +1,15 @@
 """The grid's own exact answers against plain enumeration, by other means."""
 
 import math
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 
 from shuffledp.exact import haystack_delta, krr, rounds_delta, strong_delta, weak_delta, worst_delta
-from tests.literature.cases import binary, k_ary, k_ary_large, views
-from tests.literature.truth import Array, binary_datasets, binomial
+from tests.literature.cases import binary, binary_far, k_ary, k_ary_large, views
+from tests.literature.truth import Array, Far, binary_datasets, binomial
 
 EPSILONS = np.array([0.0, 0.1, 0.5, 0.8, 0.97])
 
@@ -58,3 +60,40 @@ def test_half_of_the_datasets_in_both_orders_are_all_of_them() -> None:
     some = [pair for j in range(6) for pair in binary_datasets(6, 1.0, ones=[j])]
     worst = np.max([[np.maximum(P - math.exp(eps) * Q, 0.0).sum() for eps in EPSILONS] for P, Q in some], axis=0)
     assert binary(6, 1.0).truth.low(EPSILONS) == pytest.approx(worst, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize(("n", "odds"), [(2, Fraction(3)), (30, Fraction(3, 2)), (60, Fraction(10))])
+def test_far_tails_are_rational_arithmetic_rounded_down(n: int, odds: Fraction, rounds: int) -> None:
+    lie = 1 / (odds + 1)
+    others = [math.comb(n - 1, i) * lie**i * (1 - lie) ** (n - 1 - i) for i in range(n)]
+    zero, one = [*others, Fraction(0)], [Fraction(0), *others]
+    P, Q = ([a * x + (1 - a) * y for x, y in zip(zero, one, strict=True)] for a in (1 - lie, lie))
+    if rounds == 2:
+        P, Q = ([x * y for x, y in product(law, law)] for law in (P, Q))
+    shares = [Fraction(1, 20), Fraction(1, 2), Fraction(19, 20)]
+    thresholds = [1 + share * (odds**rounds - 1) for share in shares]  # e^epsilon
+    exact = [max(sum(max(p - x * q, 0) for p, q in zip(*pair, strict=True)) for pair in ((P, Q), (Q, P))) for x in thresholds]
+    logs = np.array([math.log(value.numerator) - math.log(value.denominator) for value in exact])
+    found = Far(n, math.log(odds), rounds).log_low(np.log(np.array(thresholds, dtype=np.float64)))
+    assert np.all(found <= logs)
+    assert found == pytest.approx(logs, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "epsilon0"), [(50, 1.0), (3000, 0.3)])
+def test_far_tails_continue_those_of_the_same_dataset(n: int, epsilon0: float) -> None:
+    epsilons = np.linspace(0.0, epsilon0, 300)
+    near, far = (case.truth.log_low(epsilons) for case in (binary(n, epsilon0, ones=[0]), binary_far(n, epsilon0)))
+    seen = near > math.log(1e-250)
+    assert seen.sum() > 30
+    assert far[seen] == pytest.approx(near[seen], abs=1e-3)
+    assert np.all(np.diff(far) <= 1e-3)
+    assert np.sum(np.isfinite(far)) >= 298
+
+
+def test_far_tails_keep_their_digits_for_many_users() -> None:
+    """Close to the largest loss one cell is left, that nobody lies: its probability is a product."""
+    n, epsilon0, gap = 3000, 0.5, 1e-5
+    log = -n * math.log1p(math.exp(-epsilon0)) + math.log(-math.expm1(-gap))
+    assert log < -1400.0
+    assert Far(n, epsilon0, 1).log_low(np.array([epsilon0 - gap])) == pytest.approx([log], abs=2e-3)

@@ -13,6 +13,7 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
 
 from shuffledp.exact import blanket, neighbouring_laws, shuffled_law
 
@@ -20,6 +21,7 @@ Array = NDArray[np.float64]
 Laws = tuple[Array, Array]
 
 ROUNDING = 1e-12  # relative to the tail mass: what building a law and summing its tail may be off by
+FAR_ROUNDING = 1e-8  # the same for logarithms, whose last digits are fewer the larger they are
 TINY = 1e-290  # below it a product of probabilities has underflowed somewhere, and ratios mean nothing
 NEGLIGIBLE = 1e-25  # cells that a lower reference may leave out
 UNDERFLOW = 1e-280  # more than all that is lost that way
@@ -72,10 +74,56 @@ class Worst:
         curves = [np.maximum(delta - ROUNDING * mass, 0.0) for delta, mass in (tail.delta(epsilons) for tail in self.winners)]
         return reduce(np.maximum, curves, np.zeros(len(epsilons)))
 
+    def log_low(self, epsilons: Array) -> Array:
+        """The logarithm of ``low``, and minus infinity where that is 0 or has no digits."""
+        low = self.low(epsilons)
+        with np.errstate(divide="ignore"):
+            return np.log(np.where(low > TINY, low, 0.0))
+
     def high(self, epsilons: Array) -> Array:
         """At least the largest delta, at every epsilon."""
         curves = [delta + ROUNDING * mass + UNDERFLOW for delta, mass in (tail.delta(epsilons) for tail in self.every)]
         return reduce(np.maximum, curves, np.zeros(len(epsilons)))
+
+
+class Far:
+    """Binary randomized response when all others hold 0, in one round or two, with probabilities as logarithms: tails far below what a double holds.
+
+    A lower reference, like ``Worst.low``: one dataset, both orders.
+    """
+
+    def __init__(self, n: int, epsilon0: float, rounds: int) -> None:
+        if rounds not in (1, 2):
+            raise ValueError(f"one round or two, got {rounds}")
+        truth, lie = -math.log1p(math.exp(-epsilon0)), -math.log1p(math.exp(epsilon0))
+        count = np.arange(n, dtype=np.float64)
+        others = gammaln(n) - gammaln(count + 1.0) - gammaln(n - count) + count * lie + (n - 1.0 - count) * truth
+        zero, one = np.append(others, -math.inf), np.insert(others, 0, -math.inf)
+        P, Q = np.logaddexp(truth + zero, lie + one), np.logaddexp(lie + zero, truth + one)
+        self.rounds = rounds
+        self.orders = [self._tails(P, Q), self._tails(Q, P)]
+
+    @staticmethod
+    def _tails(P: Array, Q: Array) -> tuple[Array, Array, Array, Array, Array]:
+        order = np.argsort(P - Q, kind="stable")
+        p, q = P[order], Q[order]
+        tails = [np.append(np.logaddexp.accumulate(law[::-1])[::-1], -math.inf) for law in (p, q)]
+        return p - q, p, q, *tails
+
+    def log_low(self, epsilons: Array) -> Array:
+        """At most the logarithm of the larger of both orders' delta; minus infinity where rounding could be all of it."""
+        return np.maximum(*(self._log_delta(*order, epsilons) for order in self.orders))
+
+    def _log_delta(self, losses: Array, p: Array, q: Array, P: Array, Q: Array, epsilons: Array) -> Array:
+        if self.rounds == 1:
+            at = np.searchsorted(losses, epsilons, side="right")
+            above, below = P[at], Q[at]
+        else:  # the second round's loss must exceed what the first one left over
+            at = np.searchsorted(losses, epsilons[:, None] - losses, side="right")
+            above, below = logsumexp(p + P[at], axis=1), logsumexp(q + Q[at], axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = -np.expm1(epsilons + below - above) - FAR_ROUNDING
+            return np.where(share > 0.0, above + np.log(np.maximum(share, 0.0)), -math.inf)
 
 
 def all_datasets(rows: Array, n: int, *, rounds: int = 1, symmetric: bool = False) -> Iterator[Laws]:

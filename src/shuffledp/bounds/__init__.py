@@ -15,18 +15,30 @@ certified         what this package proves
 composition       from one round to many, knowing only (epsilon, delta)
 
 >>> from shuffledp import RR
->>> round(erlingsson.ERLINGSSON.epsilon(Setting(RR(epsilon0=0.4), n=100_000), delta=1e-6), 5)
+>>> round(find("erlingsson-2019").epsilon(Setting(RR(epsilon0=0.4), n=100_000), delta=1e-6), 5)
 0.05642
 """
+
+from difflib import get_close_matches
 
 from shuffledp.bounds import balle, biswas, certified, checkins, cheu, clones_renyi, erlingsson, feldman, girgis, koskela, variation_ratio
 from shuffledp.bounds.base import Published, Setting, Status
 from shuffledp.bounds.composition import COMPOSITIONS, composed
+from shuffledp.errors import InvalidInput
 
-__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed"]
+__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed", "find"]
 
 LITERATURE: tuple[Published, ...] = tuple(
     bound
     for module in (certified, erlingsson, cheu, balle, checkins, feldman, girgis, clones_renyi, koskela, biswas, variation_ratio)
     for bound in module.BOUNDS
 )
+
+
+def find(name: str) -> Published:
+    """The bound of that name, as ``shuffledp bounds`` lists it."""
+    known = {bound.name: bound for bound in LITERATURE}
+    if name not in known:
+        close = get_close_matches(name, known, n=1)
+        raise InvalidInput(f"a bound must be known by its name, got {name!r}. {f'Did you mean {close[0]}?' if close else 'List them: shuffledp bounds'}")
+    return known[name]

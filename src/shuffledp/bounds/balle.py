@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
 from shuffledp.bounds.base import Published, Setting, require
 from shuffledp.randomizers import Laplace
@@ -113,6 +112,8 @@ def delta_bennett_printed(loss: Loss, n: int) -> float:
 
     e^(-s m) tilts the law of M into Bin(n, p), over which 1/m is summed term by term, so n is limited.
     """
+    from scipy.stats import binom  # slow to import, and needed nowhere else
+
     require(n <= MOST_SUMMED, f"n must be at most {MOST_SUMMED} for the printed sum to be affordable", n)
     factor, rate = bennett(loss)
     scale = 1.0 + loss.gamma * math.expm1(-rate)

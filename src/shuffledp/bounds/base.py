@@ -47,8 +47,8 @@ class Setting:
     @property
     def epsilon0(self) -> float:
         """The local guarantee of one report, which must be pure."""
-        require(math.isfinite(self.randomizer.epsilon0), "one report must be purely private, with delta0 = 0", self.randomizer)
-        require(getattr(self.randomizer, "delta0", 0.0) == 0.0, "one report must be purely private, with delta0 = 0", self.randomizer)
+        pure = math.isfinite(self.randomizer.epsilon0) and getattr(self.randomizer, "delta0", 0.0) == 0.0
+        require(pure, "it is about purely private reports, with delta0 = 0", self.randomizer)
         return self.randomizer.epsilon0
 
     @property
@@ -126,17 +126,20 @@ class Published:
         return math.exp(self._boundary(lambda log: stated(setting, math.exp(log)) <= epsilon, LOG_DELTAS))
 
     def seconds(self, setting: Setting) -> float:
-        """About how long an answer takes."""
+        """About how long an answer takes, if there is one."""
+        self._check(setting)
         return 0.0 if self.cost is None else self.cost(setting)
 
     def _check(self, setting: Setting) -> None:
-        require(self.rounds == "any" or setting.rounds == 1, "it is about one round", f"{setting.rounds} rounds")
+        require(self.rounds == "any" or setting.rounds == 1, "it covers one round", f"{setting.rounds} rounds")
         known, asked = ADVERSARIES.index(self.adversary), ADVERSARIES.index(setting.adversary)
         enough = known >= asked if self.side == "upper" else known <= asked  # who sees more learns more
         require(enough, f"it is about the {self.adversary} adversary", f"the {setting.adversary} one")
 
     def _boundary(self, holds: Callable[[float], bool], grid: Sequence[float]) -> float:
         """Where ``holds`` begins to be true, found on a grid first and then by bisection; the end that keeps the bound a bound is returned."""
+        if self.side == "lower":  # a point where nothing is said is no evidence of a leak
+            holds(grid[0])
         found = next((i for i, at in enumerate(grid) if _holds(lambda at=at: holds(at))), None)  # type: ignore[misc]
         if found is None:
             holds(grid[-1])  # raises the reason, if there is one

@@ -28,8 +28,10 @@ __all__ = [
     "SCAN",
     "STRONG",
     "clones_curve",
+    "slowness",
 ]
 
+FEW_CLONES = 30.0
 Describe = Callable[[Setting], Guarantee]
 
 
@@ -81,14 +83,14 @@ def _clones_epsilon(setting: Setting, delta: float) -> float:
     return meets(lambda epsilon, gap: float(curve(np.array([epsilon]), gap)[0]), delta, curve.ceiling, end="upper")
 
 
+def slowness(setting: Setting) -> float:
+    """How many times longer than usual an answer takes: while hardly anybody else makes noise, and for noise on a continuous scale."""
+    epsilon0 = setting.randomizer.epsilon0
+    return 10.0 if math.isinf(epsilon0) else 4.0 if setting.n * math.exp(-epsilon0) < FEW_CLONES else 1.0
+
+
 def _seconds(one: float, many: float) -> Callable[[Setting], float]:
-    """Noise on a continuous scale has many classes of outputs, and takes longer."""
-
-    def seconds(setting: Setting) -> float:
-        slow = 10.0 if not isinstance(setting.randomizer, AnyLDP) and not math.isfinite(setting.randomizer.epsilon0) else 1.0
-        return slow * (one if setting.rounds == 1 else many)
-
-    return seconds
+    return lambda setting: slowness(setting) * (one if setting.rounds == 1 else many)
 
 
 def _certified(

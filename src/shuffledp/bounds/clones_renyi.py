@@ -9,25 +9,32 @@ from functools import lru_cache
 
 from shuffledp import renyi
 from shuffledp.bounds.base import Published, Setting
-from shuffledp.bounds.certified import clones_curve
+from shuffledp.bounds.certified import clones_curve, slowness
 from shuffledp.guarantee import CURVE_GAP
 
 __all__ = ["BOUNDS", "CLONES_RENYI", "divergence"]
 
 
-@lru_cache(maxsize=512)
 def divergence(n: int, epsilon0: float, order: float) -> float:
     """An upper end of the Renyi divergence of the clones pair, for any real order above 1; the pair is symmetric, so in both directions."""
     curve = clones_curve(n, epsilon0)
     return renyi.divergence_at_most(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0, order)
 
 
+@lru_cache(maxsize=64)
+def _divergences(n: int, epsilon0: float) -> dict[float, float]:
+    curve = clones_curve(n, epsilon0)
+    return renyi.divergences_at_most(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0, renyi.ORDERS)
+
+
 def _epsilon(setting: Setting, delta: float) -> float:
-    return renyi.best_epsilon(lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), delta)
+    divergences = _divergences(setting.n, setting.epsilon0)
+    return renyi.best_epsilon(lambda order: setting.rounds * divergences[order], delta)
 
 
 def _delta(setting: Setting, epsilon: float) -> float:
-    return renyi.best_delta(lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), epsilon)
+    divergences = _divergences(setting.n, setting.epsilon0)
+    return renyi.best_delta(lambda order: setting.rounds * divergences[order], epsilon)
 
 
 CLONES_RENYI = Published(
@@ -39,6 +46,6 @@ CLONES_RENYI = Published(
     rounds="any",
     epsilon_at=_epsilon,
     delta_at=_delta,
-    cost=lambda _: 0.5,
+    cost=lambda setting: 0.25 * slowness(setting),
 )
 BOUNDS = (CLONES_RENYI,)

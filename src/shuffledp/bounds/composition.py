@@ -4,7 +4,7 @@ import math
 from typing import Literal
 
 from shuffledp.bounds.base import Published, Setting, require
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import DoesNotApply, InvalidInput
 
 __all__ = ["COMPOSITIONS", "Theorem", "advanced", "basic", "composed", "kairouz_oh_viswanath"]
 
@@ -78,13 +78,21 @@ def _composed(bound: Published, setting: Setting, delta: float, theorem: Theorem
         return bound.epsilon(once, delta=delta)
 
     def one(part: float) -> float:
-        require(part >= 1e-250, "every round's part of delta must be at least 1e-250", f"{part:g}")
-        return bound.epsilon(once, delta=part)
+        """One round at a part of delta; infinite where the bound does not apply to so small a part."""
+        try:
+            require(part >= 1e-250, "every round's part of delta must be at least 1e-250", f"{part:g}")
+            return bound.epsilon(once, delta=part)
+        except DoesNotApply as error:
+            reasons.append(error)
+            return math.inf
 
+    reasons: list[DoesNotApply] = []
     best = rounds * one(delta / rounds)
     for slack in (share * delta for share in SPLITS) if theorem == "advanced" else ():
         part = -math.expm1((math.log1p(-delta) - math.log1p(-slack)) / rounds)  # (1 - part)^rounds (1 - slack) = 1 - delta
         best = min(best, kairouz_oh_viswanath(one(part), part, rounds, slack)[0])
         part = (delta - slack) / rounds
         best = min(best, advanced(one(part), part, rounds, slack)[0])
+    if math.isinf(best) and reasons:
+        raise reasons[0]
     return best

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import binom
 
 from shuffledp.bounds.base import Published, Setting, require
 from shuffledp.errors import DoesNotApply
@@ -37,6 +36,7 @@ __all__ = [
 MANY_CLONES, ITERATIONS = 1000.0, 14  # from this mean of C on a block spans two standard deviations, below it a quarter; and T
 SECONDS_PER_BLOCK = 4.5e-4
 PATIENCE = 600.0
+ROUNDING = 1e-13  # of a binomial tail, relative; it grows slowly with the number of trials
 LEAST_DELTA = 1e-12  # Algorithm 5 subtracts probabilities: below this, rounding decides
 
 
@@ -118,34 +118,42 @@ def _given(n: int, epsilon0: float, delta: float) -> str:
     return f"epsilon0 = {epsilon0:g} with n = {n}, delta = {delta:g}"
 
 
-def divergence_given_count(c: int, epsilon: float, epsilon0: float, *, reverse: bool = False) -> float:
-    """Algorithm 5, B(c): the hockey-stick divergence of P from Q (of Q from P if ``reverse``) given C = c, exact by Lemma F.1.
+def divergence_given_count(c: int, epsilon: float, epsilon0: float, *, reverse: bool = False, rounded: bool = True) -> float:
+    """Algorithm 5, B(c): the hockey-stick divergence of P from Q (of Q from P if ``reverse``) given C = c, by Lemma F.1.
 
-    With a = E/(E+1), P has a Bin(c) + (1-a) (Bin(c)+1) ones. P(x) > e^eps Q(x) exactly below the cutoff b (c+1), b = u/(u+v), u = (1+e^eps) a - e^eps,
-    v = (1+e^eps) a - 1; Q(x) > e^eps P(x) exactly above (1-b)(c+1). Needs 0 <= epsilon < epsilon0.
+    With a = E/(E+1), P has a Bin(c) + (1-a) (Bin(c)+1) ones. P(x) > e^eps Q(x) exactly below the cutoff b (c+1), b = u/(u+v), u = a - e^eps (1-a),
+    v = e^eps a - (1-a); Q(x) > e^eps P(x) exactly above (1-b)(c+1). Needs 0 <= epsilon < epsilon0. Rounded up, as the two terms nearly cancel;
+    or, if not ``rounded``, computed as in the released code, and then it may be too small, 0 or negative.
     """
-    a = 1.0 / (1.0 + math.exp(-epsilon0))
-    e = math.exp(epsilon)
-    u = e * math.expm1(epsilon0 - epsilon)  # both times E + 1
-    v = math.expm1(epsilon0 + epsilon)
-    cutoff = (v if reverse else u) / (u + v) * (c + 1)
-    at = float(binom.cdf(cutoff, c, 0.5))
-    below = float(binom.cdf(cutoff - 1.0, c, 0.5))
-    p = a * at + (1.0 - a) * below
-    q = (1.0 - a) * at + a * below
-    return (1.0 - q) - e * (1.0 - p) if reverse else p - e * q
+    from scipy.stats import binom
+
+    total = math.exp(epsilon0) + 1.0
+    u, v = math.exp(epsilon) * math.expm1(epsilon0 - epsilon) / total, math.expm1(epsilon0 + epsilon) / total
+    if reverse:
+        cutoff = v / (u + v) * (c + 1)
+        near, far = float(binom.sf(cutoff - 1.0, c, 0.5)), float(binom.sf(cutoff, c, 0.5))
+    else:
+        cutoff = u / (u + v) * (c + 1)
+        near, far = float(binom.cdf(cutoff, c, 0.5)), float(binom.cdf(cutoff - 1.0, c, 0.5))
+    if not rounded:
+        a, e = 1.0 / (1.0 + math.exp(-epsilon0)), math.exp(epsilon)
+        return (1.0 - a) * far + a * near - e * (a * far + (1.0 - a) * near)
+    return u * near - v * far + ROUNDING * math.pow(max(c, 1), 0.3) * (u * near + v * far)
 
 
-def delta_upper(n: int, epsilon: float, epsilon0: float, *, step: int, enough: float = 1.0, centre: int | None = None) -> float:
+def delta_upper(n: int, epsilon: float, epsilon0: float, *, step: int, enough: float = 1.0, centre: int | None = None, rounded: bool = True) -> float:
     """Algorithm 6: an upper bound on delta(epsilon) of the pair; ``enough`` is returned as soon as delta is seen to exceed it.
 
     Blocks of ``step`` values of C, from the mean outwards, above and below in turn. B falls as c grows (Lemma F.2), so a block adds at most
     P(C in block) B(its smallest c). When the mass not yet used is below both sums, it is added whole and the loop ends.
     ``centre`` is where the blocks begin, the mean of C unless told; the authors' first release began at n/2, and its README's digits need that.
     """
+    from scipy.stats import binom
+
     p = math.exp(-epsilon0)
     centre = math.ceil((n - 1) * p) if centre is None else centre
     forward = backward = used = 0.0
+    slip = 4.0 * math.ulp(1.0) * rounded  # what rounding may take from a difference of two probabilities
     for turn in range(math.ceil(n / step) + 1):
         for first in (centre + turn * step, centre - (turn + 1) * step):
             low, high = max(first, 0), min(first + step, n) - 1
@@ -154,15 +162,25 @@ def delta_upper(n: int, epsilon: float, epsilon0: float, *, step: int, enough: f
             if max(forward, backward) > enough:
                 return enough
             if 1.0 - used < min(forward, backward):
-                return max(forward, backward) + 1.0 - used
+                return max(forward, backward) + max(1.0 - used, 0.0) + slip
             mass = float(binom.cdf(high, n - 1, p)) - float(binom.cdf(low - 1, n - 1, p))
-            forward += mass * divergence_given_count(low, epsilon, epsilon0)
-            backward += mass * divergence_given_count(low, epsilon, epsilon0, reverse=True)
+            forward += (mass + slip) * divergence_given_count(low, epsilon, epsilon0, rounded=rounded)
+            backward += (mass + slip) * divergence_given_count(low, epsilon, epsilon0, reverse=True, rounded=rounded)
             used += mass
     return max(forward, backward)
 
 
-def epsilon(n: int, epsilon0: float, delta: float, *, iterations: int, step: int, start: float | None = None, centre: int | None = None) -> float:
+def epsilon(
+    n: int,
+    epsilon0: float,
+    delta: float,
+    *,
+    iterations: int,
+    step: int,
+    start: float | None = None,
+    centre: int | None = None,
+    rounded: bool = True,
+) -> float:
     """Algorithm 4: bisection for the smallest epsilon whose Algorithm 6 value is below ``delta``; the upper end is returned.
 
     ``iterations`` is the paper's T, ``step`` its S. The bracket is [0, epsilon0] as in the paper; where delta(epsilon) is nearly 0, as it is for
@@ -172,7 +190,7 @@ def epsilon(n: int, epsilon0: float, delta: float, *, iterations: int, step: int
     low, high = 0.0, epsilon0 if start is None else min(start, epsilon0)
     for _ in range(iterations):
         middle = (low + high) / 2.0
-        if delta_upper(n, middle, epsilon0, step=step, enough=delta, centre=centre) < delta:
+        if delta_upper(n, middle, epsilon0, step=step, enough=delta, centre=centre, rounded=rounded) < delta:
             high = middle
         else:
             low = middle

@@ -15,8 +15,9 @@ from shuffledp.cli import show
 from shuffledp.cli.commands import KRR, Delta, app, command, examples, side_in_words
 from shuffledp.cli.randomizers import read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup
-from shuffledp.comparison import PATIENCE, Compared, Comparison, Left
+from shuffledp.comparison import PATIENCE, Comparison, Left
 from shuffledp.comparison import compare as computed
+from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import check_delta
 
 __all__: list[str] = []
@@ -43,20 +44,24 @@ def compare(
         plots.check_figure(plot)
     if table is not None:
         plots.check_file(table)
+    if plot is not None and table is not None and plot.resolve() == table.resolve():
+        raise InvalidInput(f"--plot and --csv must name two files, got {str(plot)!r} for both. Rename one of them.")
     guarantee = setup.guarantee()
     with show.patiently("computing every bound"):
         found = computed(guarantee, delta=delta, patience=patience)
     if plot is not None:
         plots.comparison_figure(found, plot)
     if table is not None:
-        plots.replace_file(table, lambda temporary: _write_csv(temporary, found.rows))
+        plots.replace_file(table, lambda temporary: _write_csv(temporary, found))
+    notes = [*show.cautions(guarantee, delta), *show.premises(guarantee)]
     if setup.as_json:
         rows = [{cell: _plain(getattr(row, cell)) for cell in CELLS} | {"refuted": row.refuted} for row in found.rows]
         left = {name: [dataclasses.asdict(each) for each in lefts] for name, lefts in (("refused", found.refused), ("skipped", found.skipped))}
         ends = {"lower": found.certified.lower, "upper": found.certified.upper, "method": found.certified.method, "best": found.best.name}
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
-        return show.as_json(ends | {"delta": delta, "bounds": rows} | left | setup.facts(guarantee) | files, show.cautions(guarantee, delta))
+        return show.as_json(ends | {"delta": delta, "bounds": rows} | left | setup.facts(guarantee) | files, notes)
     _print(found)
+    show.sentences(f"\nNote: {note}." for note in notes)
     for what, path in (("figure", plot), ("table", table)):
         if path is not None:
             print(f"\n{what} written to {path}")
@@ -70,9 +75,9 @@ def _print(found: Comparison) -> None:
     show.sentences([""])
     cells = [
         (
-            plots.rounded(row.epsilon, up=row.side == "upper"),
+            plots.rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
             "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
-            f"{1e3 * row.seconds:.3g} ms",
+            show.duration(row.seconds),
             side_in_words(row.side),
             row.status,
             row.name,
@@ -97,11 +102,14 @@ def _list(title: str, lefts: Sequence[Left]) -> None:
         show.bullets(f"{left.name}: {left.reason.removeprefix(REFUSAL)}" for left in lefts)
 
 
-def _write_csv(path: Path, rows: Sequence[Compared]) -> None:
+def _write_csv(path: Path, found: Comparison) -> None:
+    """Every bound, also those without a number, with the reason."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(CELLS)
-        writer.writerows([getattr(row, cell) for cell in CELLS] for row in rows)
+        writer.writerow([*CELLS, "refuted", "reason"])
+        writer.writerows([*(getattr(row, cell) for cell in CELLS), row.refuted, ""] for row in found.rows)
+        for left in (*found.refused, *found.skipped):
+            writer.writerow([*(getattr(left, cell, "") for cell in CELLS), "", left.reason])
 
 
 def _plain(value: object) -> object:
@@ -114,10 +122,13 @@ def bounds(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
     if as_json:
         words = ("name", "paper", "where", "covers", "conditions", "status", "remark", "side", "adversary", "rounds")
         return show.as_json({"bounds": [{word: getattr(bound, word) for word in words} for bound in LITERATURE]})
-    rows = [(bound.name, bound.status, side_in_words(bound.side), bound.citation, bound.covers, bound.conditions) for bound in LITERATURE]
-    show.table(["name", "status", "", "source", "of", "if"], rows, numbers=0)
-    remarks = [f"{bound.name}: {bound.remark}" for bound in LITERATURE if bound.remark]
-    if remarks:
-        show.sentences(["\nRemarks"])
-        show.bullets(remarks)
+    for bound in LITERATURE:
+        show.sentences([f"{bound.name} ({side_in_words(bound.side)}, {bound.status})"])
+        lines = [
+            bound.citation,
+            f"of {bound.covers}",
+            *([f"if {bound.conditions}"] if bound.conditions != "none" else []),
+            *([bound.remark] if bound.remark else []),
+        ]
+        show.bullets(lines)
     return None

@@ -19,7 +19,7 @@ from shuffledp.experiments.run import reproduce as computed
 
 __all__: list[str] = []
 
-FOLDER = Path("reproduced")
+FOLDER = "reproduced"
 
 
 @app.command("reproduce", epilog=examples("reproduce --list", "reproduce koskela-fig1 biswas-table1", "reproduce --all --out figures"))
@@ -30,7 +30,7 @@ def reproduce(
     everything: Annotated[bool, typer.Option("--all", help="All of them, which takes minutes.", rich_help_panel=QUESTION)] = False,
     listing: Annotated[bool, typer.Option("--list", help="Say what there is, and compute nothing.", rich_help_panel=QUESTION)] = False,
     force: Annotated[bool, typer.Option("--force", help="Compute also what is already there.", rich_help_panel=QUESTION)] = False,
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER)] = FOLDER,
+    out: Annotated[str, typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER)] = FOLDER,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
     """The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and SVG.
@@ -44,9 +44,11 @@ def reproduce(
         return _list(chosen, as_json)
     if not names and not everything:
         raise InvalidInput("names of figures or tables are missing. Give some, or --all; see them with: shuffledp reproduce --list")
+    if not out.strip():
+        raise InvalidInput(f"--out must name a folder, got {out!r}. Write . for the current one, or leave it out for {FOLDER!r}.")
     try:
         with _watching(chosen) as progress:
-            outcomes = computed([experiment.name for experiment in chosen], out, force=force, progress=progress)
+            outcomes = computed([experiment.name for experiment in chosen], Path(out), force=force, progress=progress)
     except ReproductionError as error:
         _show(error.outcomes, out, as_json)
         raise
@@ -60,17 +62,19 @@ def _list(chosen: Sequence[Experiment], as_json: bool) -> None:
     return show.table(["name", "what"], [(each.name, f"{each.title}\n{each.paper}. {each.parameters}") for each in chosen], numbers=0)
 
 
-def _show(outcomes: Sequence[Outcome], out: Path, as_json: bool) -> None:
+def _show(outcomes: Sequence[Outcome], out: str, as_json: bool) -> None:
     if as_json:
         rows = [
             {"name": each.name, "state": each.state, "seconds": each.seconds, "files": [str(path) for path in each.files]}
             | ({"error": each.error} if each.error else {})
             for each in outcomes
         ]
-        return show.as_json({"out": str(out), "experiments": rows})
-    cells = [(f"{each.seconds:.1f}", each.state, each.name, " ".join(path.suffix[1:] for path in each.files)) for each in outcomes]
+        return show.as_json({"out": out, "experiments": rows})
+    cells = [
+        ("-" if each.state == "kept" else f"{each.seconds:.1f}", each.state, each.name, " ".join(path.suffix[1:] for path in each.files)) for each in outcomes
+    ]
     show.table(["seconds", "", "name", "files"], cells, numbers=1)
-    return show.sentences([f"\nThe files are in {out}."])
+    return show.sentences([f"\nThe files are in {out!r}."])
 
 
 @contextmanager

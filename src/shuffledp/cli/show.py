@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,10 +14,11 @@ from rich.text import Text
 from shuffledp.guarantee import Guarantee
 from shuffledp.plots import parts, rounded
 
-__all__ = ["answer", "as_json", "bullets", "cautions", "crowd", "meaning", "patiently", "premises", "sentences", "short", "table"]
+__all__ = ["answer", "as_json", "bullets", "cautions", "crowd", "duration", "meaning", "patiently", "premises", "sentences", "short", "table"]
 
 PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
+WIDE = 400  # columns of a table that nobody looks at
 
 
 def as_json(facts: Mapping[str, object], notes: Sequence[str] = ()) -> None:
@@ -68,13 +70,27 @@ def bullets(lines: Iterable[str]) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
-    """Print a table whose first ``numbers`` columns are aligned to the right."""
+    """Print a table whose first ``numbers`` columns are aligned to the right. A long cell is folded, never cut; in a pipe, nothing is."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for i, column in enumerate(columns):
-        grid.add_column(column, justify="right" if i < numbers else "left", no_wrap=i < numbers)
+        grid.add_column(column, justify="right" if i < numbers else "left", no_wrap=i < numbers, overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
-    Console(highlight=False).print(grid)
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDE
+    console.print(grid)
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that a person would choose.
+
+    >>> duration(0.01234), duration(2.44), duration(300.0)
+    ('12 ms', '2.4 s', '5 min')
+    """
+    if seconds < 0.9995:
+        return f"{1e3 * seconds:.2g} ms" if seconds < 0.01 else f"{1e3 * seconds:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60.0:.0f} min"
 
 
 def short(value: float) -> str:

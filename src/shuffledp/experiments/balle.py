@@ -14,7 +14,7 @@ import numpy as np
 
 from shuffledp.bounds import balle, erlingsson
 from shuffledp.errors import DoesNotApply
-from shuffledp.experiments.base import Axis, Experiment, Line
+from shuffledp.experiments.base import Axis, Experiment, Line, find
 from shuffledp.mechanism import shuffle
 from shuffledp.randomizers import KRR, AnyLDP, Laplace
 from shuffledp.randomizers.base import Floats, Randomizer
@@ -119,10 +119,10 @@ def figure_2() -> Iterator[Line]:
     below = np.minimum(laws[0.0], laws[1.0])  # the infimum over all inputs: |y - x| is largest at an end of [0, 1]
     gamma = Laplace(epsilon0=1.0).gamma
     for x, law in laws.items():
-        yield Line(f"mu_{x:g}", "law", y, law, "laws")
+        yield Line(f"mu for x = {x:g}", "law", y, law, "laws")
     yield Line("gamma omega", "law", y, below, "laws")
     for x, law in laws.items():
-        yield Line(f"nu_{x:g}", "law", y, (law - below) / (1.0 - gamma), "parts")
+        yield Line(f"nu for x = {x:g}", "law", y, (law - below) / (1.0 - gamma), "parts")
     yield Line("omega", "law", y, below / gamma, "parts")
 
 
@@ -181,7 +181,7 @@ def panel_iv() -> Iterator[Line]:
 
 def values(lines: Sequence[Line], label: str, where: Line | None = None) -> Floats:
     """The y of one line; with ``where``, at that line's x, all of which it must have."""
-    line = next(line for line in lines if line.label == label)
+    line = find(lines, label)
     return line.y if where is None else line.y[np.searchsorted(line.x, where.x)]
 
 
@@ -192,7 +192,7 @@ def span(ratio: Floats) -> str:
 def verdict_2(lines: Sequence[Line]) -> str:
     y = lines[0].x
     mass = float(np.trapezoid(values(lines, "gamma omega"), y))
-    parts = np.array([values(lines, f"nu_{x}") for x in ("0", "0.5", "1")])
+    parts = np.array([values(lines, f"nu for x = {x}") for x in ("0", "0.5", "1")])
     return (
         f"The blanket lies below all three laws and has mass {mass:.4f}; Lemma 6 says e^(-1/2) = {math.exp(-0.5):.4f}. "
         f"What is left of each law, nu_x, is nowhere below {parts.min():.1g} and has mass {span(np.trapezoid(parts, y, axis=1))}. "
@@ -203,17 +203,17 @@ def verdict_2(lines: Sequence[Line]) -> str:
 
 
 def verdict_i(lines: Sequence[Line]) -> str:
-    few = next(line for line in lines if line.label == "Bennett, as printed")
+    few = find(lines, "Bennett, as printed")
     older, hoeffding, bennett = (values(lines, label) for label in ("EFMRTT'19", "Hoeffding", "Bennett, corrected"))
     upper, lower = values(lines, "any randomizer, ours"), values(lines, "any randomizer, no less is possible")
     wins = few.x[few.y < values(lines, "Hoeffding", few)]
     return (
         f"The paper says that its bounds are significantly smaller than EFMRTT'19: EFMRTT'19 is {span(older / hoeffding)} times Hoeffding "
-        f"and {span(older / bennett)} times corrected Bennett (it is drawn at epsilon0 = 1/2, which its theorem excludes by a hair). "
+        f"and {span(older / bennett)} times corrected Bennett (it is drawn at epsilon0 = 1/2, which its theorem excludes by a hair).\n\n"
         "The paper says that Hoeffding is better for small n and Bennett for large. "
         f"That is true of the Bennett curve as printed ({f'from n = {wins[0]:.0f} on' if len(wins) else 'nowhere'}), "
         "but it rests on the wrong Lemma 11 (erratum 7): "
-        f"corrected, Bennett is below Hoeffding at {int(np.sum(bennett < hoeffding))} of the {len(bennett)} points. "
+        f"corrected, Bennett is below Hoeffding at {int(np.sum(bennett < hoeffding))} of the {len(bennett)} points.\n\n"
         f"Theorem 6, which the paper names as its Hoeffding curve, is {span(values(lines, 'Theorem 6') / hoeffding)} times that; "
         "the code plots the sum itself. "
         f"Hoeffding is {span(values(lines, 'Hoeffding', few) / upper)} times our upper end, "
@@ -222,7 +222,7 @@ def verdict_i(lines: Sequence[Line]) -> str:
 
 
 def verdict_ii(lines: Sequence[Line]) -> str:
-    few = next(line for line in lines if line.label == "RR-2, ours")
+    few = find(lines, "RR-2, ours")
     theirs = {name: values(lines, name) for name in ("Generic", *MECHANISMS)}
     ordered = bool(np.all((theirs["RR-2"] >= theirs["Laplace"]) & (theirs["Laplace"] >= theirs["RR-100"])))
     reverse = int(np.sum(values(lines, "RR-100, ours") > values(lines, "RR-2, no more is possible")))
@@ -231,10 +231,10 @@ def verdict_ii(lines: Sequence[Line]) -> str:
     known = values(lines, "EFMRTT'19")
     return (
         "The paper observes the advantage of knowing the mechanism: "
-        f"every specific curve {'does lie' if above else 'does not lie'} above the generic one. "
+        f"every specific curve {'does lie' if above else 'does not lie'} above the generic one.\n\n"
         "It also reads from these curves that at the same local privacy RR-2 amplifies better than Laplace, and Laplace better than RR-100. "
         f"Its curves {'do lie' if ordered else 'do not lie'} in that order, but this is a property of Hoeffding's inequality and not of the mechanisms: "
-        f"RR-100 provably allows a larger epsilon0 than RR-2 possibly can at {reverse} of {len(few.x)} values of n. "
+        f"RR-100 provably allows a larger epsilon0 than RR-2 possibly can at {reverse} of {len(few.x)} values of n.\n\n"
         f"At n = {few.x[-1]:.0f} the largest epsilon0, theirs against ours: {gains}. "
         f"EFMRTT'19 applies at {int(np.sum(~np.isnan(known)))} of {len(known)} points and allows at most {float(np.nanmax(known)):.2f} there."
     )
@@ -242,7 +242,7 @@ def verdict_ii(lines: Sequence[Line]) -> str:
 
 def beyond(lines: Sequence[Line], printed: str, limit: str) -> str:
     """Where a curve made with the printed lemma allows more than any analysis may."""
-    few = next(line for line in lines if line.label == printed)
+    few = find(lines, printed)
     most = values(lines, limit)
     worst = int(np.argmax(few.y / most))
     count = f"at {int(np.sum(few.y > most))} of {len(few.x)} values of n"
@@ -258,8 +258,8 @@ def verdict_iii(lines: Sequence[Line]) -> str:
     return (
         "The paper says that Bennett is better than Hoeffding for every mechanism. "
         "The authors' first code, whose notebook says that it made the plots, has the printed Lemma 11 (erratum 7). "
-        f"Corrected, Bennett allows less than Hoeffding at {losses}. "
-        f"The paper says that the gain is greatest for RR-100; corrected Bennett allows, times what Hoeffding does, {gains}. "
+        f"Corrected, Bennett allows less than Hoeffding at {losses}.\n\n"
+        f"The paper says that the gain is greatest for RR-100; corrected Bennett allows, times what Hoeffding does, {gains}.\n\n"
         f"The printed curves are not merely unproven: explicit datasets refute the epsilon0 that they allow, {refuted}. "
         f"At the largest n ours allow {allowed}."
     )
@@ -318,7 +318,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         name="balle-fig3iii",
         paper=PAPER,
-        title="Figure 3 (iii): The local privacy that shuffling allows: Hoeffding against Bennett",
+        title="Figure 3 (iii): The local privacy that shuffling allows, Hoeffding against Bennett",
         parameters=THEIRS,
         x=USERS,
         y=LARGEST_LOCAL,
@@ -329,7 +329,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         name="balle-fig3iv",
         paper=PAPER,
-        title="Figure 3 (iv): The same for randomized response on n^(1/3) values",
+        title="Figure 3 (iv): The local privacy that shuffling allows for randomized response on n^(1/3) values",
         parameters="epsilon = 0.1, delta = n^-2, k = int(n^(1/3)), n = 1e2..1e5 (50 points), the paper's (authors' notebook); ours at 8 of them",
         x=USERS,
         y=LARGEST_LOCAL,

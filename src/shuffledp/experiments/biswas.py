@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from shuffledp.bounds.biswas import delta_corrected, delta_printed
-from shuffledp.experiments.base import Axis, Experiment, Line
+from shuffledp.experiments.base import Axis, Experiment, Kind, Line, find
 from shuffledp.mechanism import shuffle
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.base import Floats
@@ -18,6 +18,7 @@ __all__ = ["EXPERIMENTS"]
 PAPER = "Biswas et al. 2023"
 THEOREM, CORRECTED, TRUTH = "Theorem 1 as printed", "Theorem 1 corrected: one bin, one dataset", "certified: the histogram, worst dataset"
 WORST = "Theorem 1 corrected: one bin, worst n0"
+KINDS: tuple[Kind, Kind] = ("printed", "invalid")
 Formula = Callable[[int, int, float, int, float], float]
 
 # Table 1: n = 100, eps0 = 0.5; the columns are named by the paper's references.
@@ -105,18 +106,13 @@ def _orders(truth: Floats, found: Floats) -> Floats:
     return np.where(known, np.log10(np.where(known, truth, 1.0)) - np.log10(np.where(known, found, 1.0)), np.nan)
 
 
-def _chosen(lines: Sequence[Line], label: str, kind: str, panel: str) -> Floats:
-    return next(line.y for line in lines if (line.label, line.kind, line.panel) == (label, kind, panel))
-
-
 def _compared(lines: Sequence[Line]) -> str:
     """What the printed column is, and how far it is from the truth."""
     pairs, gaps, narrow = [], [], []
     for panel in dict.fromkeys(line.panel for line in lines):
-        printed, misprint, corrected, lower = (
-            _chosen(lines, label, kind, panel) for label, kind in ((THEOREM, "printed"), (THEOREM, "invalid"), (CORRECTED, "law"), (TRUTH, "lower"))
-        )
-        at = next(line.x for line in lines if line.panel == panel)
+        printed, misprint = (find(lines, THEOREM, kind, panel).y for kind in KINDS)
+        corrected, lower = find(lines, CORRECTED, "law", panel).y, find(lines, TRUTH, "lower", panel).y
+        at = find(lines, TRUTH, "lower", panel).x
         known = (printed > 0.0) & (misprint > 0.0)
         pairs += [(panel, *row) for row in zip(at[known].tolist(), printed[known].tolist(), misprint[known].tolist(), strict=True)]
         gaps += np.log10(lower[known] / printed[known]).tolist()
@@ -125,7 +121,7 @@ def _compared(lines: Sequence[Line]) -> str:
     agreeing = f"{len(pairs) - len(off)} of the {len(pairs)} positive numbers printed agree within 2 % with Theorem 1 *as printed*"
     exceptions = f" (the others: {'; '.join(off)})" if off else ""
     return (
-        f"{agreeing}{exceptions}, which is a misprint (erratum 1): it averages the square of a share where the share itself belongs. "
+        f"{agreeing}{exceptions}, which is a misprint (erratum 1): it averages the square of a share where the share itself belongs.\n\n"
         f"They lie {min(gaps):.0f} to {max(gaps):.0f} orders of magnitude below the certified delta of the released histogram. "
         f"Corrected, the theorem is the exact delta of one bin on one dataset in one order, still {min(narrow):.1f} to {max(narrow):.1f} orders "
         "of magnitude too small for a guarantee (erratum 2)."
@@ -133,23 +129,25 @@ def _compared(lines: Sequence[Line]) -> str:
 
 
 def _verdict_1(lines: Sequence[Line]) -> str:
-    off = max(float(np.abs(np.log(_chosen(lines, label, "outside", "") / _chosen(lines, label, "printed", "")))[:1].max()) for label in list(COLUMNS)[:3])
-    upper = _chosen(lines, TRUTH, "upper", "")
-    least = float(np.log10(np.min([_chosen(lines, label, "printed", "") for label in COLUMNS], axis=0) / upper).min())
+    off = max(float(np.abs(np.log(find(lines, label, "outside").y / find(lines, label, "printed").y))[0]) for label in list(COLUMNS)[:3])
+    upper = find(lines, TRUTH, "upper").y
+    least = float(np.log10(np.min([find(lines, label, "printed").y for label in COLUMNS], axis=0) / upper).min())
     return (
-        f"{_compared(lines)} The other columns are not those papers' bounds either: [10] is a theorem that needs n >= 1000, [3] and [11] recompute "
+        f"{_compared(lines)}\n\nThe other columns are not those papers' bounds either: [10] is a theorem that needs n >= 1000, [3] and [11] recompute "
         f"as asymptotic forms with the constant 1 (within {100 * off:.1f} % at epsilon = 0.1), [14] could not be "
         f"identified. Here they happen to lie at least {least:.1f} orders of magnitude above the certified upper end."
     )
 
 
 def _verdict_3(lines: Sequence[Line]) -> str:
-    return f"{_compared(lines)} The rows for n = 50 and n = 150 recompute with n0 = 0.8 n, not with the 80 that the text says; 80 of 49 others is impossible."
+    return (
+        f"{_compared(lines)}\n\nThe rows for n = 50 and n = 150 recompute with n0 = 0.8 n, not with the 80 that the text says; 80 of 49 others is impossible."
+    )
 
 
 def _verdict_gap(lines: Sequence[Line]) -> str:
-    worst = {panel: float(np.nanmax(_chosen(lines, THEOREM, "invalid", panel))) for panel in GAPS}
-    kinder = {panel: float(np.nanmax(_chosen(lines, WORST, "law", panel))) for panel in GAPS}
+    worst = {panel: float(np.nanmax(find(lines, THEOREM, "invalid", panel).y)) for panel in GAPS}
+    kinder = {panel: float(np.nanmax(find(lines, WORST, "law", panel).y)) for panel in GAPS}
     first, second = GAPS
     return (
         f"The theorem as printed understates delta by up to {worst[first]:.0f} orders of magnitude in the setting of Table 1 and {worst[second]:.0f} "

@@ -4,7 +4,8 @@ A curve keeps its colour and marker in all panels. What kind it is shows in the 
 
     upper      thick and dark, and the band down to "lower" of the same label holds the truth
     published  thin, with markers                    outside  the same, dashed: where the theorem's conditions fail
-    invalid    dotted                                printed  markers alone: numbers copied from the paper
+    unproven   dash-dotted                           invalid  dotted
+    printed    markers alone: numbers copied from the paper
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = ["draw", "figure", "heading"]
 
 DPI = 160
 MARKS = 7  # markers along one curve
-REMARKS: dict[Kind, str] = {"outside": "outside its conditions", "invalid": "invalid", "printed": "the paper's numbers"}
+REMARKS: dict[Kind, str] = {"outside": "outside its conditions", "unproven": "unproven", "invalid": "invalid", "printed": "the paper's numbers"}
 VARIANTS: dict[Kind, str] = {"outside": "dashed: outside its conditions", "invalid": "dotted: invalid", "printed": "large marks: the paper's numbers"}
 PANELS_IN_A_ROW = 3
 LETTER = 0.066  # width of a letter of the legend, in inches
@@ -117,6 +118,8 @@ def _axes(experiment: Experiment) -> tuple[tuple[str, Axis], tuple[str, Axis]]:
 
 def _comparable(panels: Sequence[Sequence[Floats]], axis: Axis) -> bool:
     """Whether one scale shows every panel well: each fills at least a quarter of it."""
+    if axis.own:
+        return False
     spans = []
     for values in panels:
         known = np.concatenate([each[np.isfinite(each)] for each in values]) if values else np.empty(0)
@@ -167,8 +170,10 @@ def _bands(axes: Axes, lines: Sequence[Line], looks: dict[str, Look], experiment
         if lower is not None:
             at, mine, others = np.intersect1d(line.x, lower.x, return_indices=True)
             low, high = lower.y[others], line.y[mine]
-            low = np.where(low > 0.0, low, 1e-300) if experiment.y.log else low
             known = np.isfinite(low) & np.isfinite(high)
+            if experiment.y.log:
+                known &= high > 0.0
+                low = np.where(low > 0.0, low, 1e-300)
             axes.fill_between(at, low, high, where=known, color=looks[line.label].colour, alpha=BAND, linewidth=0.0, zorder=1.0)
 
 
@@ -217,7 +222,7 @@ def _entries(lines: Sequence[Line], looks: dict[str, Look]) -> list[tuple[str, A
             handle = (Patch(facecolor=look.colour, alpha=BAND if len(certified) == 2 else 0.0), Line2D([], [], **style(certified[0], look)))
             ours = ", certified" if mine - {"upper", "lower"} and "certified" not in text else ""
             entries.append(((False, place), text + ours, handle))
-        others = [kind for kind in ("published", "law", "outside", "invalid", "printed") if kind in mine]
+        others = [kind for kind in ("published", "law", "unproven", "outside", "invalid", "printed") if kind in mine]
         if others:
             entries.append(((True, place), text + _remark(text, others), Line2D([], [], **style(others[0], look))))
     entries.sort(key=lambda entry: entry[0])

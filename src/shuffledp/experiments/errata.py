@@ -1,8 +1,9 @@
 """Formulas that are wrong as printed, each with a few lines that show it. ``python -m shuffledp.experiments.errata`` prints docs/errata.md."""
 
+import doctest
 from dataclasses import dataclass
 
-__all__ = ["ERRATA", "SETUP", "Erratum", "page"]
+__all__ = ["ERRATA", "SETUP", "Erratum", "page", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +18,22 @@ class Erratum:
     snippet: str
 
 
+# The blank lines are those of a formatter, and they end the function when this is pasted into a terminal.
 SETUP = """\
->>> import shuffledp as sdp
->>> from shuffledp import exact
->>> from shuffledp.bounds import LITERATURE, Setting, biswas
->>> bound = {b.name: b for b in LITERATURE}
->>> def show(*values):
-...     print(*(f"{value:.4g}" for value in values))
+from math import exp, log, log1p, sqrt
+
+from scipy.stats import binom
+
+import shuffledp as sdp
+from shuffledp import exact
+from shuffledp.bounds import LITERATURE, Setting, biswas
+
+
+def show(*values):
+    print(*(f"{value:.4g}" for value in values))
+
+
+bound = {b.name: b for b in LITERATURE}
 """
 
 ERRATA: tuple[Erratum, ...] = (
@@ -65,7 +75,7 @@ ERRATA: tuple[Erratum, ...] = (
         ),
         instead="`shuffledp-strong`, or `koskela-2021-krr-strong-exact` with the paper's own algorithm",
         snippet="""\
->>> from scipy.stats import binom; p = sdp.KRR(k=3, epsilon0=2.0).gamma / 3
+>>> p = sdp.KRR(k=3, epsilon0=2.0).gamma / 3
 >>> show(exact.hockey_stick(binom.pmf(range(-1, 8), 7, p), binom.pmf(range(9), 7, p), 0.6), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
 0.2428 0.2552
 >>> survey = sdp.KRR.from_gamma(k=2, gamma=0.2)
@@ -186,13 +196,53 @@ ERRATA: tuple[Erratum, ...] = (
         ),
         instead="`feldman-2020-thm-3.1` inside its condition, `shuffledp-any` everywhere",
         snippet="""\
->>> from math import exp, log, log1p, sqrt; e, n, delta = exp(7.65), 10**5, 1e-10
+>>> e, n, delta = exp(7.65), 10**5, 1e-10
 >>> epsilon = log1p((e - 1) / (e + 1) * (8 * sqrt(e * log(4 / delta) / n) + 8 * e / n))
 >>> show(delta, *(bound[name].delta(Setting(sdp.AnyLDP(epsilon0=7.65), n), epsilon=epsilon) for name in ("feldman-2020-clones-exact", "shuffledp-any")))
 1e-10 4.41e-08 4.472e-14
 """,
     ),
+    Erratum(
+        number=12,
+        where="Balle, Bell, Gascon and Nissim 2019, Figure 3 (iii) and (iv), the Bennett curves for k-RR",
+        wrong="The local privacy that they allow is too weak: with 1e5 users and 100 values, epsilon0 = 5.2 is said to give epsilon <= 0.1.",
+        why=(
+            "They agree with Lemma 11 as printed (erratum 7), as in the authors' first code. From left to right: as printed, a lower bound on the truth, "
+            "corrected. That Bennett is always better than Hoeffding, as the text says of this figure, is not true of the corrected lemma either."
+        ),
+        instead="`balle-2019-bennett-krr`, or `sdp.calibrate(sdp.KRR, k=100, n=100_000, epsilon=0.1, delta=1e-6)`",
+        snippet="""\
+>>> survey = Setting(sdp.KRR(k=100, epsilon0=5.2), n=100_000)
+>>> names = ("balle-2019-bennett-krr-printed", "shuffledp-lower", "balle-2019-bennett-krr")
+>>> show(*(bound[name].epsilon(survey, delta=1e-6) for name in names))
+0.09696 0.182 0.2168
+""",
+    ),
+    Erratum(
+        number=13,
+        where="Koskela, Heikkila and Honkela 2021, first version, (5.2), the weak adversary",
+        wrong="The divergence between the laws of one value's count is called the weak adversary's delta. It is below even what the shuffler alone leaks.",
+        why="As in erratum 3, the view holds two counts. The revision replaces the formula (erratum 10).",
+        instead="`balle-2019-blanket-exact`, which is the weak adversary's delta",
+        snippet="""\
+>>> survey = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8)
+>>> show(bound["koskela-2021-krr-weak-first"].delta(survey, epsilon=0.6), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
+0.2298 0.2552
+""",
+    ),
 )
+
+
+def plain(session: str) -> str:
+    """A session without its prompts, to be pasted as it is; what it prints becomes a comment.
+
+    >>> print(plain(">>> x = 2\\n>>> x + 1\\n3\\n"), end="")
+    x = 2
+    x + 1
+    # 3
+    """
+    examples = doctest.DocTestParser().get_examples(session)
+    return "".join(example.source + "".join(f"# {said}\n" for said in example.want.splitlines()) for example in examples)
 
 
 def page() -> str:
@@ -200,14 +250,14 @@ def page() -> str:
     parts = [
         "# Errata",
         "What is wrong in the papers on shuffling, as far as exact enumeration has shown it. Every block below runs in the tests: paste the first one, and "
-        "then any other. This page is generated from `shuffledp.experiments.errata`.",
+        "then any other; the comment under a line is what it prints. This page is generated from `shuffledp.experiments.errata`.",
         f"```python\n{SETUP}```",
     ]
     for erratum in ERRATA:
         parts += [
             f"## {erratum.number}. {erratum.where}",
             f"{erratum.wrong} {erratum.why}",
-            f"```python\n{erratum.snippet}```",
+            f"```python\n{plain(erratum.snippet)}```",
             f"Use instead: {erratum.instead}.",
         ]
     return "\n\n".join(parts) + "\n"

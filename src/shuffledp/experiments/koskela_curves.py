@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.bounds.fourier import Grid, Pair
-from shuffledp.experiments.base import Kind, Line
+from shuffledp.experiments.base import Kind, Line, find
 from shuffledp.guarantee import Guarantee
 from shuffledp.randomizers.base import End, Floats
 
-__all__ = ["GRID", "PAPER", "below", "certified", "certified_profile", "deltas_of", "epsilons_of", "find", "keyed", "parted", "reaches", "value"]
+__all__ = ["GRID", "PAPER", "below", "certified", "certified_profile", "deltas_of", "epsilons_of", "keyed", "parted", "reaches", "value"]
 
 PAPER = "Koskela, Heikkila and Honkela 2021, arXiv 2106.00477"
 GRID = "Fourier accountant with L = 20, m = 1e7, as in the paper"
@@ -70,12 +70,7 @@ def parted(label: str, x: Floats, y: Floats, holds: NDArray[np.bool_], panel: st
             yield Line(label, kind, x, np.where(part, y, math.nan), panel)  # type: ignore[arg-type]
 
 
-def find(lines: Sequence[Line], label: str, kind: Kind, panel: str = "") -> Line:
-    """The line of that name."""
-    return next(line for line in lines if (line.label, line.kind, line.panel) == (label, kind, panel))
-
-
-def value(lines: Sequence[Line], label: str, kind: Kind, x: float, panel: str = "") -> float:
+def value(lines: Sequence[Line], label: str, kind: Kind, x: float, panel: str | None = None) -> float:
     """A line's y at the computed point nearest to x, on the scale of ratios."""
     line = find(lines, label, kind, panel)
     return float(line.y[np.argmin(np.abs(np.log(line.x / x)))])

@@ -15,8 +15,8 @@ import shuffledp as sdp
 from shuffledp.bounds.fourier import Pair
 from shuffledp.bounds.koskela import balle_epsilon
 from shuffledp.bounds.koskela_pairs import clones_pair, krr_strong_pair, krr_weak_pair, one_count_pair
-from shuffledp.experiments.base import Axis, Experiment, Kind, Line
-from shuffledp.experiments.koskela_curves import GRID, PAPER, below, certified, epsilons_of, find, keyed, parted, value
+from shuffledp.experiments.base import Axis, Experiment, Kind, Line, find
+from shuffledp.experiments.koskela_curves import GRID, PAPER, below, certified, epsilons_of, keyed, parted, value
 from shuffledp.randomizers.base import Floats
 
 __all__ = ["FIG1", "FIG3", "FIG4", "FIG10"]
@@ -87,13 +87,14 @@ def _verdict_1(lines: Sequence[Line]) -> str:
     return (
         f"**Agrees**: one round of the exact strong and weak views, at delta = 1e-6, gives {at(STRONG, 'upper', 1):.3f} and {at(WEAK, 'upper', 1):.3f}: a "
         "clear difference, and both are far below the analytic bound, as the paper says. "
-        f"The analytic curve runs from {np.nanmin(balle):.2f} to {np.nanmax(balle):.2f}, all of it outside the theorem's condition epsilon <= 1. "
-        f"**Does not**: the curves are called tight. For the strong adversary Thm 8 gives, at delta = 1e-6 and 1, 4, 16 rounds, {'; '.join(loose)}: "
-        "loose here, and not a bound in general (erratum 4: its counts are taken as independent). "
-        f"For the weak adversary Thm 10 with independent counts lies *below* the certified lower end {' and '.join(where) or 'nowhere'}: "
+        f"The analytic curve runs from {np.nanmin(balle):.2f} to {np.nanmax(balle):.2f}, all of it outside the theorem's condition epsilon <= 1.\n\n"
+        "**Does not**: the curves are called tight, and are not.\n\n"
+        f"- For the strong adversary Thm 8 gives, at delta = 1e-6 and 1, 4, 16 rounds, {'; '.join(loose)}: "
+        "loose here, and not a bound in general (erratum 4: its counts are taken as independent).\n"
+        f"- For the weak adversary Thm 10 with independent counts lies *below* the certified lower end {' and '.join(where) or 'nowhere'}: "
         f"at delta = 1e-6 and 16 rounds {at(THM_10, 'invalid', 16):.3f}, where the truth is at least {at(WEAK, 'lower', 16):.3f}. With the counts of its own "
-        f"proof it is a bound, {at(PROOF, 'published', 16):.3f}, and loose ({_percent(at(PROOF, 'published', 16), at(WEAK, 'upper', 16))}). "
-        f"The axis of the first version is labelled up to 2.5, where Thm 8 with 16 rounds (from {at(THM_8, 'invalid', 16, 1e-3):.2f} to "
+        f"proof it is a bound, {at(PROOF, 'published', 16):.3f}, and loose ({_percent(at(PROOF, 'published', 16), at(WEAK, 'upper', 16))}).\n"
+        f"- The axis of the first version is labelled up to 2.5, where Thm 8 with 16 rounds (from {at(THM_8, 'invalid', 16, 1e-3):.2f} to "
         f"{at(THM_8, 'invalid', 16, 1e-7):.2f}) would hardly be seen: it seems to show (5.1), the law of one count, which with one round and delta = 1e-6 "
         f"gives {at(FIRST_STRONG, 'invalid', 1):.3f}, {_percent(at(FIRST_STRONG, 'invalid', 1), at(STRONG, 'lower', 1))} from the strong view (erratum 3)."
     )
@@ -102,7 +103,7 @@ def _verdict_1(lines: Sequence[Line]) -> str:
 FIG1 = Experiment(
     name="koskela-fig1",
     paper=PAPER,
-    title="Figure 1: k-RR in one and several rounds: strong and weak adversary",
+    title="Figure 1: k-RR in one and several rounds, against the strong and the weak adversary",
     parameters=f"n = 1000, gamma = 0.25, k = 4 (the paper's). {GRID}.",
     x=Axis(DELTA, log=True, limits=(1e-7, 1e-3)),
     y=Axis(EPSILON),
@@ -114,6 +115,7 @@ FIG1 = Experiment(
 # Figure 3
 
 K3, GAMMA3, PANELS3 = 5, 0.1, {"(a) n = 1e3": 10**3, "(b) n = 1e4": 10**4}
+LABELLED3 = {"(a) n = 1e3": 3.5, "(b) n = 1e4": 1.0}  # the largest number at the paper's axis
 
 
 def _compute_3() -> Iterator[Line]:
@@ -131,9 +133,11 @@ def _verdict_3(lines: Sequence[Line]) -> str:
     limit = float(np.max(outside.x[outside.y > 1.0]))
     ratio = [value(lines, BALLE, "outside" if panel == a else "published", 1e-5, panel) / value(lines, STRONG, "upper", 1e-5, panel) for panel in (a, b)]
     first = [_percent(value(lines, FIRST_STRONG, "invalid", 1e-5, panel), value(lines, STRONG, "lower", 1e-5, panel)) for panel in (a, b)]
+    highest = [float(np.nanmax(find(lines, BALLE, "outside", panel).y)) for panel in (a, b)]
     eight = [_percent(value(lines, THM_8, "invalid", 1e-5, panel), value(lines, STRONG, "upper", 1e-5, panel)) for panel in (a, b)]
     return (
         f"**Agrees**: the analytic bound is far from tight: at delta = 1e-5 it is {ratio[0]:.1f} (a) and {ratio[1]:.1f} (b) times the exact strong view. "
+        f"Its highest points are {highest[0]:.2f} and {highest[1]:.2f}, and the last labels of the paper's axes {LABELLED3[a]:.1f} and {LABELLED3[b]:.1f}.\n\n"
         f"**Does not**: its condition epsilon <= 1 fails everywhere in (a) and up to delta = {limit:.1e} in (b), where the paper draws it all the same. "
         f"The Fourier accountant's curve of (5.1) is not the strong view: {first[0]} and {first[1]} from the certified lower end at delta = 1e-5 (erratum 3); "
         f"the revision's Thm 8 would be {eight[0]} and {eight[1]} from the upper one (erratum 4)."
@@ -143,10 +147,10 @@ def _verdict_3(lines: Sequence[Line]) -> str:
 FIG3 = Experiment(
     name="koskela-fig3",
     paper=PAPER,
-    title="Figure 3: k-RR, one round: the strong adversary and the analytic bound",
+    title="Figure 3: one round of k-RR, the strong adversary and the analytic bound",
     parameters=f"gamma = 0.1, k = 5 (the paper's). {GRID}.",
     x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
-    y=Axis(EPSILON),
+    y=Axis(EPSILON, own=True),
     count=11,
     compute=_compute_3,
     verdict=_verdict_3,
@@ -173,9 +177,9 @@ def _verdict_4(lines: Sequence[Line]) -> str:
         exact = value(lines, f"{STRONG}, nc = {rounds}", "upper", 1e-4)
         balle = value(lines, f"{BALLE} and basic composition, nc = {rounds}", "published", 1e-4)
         first = value(lines, f"{FIRST_STRONG}, nc = {rounds}", "invalid", 1e-4)
-        rows.append(f"nc = {rounds}: exact {exact:.3f}, analytic {balle:.3f} ({balle / exact:.1f} times), (5.1) {first:.3f} ({_percent(first, exact)})")
+        rows.append(f"- nc = {rounds}: exact {exact:.3f}, analytic {balle:.3f} ({balle / exact:.1f} times), (5.1) {first:.3f} ({_percent(first, exact)}).")
     return (
-        f"At delta = 1e-4. {'. '.join(rows)}. **Agrees**: composing losses beats basic composition, more so for more rounds. "
+        "At delta = 1e-4:\n\n" + "\n".join(rows) + "\n\n**Agrees**: composing losses beats basic composition, more so for more rounds.\n\n"
         "**Does not**: the curve that the paper draws, (5.1), is below the strong view it claims to bound (erratum 3)."
     )
 
@@ -183,7 +187,7 @@ def _verdict_4(lines: Sequence[Line]) -> str:
 FIG4 = Experiment(
     name="koskela-fig4",
     paper=PAPER,
-    title="Figure 4: k-RR in several rounds: the strong adversary, and basic composition",
+    title="Figure 4: several rounds of k-RR, the strong adversary and basic composition",
     parameters=f"n = 1e4, gamma = 0.1, k = 5 (the paper's). {GRID}.",
     x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
     y=Axis(EPSILON),
@@ -196,6 +200,7 @@ FIG4 = Experiment(
 
 KS = (2, 3, 4, 8, 16)
 PANELS10 = {"(a) n = 1e3, epsilon0 = 1": (10**3, 1.0), "(b) n = 1e4, epsilon0 = 4": (10**4, 4.0)}
+LABELLED10 = 0.5  # the largest number at the paper's axis, in both panels
 BLANKET, CLONES, SHUFFLED, ANY = "FA blanket, (5.1)", "FA clones, (6.1)", "k-RR, shuffled", "any randomizer"
 
 
@@ -214,6 +219,10 @@ def _compute_10() -> Iterator[Line]:
         yield from certified(sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n), ANY, deltas, f"{panel}, certified")
 
 
+def _which(ks: Sequence[int]) -> str:
+    return "every k" if len(ks) == len(KS) else f"k = {_listed(ks, 0)}" if ks else "no k"
+
+
 def _verdict_10(lines: Sequence[Line]) -> str:
     parts = []
     for panel in PANELS10:
@@ -222,15 +231,19 @@ def _verdict_10(lines: Sequence[Line]) -> str:
         printed = [value(lines, f"{BLANKET}, k = {k}", "invalid", 1e-5, published) for k in KS]
         strong, shuffled = ([value(lines, f"{name}, k = {k}", "upper", 1e-5, ours) for k in KS] for name in (STRONG, SHUFFLED))
         off = [100.0 * (p / s - 1.0) for p, s in zip(printed, strong, strict=True)]
-        better = [_listed([k for k, x in zip(KS, curve, strict=True) if x < clones], 0) or "none" for curve in (printed, strong, shuffled)]
+        better = [_which([k for k, x in zip(KS, curve, strict=True) if x < clones]) for curve in (printed, strong, shuffled)]
+        tall = [(line.label, float(np.nanmax(line.y))) for line in lines if line.panel == published]
+        beyond = [f"{label} ({most:.2f})" for label, most in tall if most > LABELLED10]
         parts.append(
-            f"{panel}, delta = 1e-5, k = {_listed(KS, 0)}. The exact strong view is {_listed(strong)}; (5.1), which the paper draws, is {min(off):+.0f} to "
-            f"{max(off):+.0f} % off (erratum 3). What the shuffler alone leaks is at most {_listed(shuffled)}. The paper's clones curve is at {clones:.3f}, "
-            f"above (5.1) for k = {better[0]}, above the strong view for k = {better[1]}, and above what is leaked for k = {better[2]}; the truth for any "
-            f"randomizer is at most {value(lines, ANY, 'upper', 1e-5, ours):.3f}."
+            f"{panel}, at delta = 1e-5 and for k = {_listed(KS, 0)}:\n\n"
+            f"- The exact strong view is {_listed(strong)}; (5.1), which the paper draws, is {min(off):+.0f} to {max(off):+.0f} % off (erratum 3).\n"
+            f"- What the shuffler alone leaks is at most {_listed(shuffled)}; for any randomizer it is at most {value(lines, ANY, 'upper', 1e-5, ours):.3f}.\n"
+            f"- The paper's clones curve is at {clones:.3f}: above (5.1) for {better[0]}, above the strong view for {better[1]}, and above what is leaked "
+            f"for {better[2]}.\n"
+            f"- The paper's axis is labelled up to {LABELLED10:g}. At the smallest delta, beyond it: {'; '.join(beyond) or 'nothing'}.\n"
         )
     return (
-        f"{' '.join(parts)} **Agrees**: the blanket's guarantee weakens as k grows, and compared with the clones' it is better for larger epsilon0 and n. "
+        "\n".join(parts) + "\n**Agrees**: the blanket's guarantee weakens as k grows, and compared with the clones' it is better for larger epsilon0 and n.\n\n"
         "**Does not**: it is the strong adversary, who removes the target's own noise, that makes it weaken. Without it, amplification *improves* with k from "
         "k = 3 on, so the paper's observation that amplification is weaker for larger k is about its adversary, not about the shuffler."
     )
@@ -242,7 +255,7 @@ FIG10 = Experiment(
     title="Figure 10: Blanket and clones for k-RR",
     parameters=f"gamma = k / (e^epsilon0 + k - 1) (the paper's). {GRID}.",
     x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
-    y=Axis(EPSILON),
+    y=Axis(EPSILON, own=True),
     count=56,
     compute=_compute_10,
     verdict=_verdict_10,

@@ -18,13 +18,14 @@ COLOURS = ("#9c3a0a", "#17926d", "#7a2a78", "#b58600", "#444444", "#d9536f", "#1
 CERTIFIED = (DARK, "#4a8fd6", "#2b6f80", "#7a8fc4", "#27496d", "#6aa0d8")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
 DASHES: dict[Kind, tuple[tuple[float, ...], ...]] = {  # the first is the usual one; families that share their markers take the others
-    "outside": ((5, 2.2), (9, 2.2), (5, 2.2, 1.2, 2.2), (3, 1.4)),
-    "invalid": ((1, 1.6), (1, 1.2, 1, 2.8), (1, 3.2), (2.6, 1.2, 1, 1.2)),
+    "outside": ((4, 2.2), (3.2, 2.4), (5, 3.5), (3, 1.4)),  # short: two markers must not be joined by one of them
+    "unproven": ((7, 1.8, 1.2, 1.8), (4, 1.5, 1.2, 1.5), (9, 1.8, 1.2, 1.8, 1.2, 1.8)),
+    "invalid": ((1, 1.6), (1, 1.2, 1, 2.8), (1, 3.2), (1, 1.2, 1, 1.2, 1, 2.8)),
     "lower": ((4, 2.5),),
 }
 SCALES = (1.0, 1.45, 0.65, 1.2)  # of widths and markers, likewise
 OUR_SCALES = (1.0, 0.7, 1.25, 0.55)  # thick as they are
-WIDTHS: dict[Kind, float] = {"published": 1.1, "outside": 1.1, "invalid": 1.5, "upper": 2.2, "lower": 0.9, "law": 1.5}
+WIDTHS: dict[Kind, float] = {"published": 1.1, "outside": 1.1, "unproven": 1.1, "invalid": 1.5, "upper": 2.2, "lower": 0.9, "law": 1.5}
 SYMBOLS = {
     "epsilon0": "ε₀",
     "eps0": "ε₀",
@@ -111,7 +112,7 @@ def style(kind: Kind, look: Look) -> dict[str, Any]:
         "linestyle": (0, dashes[look.variant % len(dashes)]) if dashes else "-",
         "marker": marker or None,
         "markersize": 4.2 * math.sqrt(scale),
-        "markerfacecolor": "white" if kind in ("outside", "invalid", "printed") else colour,
+        "markerfacecolor": "white" if kind in ("outside", "unproven", "invalid", "printed") else colour,
         "markeredgewidth": 0.9,
         "zorder": {"upper": 3.0, "lower": 2.5, "printed": 4.0}.get(kind, 2.8),
     }

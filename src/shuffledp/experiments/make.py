@@ -6,25 +6,32 @@ reads requests and writes events, one JSON object per line.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from shuffledp.errors import InvalidInput
 from shuffledp.experiments.base import Experiment, Line
 from shuffledp.experiments.draw import draw
 from shuffledp.experiments.table import arranged, facts, read_table, write_table
 from shuffledp.plots.files import replace_file
 
-__all__ = ["catalogue", "files", "finished", "make", "recorded_seconds"]
+__all__ = ["Unwritable", "catalogue", "files", "finished", "make"]
 
 SUFFIXES = (".csv", ".png", ".svg", ".json")
+ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".json": b"}\n"}  # of a file that is whole
+
+
+class Unwritable(InvalidInput):
+    """A file cannot be put in its place: the folder or the disk is to blame, and not the experiment."""
 
 
 def files(name: str, out: Path) -> tuple[Path, ...]:
@@ -33,34 +40,43 @@ def files(name: str, out: Path) -> tuple[Path, ...]:
 
 
 def finished(experiment: Experiment, out: Path) -> bool:
-    """Whether all files are there and the table is of this description and version."""
-    return all(path.is_file() for path in files(experiment.name, out)) and _stored(experiment, out) is not None
+    """Whether all files are there and whole, and the table is of this description and version."""
+    return all(_is_whole(path) for path in files(experiment.name, out)[1:]) and _stored(experiment, out) is not None
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        content = path.read_bytes()
+        return content.endswith(ENDS[path.suffix]) and (path.suffix != ".json" or isinstance(json.loads(content), dict))
+    except (OSError, ValueError):
+        return False
 
 
 def make(experiment: Experiment, out: Path, *, force: bool, report: Callable[[int], None]) -> tuple[str, float]:
-    """Write what is missing, and return "computed" or "drawn" with the seconds that the computation took, now or earlier."""
+    """Write what is missing, and return "computed" or "drawn" with the seconds that it took."""
     table, png, svg, summary = files(experiment.name, out)
-    _sweep(experiment.name, out)
+    start = time.perf_counter()
+    with _writing():
+        _sweep(experiment.name, out)
     lines = None if force else _stored(experiment, out)
+    state = "drawn"
     if lines is None:
-        summary.unlink(missing_ok=True)  # it is about numbers that are about to go
-        start = time.perf_counter()
+        with _writing():
+            summary.unlink(missing_ok=True)  # it is about numbers that are about to go
         found = []
         for done, line in enumerate(experiment.compute(), 1):
             found.append(line)
             report(done)
-        seconds = time.perf_counter() - start
         lines = arranged(found)
         text = write_table(experiment, lines)
-        replace_file(table, lambda path: path.write_text(text, encoding="utf-8"))
+        with _writing():
+            replace_file(table, lambda path: path.write_text(text, encoding="utf-8"))
         state = "computed"
-    else:
-        seconds = recorded_seconds(summary)
-        state = "drawn"
-    draw(experiment, lines, png, svg)
-    words = facts(experiment) | {"curves": experiment.count, "x": experiment.x.label, "seconds": round(seconds, 3), "verdict": experiment.verdict(lines)}
-    replace_file(summary, lambda path: path.write_text(json.dumps(words, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"))
-    return state, seconds
+    words = facts(experiment) | {"curves": experiment.count, "x": experiment.x.label, "verdict": experiment.verdict(lines)}
+    with _writing():
+        draw(experiment, lines, png, svg)
+        replace_file(summary, lambda path: path.write_text(json.dumps(words, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"))
+    return state, time.perf_counter() - start
 
 
 def catalogue(module: str) -> dict[str, Experiment]:
@@ -75,17 +91,20 @@ def _stored(experiment: Experiment, out: Path) -> tuple[Line, ...] | None:
         return None
     try:
         about, lines = read_table(table.read_text(encoding="utf-8"))
-    except (ValueError, IndexError):
-        return None  # somebody else's file
+    except (OSError, ValueError, IndexError):
+        return None  # damaged, or somebody else's file
     return lines if about == facts(experiment) else None
 
 
-def recorded_seconds(summary: Path) -> float:
-    """What the computation took, as noted when it was done; 0 if nobody knows."""
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
+    """What goes wrong in here is the folder's fault; a computation that refuses its own input is a bug, and stays one."""
     try:
-        return float(json.loads(summary.read_text(encoding="utf-8"))["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0.0
+        yield
+    except InvalidInput as error:
+        raise Unwritable(str(error)) from None
+    except OSError as error:
+        raise Unwritable(f"{error.filename!r} must be writable, got: {error.strerror or error}. Choose another place, or make room there.") from None
 
 
 def _sweep(name: str, out: Path) -> None:
@@ -124,6 +143,8 @@ def _serve(requests: Iterable[str], tell: Callable[[dict[str, Any]], None]) -> N
             tell({"name": name, "state": state, "seconds": seconds})
         except BrokenPipeError:
             raise  # nobody is listening
+        except Unwritable as error:
+            tell({"name": name, "state": "failed", "error": str(error), "unwritable": True})
         except Exception as error:
             tell({"name": name, "state": "failed", "error": " ".join(f"{type(error).__name__}: {error}".split())})
 

@@ -9,6 +9,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, Literal
 
 from shuffledp.errors import InvalidInput, ShuffledpError, check_count
 from shuffledp.experiments.base import Experiment
-from shuffledp.experiments.make import catalogue, files, finished, recorded_seconds
+from shuffledp.experiments.make import Unwritable, catalogue, files, finished
 
 __all__ = ["Outcome", "ReproductionError", "reproduce", "select"]
 
@@ -28,7 +29,7 @@ State = Literal["computed", "drawn", "kept", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one experiment. ``seconds`` is what its numbers took, now or when they were computed; ``error`` is why it failed."""
+    """What became of one experiment. ``seconds`` is what it took now, 0 if it was kept; ``error`` is why it failed."""
 
     name: str
     state: State
@@ -73,7 +74,8 @@ def reproduce(
 
     What is already there, of the same description and version, is kept unless ``force``; a missing figure is drawn from the table. A file
     appears whole or not at all, so a run may be ended at any moment and started again. ``progress(name, curves done, curves in all)`` is
-    called as curves are finished. If some experiments fail the others are finished first, and then ``ReproductionError`` names them.
+    called as curves are finished. If some experiments fail the others are finished first, and then ``ReproductionError`` names them;
+    but if the folder does not take a file, ``InvalidInput`` ends the run.
     """
     workers = check_count("workers", workers, least=1, remedy="workers counts the processes.")
     chosen = select(names, source=source)
@@ -83,16 +85,18 @@ def reproduce(
     todo = []
     for experiment in chosen:
         if not force and finished(experiment, folder):
-            paths = files(experiment.name, folder)
-            outcomes[experiment.name] = Outcome(experiment.name, "kept", recorded_seconds(paths[-1]), paths)
+            outcomes[experiment.name] = Outcome(experiment.name, "kept", 0.0, files(experiment.name, folder))
             report(experiment.name, experiment.count, experiment.count)
         else:
             todo.append(experiment)
     counts = {experiment.name: experiment.count for experiment in todo}
+    _check_room(folder, [path for name in counts for path in files(name, folder)])
     requests = [{"name": name, "catalogue": source, "out": str(folder.resolve()), "force": force} for name in counts]
     with contextlib.closing(_events(requests, min(workers, len(requests)))) as events:
         for event in events:
             name = event["name"]
+            if event.get("unwritable"):
+                raise Unwritable(f"{event['error']} What is finished is kept.")
             if "state" in event:
                 there = tuple(path for path in files(name, folder) if path.is_file())
                 outcomes[name] = Outcome(name, event["state"], event.get("seconds", 0.0), there, event.get("error", ""))
@@ -112,8 +116,25 @@ def _folder(out: Path) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(f"the folder {str(out)!r} must be writable, got: {error.strerror or error}. Choose another one.") from None
+        raise _unwritable(out, error) from None
     return out
+
+
+def _check_room(folder: Path, paths: Sequence[Path]) -> None:
+    """Refuse before minutes of computing what could not be written after them."""
+    for path in paths:
+        if path.is_dir():
+            raise Unwritable(f"{str(path)!r} must be free for a file, got a folder. Move it away, or choose another folder to write to.")
+    if paths:
+        try:
+            with tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
+                probe.write(b"room")
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+
+
+def _unwritable(folder: Path, error: OSError) -> Unwritable:
+    return Unwritable(f"the folder {str(folder)!r} must be writable, got: {error.strerror or error}. Choose another one, or make room there.")
 
 
 def _events(requests: Sequence[dict[str, Any]], workers: int) -> Generator[dict[str, Any], None, None]:

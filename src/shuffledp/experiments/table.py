@@ -1,12 +1,14 @@
 """An experiment's lines as a CSV file that explains itself, and back.
 
 Comment lines say what it is; then one row per panel and x, and one column per curve, headed ``label [kind]``. A field is blank where the
-curve has no point, and nan where its point has no value. Numbers are written in full, so reading gives back the very same lines.
+curve has no point, and nan where its point has no value. Numbers are written in full, so reading gives back the very same lines; the last
+comment is a checksum of all that follows, so that a damaged table is not taken for a whole one.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -17,6 +19,8 @@ from shuffledp import __version__
 from shuffledp.experiments.base import Experiment, Kind, Line
 
 __all__ = ["arranged", "facts", "read_table", "write_table"]
+
+CHECKSUM = "sha256"
 
 
 def facts(experiment: Experiment) -> dict[str, str]:
@@ -53,7 +57,6 @@ def write_table(experiment: Experiment, lines: Iterable[Line]) -> str:
     lines = arranged(lines)
     curves = list(dict.fromkeys((line.label, line.kind) for line in lines))
     text = io.StringIO()
-    text.writelines(f"# {key}: {value}\n" for key, value in facts(experiment).items())
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["panel", experiment.x.label, *(f"{label} [{kind}]" for label, kind in curves)])
     for panel in dict.fromkeys(line.panel for line in lines):
@@ -64,16 +67,19 @@ def write_table(experiment: Experiment, lines: Iterable[Line]) -> str:
                     rows.setdefault(place, {})[line.label, line.kind] = y
         for (x, _), row in sorted(rows.items()):
             writer.writerow([panel, repr(x), *(repr(row[curve]) if curve in row else "" for curve in curves)])
-    return text.getvalue()
+    body = text.getvalue()
+    return "".join(f"# {key}: {value}\n" for key, value in (facts(experiment) | {CHECKSUM: _checksum(body)}).items()) + body
 
 
 def read_table(text: str) -> tuple[dict[str, str], tuple[Line, ...]]:
-    """What the comment lines say, and the lines."""
+    """What the comment lines say, and the lines; a ValueError if they are not as they were written."""
     said: list[str] = []
     rows: list[str] = []
     for row in text.splitlines(keepends=True):
         (said if row.startswith("# ") and not rows else rows).append(row)
     about = dict(each.removeprefix("# ").rstrip("\n").partition(": ")[::2] for each in said)
+    if about.pop(CHECKSUM, "") != _checksum("".join(rows)):
+        raise ValueError("the table has been changed since it was written")
     header, *body = csv.reader(rows)
     curves = [cast("tuple[str, Kind]", tuple(head.removesuffix("]").rsplit(" [", 1))) for head in header[2:]]
     points: dict[tuple[str, str, Kind], list[tuple[float, float]]] = {}
@@ -84,6 +90,10 @@ def read_table(text: str) -> tuple[dict[str, str], tuple[Line, ...]]:
     panels = dict.fromkeys(panel for panel, _, _ in points)
     keys = [(panel, label, kind) for panel in panels for label, kind in curves]
     return about, tuple(_line(*key, points[key]) for key in keys if key in points)
+
+
+def _checksum(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()[:16]
 
 
 def _line(panel: str, label: str, kind: Kind, points: Sequence[tuple[float, float]]) -> Line:

@@ -46,10 +46,11 @@ MOST_NODES = 1 << 21
 MOST_PASSES = 8
 
 
-def ramp_bounds(n: int, hay: Floats, u: Floats, v: Floats, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+def ramp_bounds(n: int, hay: Floats, u: Floats, v: Floats, epsilons: Floats, gap: float, subtracted: float = 0.0) -> tuple[Floats, Floats]:
     """Both ends of E(G_1 + ... + G_n)_+ / n with G = u - e^eps v with probability hay, else 0, at every epsilon >= 0.
 
-    ``gap`` is the variance of the smoothing relative to that of the sum; the work grows with 1/sqrt(gap) and not with n.
+    ``gap`` is the variance of the smoothing relative to that of the sum; the work grows with 1/sqrt(gap) and not with n. If u and v, where they
+    are not 0, are what a subtraction of ``subtracted`` left, they have the rounding errors of what was there before.
 
     Large rare scores spoil the tilt, so scores are capped at some k first. With J = (G - k)_+ and S the capped sum,
 
@@ -60,7 +61,7 @@ def ramp_bounds(n: int, hay: Floats, u: Floats, v: Floats, epsilons: Floats, gap
     """
     growth = np.expm1(epsilons)
     with np.errstate(over="ignore"):
-        sizes = np.minimum(u + (growth[:, None] + 1.0) * v, HUGE)
+        sizes = np.minimum(u + subtracted * (u > 0.0) + (growth[:, None] + 1.0) * (v + subtracted * (v > 0.0)), HUGE)
         scores = np.maximum((u - v)[None, :] - growth[:, None] * v[None, :], -HUGE)
     pad = 8.0 * UNIT * sizes  # how far rounding may have moved a score
     lower, upper = np.zeros_like(growth), (scores + pad).clip(min=0.0) @ hay * (1.0 + 1e-14)  # one position alone: a valid upper end

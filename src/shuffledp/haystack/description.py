@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Haystack:
     v: Floats
     exposed0: Floats
     exposed1: Floats
+    subtracted: float = 0.0  # from u and from v: rounding is relative to what they were before
 
     @classmethod
     def of(cls, atoms: Atoms, n: int) -> Haystack:
@@ -59,17 +60,17 @@ class Haystack:
         """
         plain = cls.of(atoms, n)
         u, v = np.maximum(plain.u - 1.0, 0.0), np.maximum(plain.v - 1.0, 0.0)
-        return cls(plain.name, n, plain.hay, u, v, plain.exposed0, plain.exposed1)
+        return cls(plain.name, n, plain.hay, u, v, plain.exposed0, plain.exposed1, subtracted=1.0)
 
     def swapped(self) -> Haystack:
         """The same view with the target's two inputs exchanged."""
-        return Haystack(self.name, self.n, self.hay, self.v, self.u, self.exposed1, self.exposed0)
+        return replace(self, u=self.v, v=self.u, exposed0=self.exposed1, exposed1=self.exposed0)
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
         """Lower and upper ends of delta at every epsilon >= 0, about a relative ``gap`` apart."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         if self.hay.size > FEW:
             gap = max(gap, MERGED_GAP)
-        lower, upper = ramp_bounds(self.n, self.hay, self.u, self.v, epsilons, gap)
+        lower, upper = ramp_bounds(self.n, self.hay, self.u, self.v, epsilons, gap, self.subtracted)
         seen = (self.exposed0 - np.exp(np.minimum(epsilons, 700.0))[:, None] * self.exposed1).clip(min=0.0).sum(axis=1)
         return np.minimum(lower + seen * (1.0 - 1e-14), 1.0), np.minimum(upper + seen * (1.0 + 1e-14), 1.0)

@@ -6,7 +6,8 @@ histogram     counts of a few categories       frequency   counts of very many
 summation     sums, means, statistical queries
 baselines     the same by a trusted curator, whose guarantee is in central; without a shuffler: ``LocalHistogram``, ``LocalMean``
 plan          every protocol that fits a task, side by side
-gaussian      the analytic Gaussian mechanism  one_pass, sgd   noisy gradient descent over shuffled data
+gaussian      the analytic Gaussian mechanism
+sgd           noisy gradient descent over shuffled data; its privacy in one_pass, its noise in grid_noise, an example in data
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from shuffledp.protocols.estimate import Estimate, Interval
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
 from shuffledp.protocols.plan import Option, Plan, plan
+from shuffledp.protocols.sgd import ShuffledSGD
 from shuffledp.protocols.summation import LocalMean, Mean, StatisticalQuery, Sum
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Plan",
     "Protocol",
     "Reports",
+    "ShuffledSGD",
     "StatisticalQuery",
     "Sum",
     "plan",
