@@ -7,7 +7,6 @@ commands     epsilon, delta, calibrate, explain, curve
 compare      compare, bounds
 reproduce    the figures of the papers
 audit        attacks on the code that runs
-audit        attacks on the code that runs
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
 failed its own check or could not be written, or an audit found a violation; 130, interrupted.
