@@ -124,3 +124,9 @@ def test_devices_are_refused_and_links_stay(tmp_path: Path) -> None:
     replace_file(link, lambda path: path.write_text("new"))
     assert link.is_symlink()
     assert real.read_text() == "new"
+
+
+def test_a_plan_is_drawn_with_every_protocol_that_fits(tmp_path: Path) -> None:
+    path = plots.plan_figure("mean", tmp_path / "plan.svg", n=200, delta=1e-4, epsilons=(1.0, 2.0))
+    text = path.read_text(encoding="utf-8")
+    assert all(name in text for name in ("CentralMean", "Mean, trusts a shuffler", "LocalMean"))

@@ -1,4 +1,5 @@
 import math
+from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -89,7 +90,7 @@ def test_a_tally_in_parts_is_the_tally_of_all(monkeypatch):
     plays = [subject.play(which, 100, source_of(np.random.default_rng(which))) for which in (0, 1)]
     answers = []
     for cells in (1 << 21, 10):
-        monkeypatch.setattr("shuffledp.audit.checks.CELLS", cells)
+        monkeypatch.setattr(import_module("shuffledp.audit.checks"), "CELLS", cells)  # sdp.audit is the function
         tally = Tally(6, subject.hay, subject.needles)
         for which, play in enumerate(plays):
             tally.add(which, bag_score(play), play.classes)

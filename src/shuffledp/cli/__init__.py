@@ -6,6 +6,7 @@ show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
 compare      compare, bounds
 reproduce    the figures of the papers
+plan         which protocol for a task
 audit        attacks on the code that runs
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
@@ -22,6 +23,7 @@ import typer
 
 from shuffledp.cli import audit as _audit  # noqa: F401
 from shuffledp.cli import compare as _compare  # noqa: F401
+from shuffledp.cli import plan as _plan  # noqa: F401
 from shuffledp.cli import reproduce as _reproduce  # noqa: F401
 from shuffledp.cli.commands import app
 from shuffledp.errors import InvalidInput, ShuffledpError

@@ -20,7 +20,7 @@ from shuffledp.guarantee import Guarantee, check_delta, check_epsilon, check_use
 from shuffledp.profile import Band, Bound
 from shuffledp.randomizers import Floats
 
-__all__ = ["KRR", "Delta", "app", "command", "examples", "side_in_words"]
+__all__ = ["KRR", "Delta", "Target", "app", "command", "examples", "side_in_words"]
 
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000

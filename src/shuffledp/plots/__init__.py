@@ -2,6 +2,7 @@
 
 curve       delta against epsilon, with and without a shuffler
 comparison  every published bound on one mechanism
+plan        privacy against utility
 files       where they are written
 words       what they show, in a line
 style       colours and type sizes
@@ -10,6 +11,19 @@ style       colours and type sizes
 from shuffledp.plots.comparison import comparison_figure
 from shuffledp.plots.curve import POINTS, curve_figure
 from shuffledp.plots.files import FIGURE_TYPES, check_figure, check_file, replace_file
+from shuffledp.plots.plan import plan_figure
 from shuffledp.plots.words import describe, parts, rounded
 
-__all__ = ["FIGURE_TYPES", "POINTS", "check_figure", "check_file", "comparison_figure", "curve_figure", "describe", "parts", "replace_file", "rounded"]
+__all__ = [
+    "FIGURE_TYPES",
+    "POINTS",
+    "check_figure",
+    "check_file",
+    "comparison_figure",
+    "curve_figure",
+    "describe",
+    "parts",
+    "plan_figure",
+    "replace_file",
+    "rounded",
+]

@@ -15,7 +15,7 @@ from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
 from shuffledp.protocols.summation import LocalMean, Mean
 
-__all__ = ["Option", "Plan", "Task", "plan"]
+__all__ = ["COUNT_ERROR", "ERRORS", "TASKS", "Option", "Plan", "Task", "plan"]
 
 Task = Literal["histogram", "frequency", "mean"]
 TASKS = ("histogram", "frequency", "mean")

@@ -1,0 +1,64 @@
+"""The command plan: which protocol for a task, and what error to expect."""
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from shuffledp import plots
+from shuffledp.cli import show
+from shuffledp.cli.commands import Delta, Target, app, examples
+from shuffledp.cli.randomizers import read_count
+from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.plan import COUNT_ERROR, ERRORS, TASKS, Task
+from shuffledp.protocols.plan import plan as made
+
+__all__: list[str] = []
+
+
+@app.command(
+    "plan", epilog=examples("plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6", "plan mean --n 1e5 --epsilon 0.5 --delta 1e-8 --plot mean.png")
+)
+def plan(
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
+    epsilon: Target,
+    delta: Delta,
+    n: Annotated[int, typer.Option("--n", parser=read_count, metavar="COUNT", help="How many users report.", rich_help_panel=QUESTION)],
+    domain: Annotated[
+        int | None, typer.Option("--domain", parser=read_count, metavar="COUNT", help="How many categories; a mean has none.", rich_help_panel=QUESTION)
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", parser=read_count, metavar="COUNT", help="How often they report; left out, once.", rich_help_panel=QUESTION)
+    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw error against epsilon, as png, svg or pdf.", rich_help_panel=ANSWER)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+) -> None:
+    """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send."""
+    if task not in TASKS:
+        raise InvalidInput(f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a frequency very many.")
+    if plot is not None:
+        plots.check_figure(plot)
+    kind, rounds = cast(Task, task), 1 if rounds is None else rounds
+    with show.patiently("planning"):
+        found = made(kind, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds)
+        if plot is not None:
+            plots.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds)
+    if as_json:
+        cells = ("name", "trust", "epsilon0", "error", "bits")
+        facts = {"task": task, "n": n, "domain": domain, "epsilon": epsilon, "delta": delta, "rounds": rounds}
+        options = [{cell: getattr(option, cell) for cell in cells} for option in found.options]
+        refused = [{"name": name, "reason": reason} for name, reason in found.refused]
+        return show.as_json(facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {}))
+    title = str(found).partition("\n")[0]
+    show.answer(title, [], [])
+    rows = [
+        ("-" if option.epsilon0 is None else f"{option.epsilon0:.4f}", f"{option.error:.4g}", f"{option.bits}", option.trust, option.name)
+        for option in found.options
+    ]
+    show.table(["epsilon0", "error", "bits", "whom to trust", "protocol"], rows, numbers=3)
+    show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
+    show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
+    if plot is not None:
+        print(f"\nfigure written to {plot}")
+    return None
