@@ -216,3 +216,13 @@ def test_13_koskelas_first_weak_formula_is_below_what_the_shuffler_alone_leaks()
         exact, weak = worst_delta(ROWS, 8, [epsilon])[0], weak_delta(ROWS, 8, (0, 1), epsilon)
         assert BOUND["koskela-2021-krr-weak-first"].delta(SMALL, epsilon=epsilon) < exact <= weak
         assert weak * (1 - 1e-9) <= BOUND["balle-2019-blanket-exact"].delta(SMALL, epsilon=epsilon)
+
+
+def test_14_at_the_local_epsilon_nothing_is_left_for_a_gaussian_to_match() -> None:
+    survey = sdp.shuffle(sdp.KRR(k=15, epsilon0=4.0), n=1000)
+    assert survey.delta(epsilon=4.0).upper == 0.0 == biswas.delta_printed(1000, 15, 4.0, 50, 4.0)
+    certified = survey.epsilon(delta=1e-6)
+    assert certified.upper < 0.5 * 4.0
+    assert sdp.CentralHistogram(categories=range(15), n=1000, epsilon=certified.upper, delta=1e-6).guarantee.epsilon(delta=1e-6).upper <= certified.upper * (
+        1 + 1e-9
+    )

@@ -230,6 +230,21 @@ ERRATA: tuple[Erratum, ...] = (
 0.2298 0.2552
 """,
     ),
+    Erratum(
+        number=14,
+        where="Biswas, Jung and Palamidessi 2023, Tables 4 and 5",
+        wrong="Shuffled reports with epsilon = epsilon0 = 4 are compared with a central Gaussian mechanism of the same guarantee. There is none.",
+        why=(
+            "At epsilon = epsilon0 the delta of one report, and so of the shuffled ones, is 0, as the paper's own formula says; no Gaussian is (4, 0)-private. "
+            "The shuffler adds nothing there: its gain is at smaller epsilon. Compared at the certified guarantee, the paper's conclusion (a small gap) holds."
+        ),
+        instead="`sdp.CentralHistogram` at the epsilon that `sdp.shuffle` certifies; figures biswas-table4 and biswas-table5",
+        snippet="""\
+>>> survey = sdp.shuffle(sdp.KRR(k=15, epsilon0=4.0), n=1000)
+>>> show(survey.delta(epsilon=4.0).upper, biswas.delta_printed(1000, 15, 4.0, 50, 4.0), survey.epsilon(delta=1e-6).upper)
+0 0 1.401
+""",
+    ),
 )
 
 
