@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -7,8 +8,10 @@ import shuffledp as sdp
 from shuffledp import protocols
 from shuffledp.audit import FAULTS, Audit, Check, audit, faults, subject_of
 from shuffledp.audit.attack import BAG
+from shuffledp.audit.subject import Play
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.sgd import ShuffledSGD
+from shuffledp.sampling import source_of
 
 DELTA = 1e-2
 SHIPPED = {
@@ -34,6 +37,10 @@ RANDOMIZERS = [sdp.RR(epsilon0=2.0), sdp.RAPPOR(k=5, epsilon0=2.0), sdp.BLH(k=10
 
 def seeded(seed=1):
     return np.random.default_rng(seed)
+
+
+def source(seed):
+    return source_of(seeded(seed))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -89,10 +96,60 @@ def test_a_kept_order_is_caught_by_where_reports_stand_and_by_nothing_else(plant
 def test_the_verdict_follows_from_the_numbers():
     passed = Check("law", "reports are biased", 0.5, False)
     parts = {"subject": "s", "n": 2, "delta": 0.1, "confidence": 0.95, "runs": 200, "attainable": None, "attack": BAG, "seconds": 1.0}
-    assert Audit(**parts, epsilon_lower=0.9, certified=1.0, checks=(passed,)).verdict == "consistent"
-    assert Audit(**parts, epsilon_lower=1.1, certified=1.0, checks=(passed,)).failed == ("epsilon",)
+    assert Audit(**parts, epsilon_lower=0.9, epsilon_sure=0.8, certified=1.0, checks=(passed,)).verdict == "consistent"
+    assert Audit(**parts, epsilon_lower=1.1, epsilon_sure=0.9, certified=1.0, checks=(passed,)).verdict == "consistent"
+    caught = Audit(**parts, epsilon_lower=1.2, epsilon_sure=1.1, certified=1.0, checks=(passed,))
+    assert caught.failed == ("epsilon",)
+    assert "epsilon >= 1.1" in caught.reasons()[0]
+    assert "confidence 0.9999" in caught.reasons()[0]
     failed = Check("law", "reports are biased", 1e-9, True)
-    assert Audit(**parts, epsilon_lower=0.9, certified=1.0, checks=(failed,)).reasons() == ["reports are biased (p = 1e-09)"]
+    assert Audit(**parts, epsilon_lower=0.9, epsilon_sure=0.8, certified=1.0, checks=(failed,)).reasons() == ["reports are biased (p = 1e-09)"]
+
+
+def test_the_bound_of_the_verdict_is_the_stricter_one():
+    usual = audit(sdp.KRR(k=4, epsilon0=2.0), n=20, delta=DELTA, runs=4000, rng=seeded(4))
+    assert 0.0 < usual.epsilon_sure < usual.epsilon_lower
+    strict = audit(sdp.KRR(k=4, epsilon0=2.0), n=20, delta=DELTA, runs=4000, rng=seeded(4), confidence=1.0 - 1e-6)
+    assert strict.epsilon_sure == strict.epsilon_lower
+
+
+RARE = [(4, 15.0, 10, 5000), (4, 17.0, 10, 5000), (2, 20.0, 10, 1000), (10_000, 1.0, 3, 400), (1000, 1.0, 2, 2000), (4, 6.0, 2, 2000)]
+
+
+@pytest.mark.parametrize(("k", "epsilon0", "n", "runs"), RARE)
+@pytest.mark.parametrize("seed", range(3))
+def test_honest_code_with_rare_events_is_not_accused(k, epsilon0, n, runs, seed):
+    found = audit(sdp.KRR(k=k, epsilon0=epsilon0), n=n, delta=1e-3, runs=runs, rng=seeded(seed))
+    assert found.verdict == "consistent", found.reasons()
+
+
+@pytest.mark.parametrize("fault", ["epsilon0 doubled in the sampler", "source repeated across users", "source repeated across runs"])
+def test_faults_are_caught_where_noise_is_rare(fault):
+    poll = protocols.Histogram(categories=range(4), n=40, epsilon0=5.0, delta=DELTA)
+    found = audit(FAULTS[fault](poll), delta=DELTA, runs=4000, rng=seeded())
+    assert WANTED[fault][-1] in found.failed
+
+
+def test_a_curator_whose_noise_is_replayed_is_caught(monkeypatch):
+    curator = subject_of(SHIPPED["CentralSum"]())
+    monkeypatch.setattr(
+        curator, "play", lambda which, runs, _, play=curator.play: Play(*(np.tile(each[:1], (runs, 1)) for each in play(which, 1, source(5))[:2]))
+    )
+    assert "repetition" in audit(curator, delta=DELTA, runs=1000, rng=seeded()).failed
+
+
+def test_a_large_audit_keeps_little_in_memory():
+    tracemalloc.start()
+    found = audit(sdp.KRR(k=4, epsilon0=1.0), n=1000, delta=1e-3, runs=9000, rng=seeded(), budget_seconds=600.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.runs == 9000
+    assert peak < 200e6
+
+
+def test_a_domain_too_large_to_audit_is_refused_by_name():
+    with pytest.raises(InvalidInput, match="Lower k"):
+        audit(sdp.Hadamard(k=10**6, epsilon0=1.0), n=10, delta=1e-3, runs=400)
 
 
 def test_a_seed_repeats_an_audit():

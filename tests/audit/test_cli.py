@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from shuffledp.audit import faults
+import shuffledp as sdp
+from shuffledp.audit import audit, faults
 from shuffledp.cli import main
 
 KRR = ["audit", "--randomizer", "krr", "--k", "4", "--epsilon0", "1", "--n", "50", "--delta", "1e-2", "--runs", "1000", "--seed", "1"]
@@ -35,7 +37,19 @@ def test_a_violated_guarantee_exits_with_1_and_says_why(capsys, monkeypatch, for
     assert ("VIOLATED" in words) or (json.loads(words)["verdict"] == "violated")
 
 
-@pytest.mark.parametrize("more", [["--rounds", "3"], ["--adversary", "strong"], ["--honest", "10"], ["--runs", "3"], ["--confidence", "2"], ["--budget", "0"]])
+@pytest.mark.parametrize(
+    "more", [["--rounds", "3"], ["--adversary", "strong"], ["--honest", "10"], ["--runs", "3"], ["--confidence", "2"], ["--budget", "0"], ["--seed", "-1"]]
+)
 def test_wrong_requests_exit_with_2_and_one_line(capsys, more):
     assert main([*KRR, *more]) == 2
-    assert capsys.readouterr().err.startswith("error: ")
+    words = capsys.readouterr().err
+    assert words.startswith("error: ")
+    assert "Traceback" not in words
+
+
+def test_a_bound_above_the_guarantee_without_the_confidence_of_a_verdict_is_said_and_exits_with_0(capsys, monkeypatch):
+    honest = audit(sdp.KRR(k=4, epsilon0=1.0), n=20, delta=1e-2, runs=1000, rng=np.random.default_rng(1))
+    unlucky = replace(honest, epsilon_lower=honest.certified + 0.1)
+    monkeypatch.setattr("shuffledp.cli.audit.attacked", lambda *_, **__: unlucky)
+    assert main(KRR) == 0
+    assert "with confidence 0.9999" in " ".join(capsys.readouterr().out.split())

@@ -15,9 +15,10 @@ from shuffledp.bounds.biswas import delta_corrected, delta_printed
 from shuffledp.errors import InvalidInput
 from shuffledp.experiments import biswas_utility as utility
 from shuffledp.experiments.base import Experiment, Line
-from shuffledp.experiments.cities import CITIES, Box, City, read_gowalla, synthetic_city
+from shuffledp.experiments.cities import CITIES, Box, City, Unreadable, read_gowalla, synthetic_city
 from shuffledp.experiments.draw import draw
 from shuffledp.experiments.heat import heat_maps
+from shuffledp.experiments.run import reproduce
 from shuffledp.experiments.table import arranged, read_table, write_table
 from shuffledp.mechanism import shuffle
 from shuffledp.randomizers import KRR
@@ -251,3 +252,27 @@ def test_the_environment_names_the_users_file(gowalla: Path) -> None:
     environment = os.environ | {utility.GOWALLA: str(gowalla), "PYTHONPATH": os.pathsep.join(sys.path)}
     said = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True).stdout
     assert "check-ins of checkins.txt" in said
+
+
+@pytest.mark.parametrize("name", ["nothing.txt", 300 * "a"])
+def test_a_users_file_that_is_missing_is_the_users_to_put_right(name: str, tmp_path: Path) -> None:
+    environment = os.environ | {utility.GOWALLA: str(tmp_path / name), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "shuffledp", "reproduce", "biswas-map", "--out", str(tmp_path / "out")]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "the check-ins must be in a file" in ended.stderr
+    assert "bug" not in ended.stderr + ended.stdout
+
+
+def test_a_file_of_another_kind_ends_a_reproduction_as_the_users_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file.txt").write_text("no check-in\n", encoding="utf-8")
+    monkeypatch.setenv(utility.GOWALLA, str(tmp_path / "file.txt"))
+    with pytest.raises(Unreadable, match=r"line 1 of 'file\.txt' must be user"):
+        reproduce(["biswas-map"], tmp_path / "out", force=True, workers=1)
+
+
+def test_eight_numbers_give_a_range_of_sigma_and_two_cities_no_trend(computed: dict[str, list[Line]]) -> None:
+    verdicts = {name: EXPERIMENTS[name].verdict(computed[name]) for name in ("biswas-table4", "biswas-table5")}
+    assert "sigma between 0.89 and 2.5 counts (95 % range from 8 numbers" in verdicts["biswas-table4"]
+    assert "a delta of at least 3e-13, and not 0" in verdicts["biswas-table4"]
+    assert "grows with n" not in verdicts["biswas-table5"]

@@ -93,3 +93,11 @@ def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
 def test_a_plan_says_what_does_not_fit() -> None:
     with pytest.raises(InvalidInput, match="Use more users"):
         plan("mean", n=2, epsilon=1e-7, delta=1e-12).best  # noqa: B018
+
+
+def test_whatever_a_plan_offers_runs_with_hardly_any_noise_too() -> None:
+    table = plan("frequency", n=20, domain=10, epsilon=30.0, delta=1e-6)
+    assert {"Histogram", "Frequency, hadamard", "Frequency, hashing"} <= {option.name for option in table.options}
+    for option in table.options:
+        estimate = option.protocol.analyse(option.protocol.shuffle(option.protocol.encode([3] * 20, rng=np.random.default_rng(1))))
+        assert estimate[3] == pytest.approx(20.0, abs=12.0), option.name

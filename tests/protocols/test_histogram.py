@@ -171,7 +171,7 @@ def test_users_may_be_encoded_one_by_one() -> None:
 
 def test_unknown_categories_are_counted_as_other_never_dropped() -> None:
     poll = Histogram(categories=["yes", "no", "?"], other="?", n=100, epsilon0=25.0)
-    estimate = poll.analyse(poll.shuffle(poll.encode(["yes"] * 50 + ["maybe"] * 30 + [None] * 20)))
+    estimate = poll.analyse(poll.shuffle(poll.encode(["yes"] * 50 + ["maybe"] * 30 + ["perhaps"] * 20)))
     np.testing.assert_allclose(estimate.values, [50.0, 0.0, 50.0], atol=1e-3)
     assert poll.encode(np.array(["yes", "perhaps"])).rows.tolist() == [0, 2]
 
@@ -190,3 +190,9 @@ def test_an_estimate_prints_as_a_table() -> None:
     assert "300 reports" in shown
     assert "... and 10 more" in shown
     assert "not for release" in shown
+
+
+def test_the_scale_of_estimates_keeps_its_digits_where_reports_say_almost_nothing() -> None:
+    poll = Histogram(categories=["a", "b"], n=2**20, epsilon0=1e-12)
+    estimate = poll.analyse_counts([2**20, 0])
+    assert estimate.values[0] - estimate.values[1] == pytest.approx(2**20 / math.tanh(poll.randomizer.epsilon0 / 2.0), rel=1e-6)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from shuffledp.protocols import Bag, CentralHistogram, CentralSum, Frequency, Histogram, Mean, Protocol, Reports, Sum, plan
+from shuffledp.protocols import Bag, CentralHistogram, CentralSum, Frequency, Histogram, Mean, Protocol, Reports, StatisticalQuery, Sum, plan
+from shuffledp.protocols.estimate import combine
 
 POLL = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
 WORDS = Frequency(domain=100, n=10, epsilon0=2.0)
@@ -91,6 +92,65 @@ def test_reports_that_no_user_sends() -> None:
     refused(lambda: HASHED.shuffle(np.zeros(10, dtype=np.uint64)), "shape")
 
 
+def test_the_same_reports_twice_are_not_twice_the_crowd() -> None:
+    half = POLL.encode(["yes"] * 5)
+    refused(lambda: POLL.shuffle([half, half]), "listed once each, got some twice")
+    refused(lambda: POLL.shuffle([half, Reports(half.description, half.rows)]), "listed once each, got some twice")
+    refused(lambda: POLL.shuffle([half, Reports(half.description, half.rows[1:])]), "listed once each, got some twice")
+    refused(lambda: POLL.shuffle([half, half.rows]), "got a mixture")
+    assert len(POLL.shuffle([half, POLL.encode(["yes"] * 5)])) == 10
+
+
+def test_a_generator_of_reports_is_shuffled_and_a_bag_is_not() -> None:
+    bag = POLL.shuffle(POLL.encode(["yes"] * 5) for _ in range(2))
+    assert len(bag) == 10
+    refused(lambda: POLL.shuffle(bag), "got a bag. It is shuffled already")  # type: ignore[arg-type]
+
+
+def test_a_bag_by_hand_is_a_table_of_at_most_n_reports() -> None:
+    refused(lambda: Bag({}, np.zeros((2, 2, 2), dtype=np.uint8)), "vector or a table")
+    for protocol in (POLL, WORDS):
+        refused(lambda protocol=protocol: protocol.analyse(Bag(protocol.describe(), np.zeros(50, dtype=np.uint8))), "at most n = 10, got 50")  # type: ignore[misc]
+
+
+def adult(age: float) -> bool:
+    return age >= 18
+
+
+def test_the_bag_of_another_query_is_refused() -> None:
+    def asked(query: Callable[[float], float], name: str | None = None) -> StatisticalQuery:
+        return StatisticalQuery(query=query, name=name, n=10, epsilon0=2.0, k=1)
+
+    def bag_of(protocol: StatisticalQuery) -> Bag:
+        return protocol.shuffle(protocol.encode([20.0] * 10))
+
+    refused(lambda: asked(lambda age: age >= 18).analyse(bag_of(asked(lambda age: age >= 65))), "differs in query")
+    refused(lambda: asked(adult).analyse(bag_of(asked(lambda age: age >= 65))), "differs in query")
+    refused(lambda: asked(adult, "adults").analyse(bag_of(asked(adult, "elders"))), "differs in query")
+    assert asked(adult).analyse(bag_of(asked(adult))).n == 10
+    assert asked(lambda age: age >= 18, "adults").analyse(bag_of(asked(adult, "adults"))).n == 10
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.ma.masked_array(["yes", "no"], mask=[False, True]),
+        ["yes", None],
+        np.array(["2020-01-01", "NaT"], dtype="M8[D]"),
+        [np.datetime64("NaT")],
+        [np.float32("nan")],
+    ],
+)
+def test_missing_values_are_not_other(values: object) -> None:
+    poll = Histogram(categories=["yes", "no", "else"], other="else", n=10, epsilon0=2.0)
+    refused(lambda: poll.encode(values), "must not be")  # type: ignore[arg-type]
+
+
+def test_masked_numbers_are_refused() -> None:
+    refused(lambda: TALLY.encode(np.ma.masked_array([0.5, 0.5], mask=[False, True])), "masked")
+    refused(lambda: WORDS.encode(np.ma.masked_array([1, 2], mask=[False, True])), "masked")  # type: ignore[arg-type]
+
+
 def test_a_bag_or_reports_of_another_protocol() -> None:
     other = Histogram(categories=["yes", "no", "never"], n=10, epsilon0=2.0)
     reports = other.encode(["yes"] * 10)
@@ -132,6 +192,28 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
         (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
         (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),
+        (lambda: Frequency(domain=10**12, n=10, epsilon0=1.0), "at most 4194304, got 1000000000000"),
+        (lambda: Histogram(categories=10**12, n=10, epsilon0=1.0), "at most 4194304"),  # type: ignore[arg-type]
+        (lambda: Sum(n=10, epsilon0=1.0, k=10**12), "k must be at most 4194304"),
+        (lambda: plan("frequency", n=10, domain=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
+        (lambda: Histogram(categories=["a", "b"], other=["x"], n=10, epsilon0=1.0), "other must be hashable"),  # type: ignore[arg-type]
+        (lambda: Histogram(categories=np.array(5), n=10, epsilon0=1.0), "must be a list"),  # type: ignore[arg-type]
+        (lambda: Histogram(categories=[([],), "a"], n=10, epsilon0=1.0), "hashable"),
+        (lambda: Histogram(categories=["a", None], n=10, epsilon0=1.0), "NaN, NaT or None"),
+        (lambda: WORDS.encode([[0], [1, 2]]), "different lengths"),  # type: ignore[list-item]
+        (lambda: POLL.analyse_counts([[0], [1, 2]]), "counts must be 3 whole numbers"),  # type: ignore[arg-type]
+        (lambda: POLL.analyse_counts(np.array([2**63, 2**63, 5], dtype=np.uint64)), "counts must be 3 whole numbers"),
+        (lambda: POLL.analyse_counts([5, 5, 0], estimator="foo"), "estimator must be one of"),  # type: ignore[arg-type]
+        (lambda: POLL.predicted_stderrs("abc"), "counts must be finite numbers"),
+        (lambda: WORDS.predicted_stderrs("abc"), "counts must be finite numbers"),
+        (lambda: POLL.predicted_stderrs([float("inf"), 1, 1]), "counts must be finite numbers"),
+        (lambda: Frequency(domain=10, method=["x"], n=10, epsilon0=1.0), "method must be one of"),  # type: ignore[arg-type]
+        (lambda: combine([1, 2]), "estimates must be a list of what analyse"),  # type: ignore[list-item]
+        (lambda: POLL.combine(3), "estimates must be a list of what analyse"),  # type: ignore[arg-type]
+        (lambda: StatisticalQuery(query=5, n=10, epsilon0=1.0, k=1), "query must be a function"),  # type: ignore[arg-type]
+        (lambda: StatisticalQuery(query=float, name="", n=10, epsilon0=1.0, k=1), "name must be a string"),
+        (lambda: Sum(n=10, epsilon0=1.0, k=2, lower=-8e307, upper=8e307), "at most 1e"),
+        (lambda: CentralSum(n=10, epsilon=1.0, delta=1e-6).guarantee_for(50), "arrived must be at most n = 10"),
         (lambda: POLL.guarantee_for(11), "arrived must be at most n = 10"),
         (lambda: POLL.guarantee_for(0), "arrived must be at least 1"),
         (lambda: POLL.guarantee_for(5, colluding=5), "colluding must be below"),

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols import gaussian
 from shuffledp.protocols.data import synthetic_clinic
-from shuffledp.protocols.grid_noise import STEPS
+from shuffledp.protocols.grid_noise import FLAW, STEPS
+from shuffledp.protocols.one_pass import _Search
 from shuffledp.protocols.sgd import ShuffledSGD, accuracy_against_epsilon, logistic_gradient
 
 
@@ -127,3 +129,83 @@ def test_impossible_settings_are_refused(wrong):
 def test_data_that_does_not_fit_is_refused(training, features, labels):
     with pytest.raises(InvalidInput):
         training.fit(features, labels)
+
+
+@pytest.mark.parametrize("rows", [1, 39, 41, 80])
+def test_a_gradient_of_another_number_of_rows_than_users_is_refused(training, rows):
+    steps = training.steps(np.zeros((2000, 3)), np.zeros(2000), gradient=lambda *_batch: np.zeros((rows, 3)), rng=rng())
+    with pytest.raises(InvalidInput, match="one row per user of the batch, 40, got"):
+        next(steps)
+
+
+def test_what_a_custom_gradient_may_use_is_among_the_assumptions(training):
+    assert any("row i of the gradients depends on the data of user i" in text for text in training.assumptions)
+
+
+def test_only_a_permutation_relies_on_an_unknown_order(training):
+    given = ShuffledSGD(n=100, dimension=2, noise=3.0, delta=1e-6, order="given")
+    assert any("does not know the order" in text for text in training.assumptions)
+    assert not any("order" in text for text in given.assumptions)
+
+
+@pytest.mark.parametrize("noise, delta", [(1e8, 1e-5), (1.0, 0.999), (2.0, 0.2), (1e100, 1e-20)])
+def test_noise_that_needs_no_epsilon_is_accounted_as_zero(noise, delta):
+    privacy = ShuffledSGD(n=100, dimension=3, noise=noise, delta=delta).privacy
+    assert (privacy.epsilon, privacy.local, privacy.local_point) == (0.0, 0.0, None)
+    assert gaussian.delta(sigma=noise, epsilon=0.0) + 6.0 * FLAW <= delta
+
+
+@pytest.mark.parametrize("epsilon0", [0.5, 3.0, 8.0])
+def test_the_local_delta_is_rounded_up(epsilon0):
+    exact = gaussian.delta(sigma=1.0, epsilon=epsilon0)
+    assert _Search(1.0, 100, 0.0).report(epsilon0).delta0 >= exact * (1.0 + 0.9 * gaussian.SLACK)
+
+
+@pytest.mark.parametrize("target", [{"epsilon": 1.0}, {"noise": 5.0}])
+@pytest.mark.parametrize("order", ["permuted", "given"])
+def test_a_delta_below_the_flaw_of_the_noise_is_refused_with_the_cause(target, order):
+    with pytest.raises(InvalidInput, match=r"delta must be at least 2.4e-23 here.* may differ from a Gaussian by 1e-24"):
+        ShuffledSGD(n=100, dimension=3, delta=1e-23, order=order, **target)
+    assert ShuffledSGD(n=100, dimension=3, delta=2.5e-23, epsilon=1.0, order=order).privacy.epsilon <= 1.0
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e-160, 1e160, 1e308])
+@pytest.mark.parametrize("clip", [1e-90, 1.0, 1e90])
+def test_clipping_holds_where_squares_leave_the_range_of_floats(monkeypatch, size, clip):
+    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, count: np.zeros(count))
+    training = ShuffledSGD(n=100, dimension=3, noise=0.05, delta=0.5, clip=clip, order="given")
+    (report,) = training.randomize([[size, -size, 0.0]], rng=rng())
+    length = float(np.linalg.norm(report / clip))
+    assert length <= 1.0
+    assert length > 0.99 if size > 1e100 else length == 0.0
+
+
+def test_tiny_gradients_are_clipped_to_a_tinier_bound(monkeypatch):
+    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, count: np.zeros(count))
+    training = ShuffledSGD(n=100, dimension=2, noise=0.05, delta=0.5, clip=1e-100, order="given")
+    (report,) = training.randomize([[3e-99, 4e-99]], rng=rng())
+    assert np.allclose(report / 1e-100, [0.6, 0.8], atol=1e-3)
+
+
+@pytest.mark.parametrize("labels", [["yes"] * 2000, [None, *[0] * 1999], [[0, 1], *[0] * 1999], np.full(2000, np.nan), np.zeros((2000, 1))])
+def test_labels_that_are_no_numbers_are_refused_at_once(training, labels):
+    with pytest.raises(InvalidInput, match="labels must be"):
+        training.steps(np.zeros((2000, 3)), labels)
+    with pytest.raises(InvalidInput, match="labels must be"):
+        training.fit(np.zeros((2000, 3)), labels)
+
+
+def test_steps_check_their_settings_before_the_first_update(training):
+    with pytest.raises(InvalidInput, match="rate must be positive"):
+        training.steps(np.zeros((2000, 3)), np.zeros(2000), rate=-1.0)
+
+
+@pytest.mark.parametrize("wrong", [{"noise": 1e-200}, {"noise": 1e200}, {"noise": 1.0, "clip": 1e308}, {"noise": 1.0, "clip": 1e-320}])
+def test_sizes_that_leave_the_range_of_floats_are_refused(wrong):
+    with pytest.raises(InvalidInput, match="must lie between"):
+        ShuffledSGD(n=100, dimension=2, delta=1e-6, **wrong)
+
+
+def test_the_account_of_a_given_noise_is_as_good_as_its_calibration():
+    # What fits lies in a narrow range of epsilon near 2.9: below and above it Thm 3.8 gives a delta that is too large.
+    assert ShuffledSGD(n=100_000, dimension=5, noise=0.92, delta=1e-6).privacy.epsilon < 2.95

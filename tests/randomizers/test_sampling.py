@@ -239,7 +239,7 @@ def test_too_little_privacy_for_64_bits_is_lowered_and_too_much_is_refused() -> 
     with pytest.raises(InvalidInput, match="every report is noise"):
         KRR(k=10**9, epsilon0=1e-12).randomize([0])
     with pytest.raises(InvalidInput, match="g must be at most"):
-        OLH(k=10, epsilon0=30.0).randomize([0])
+        LocalHash(k=10, g=2**32 + 1, epsilon0=30.0).randomize([0])
     with pytest.raises(InvalidInput, match="counts must be 3 numbers"):
         KRR(k=3, epsilon0=1.0).count_variance([1, 2])
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from shuffledp.audit.subject import Play
+from shuffledp.audit.subject import AT_ONCE, Play
 from shuffledp.randomizers.base import Floats
 
 __all__ = ["BAG", "Attack", "at_least", "at_most", "bag_score", "chosen", "proven"]
@@ -40,7 +40,7 @@ class Attack:
 
     def score(self, play: Play) -> Floats:
         """One number per run; high scores speak for dataset 0."""
-        return bag_score(play) if self.position is None else position_scores(play, self.position)
+        return bag_score(play) if self.position is None else play.ratios(self.position)
 
     def hits(self, scores: Floats) -> int:
         """In how many runs the dataset is claimed."""
@@ -49,21 +49,18 @@ class Attack:
 
 def bag_score(play: Play) -> Floats:
     """The optimal statistic: the log-likelihood ratio of the multiset, log of sum u over sum v (docs/theory.md, section 2)."""
-    return np.asarray(np.log(play.u.sum(axis=1)) - np.log(play.v.sum(axis=1)))
-
-
-def position_scores(play: Play, position: int | slice) -> Floats:
-    """The log-likelihood ratio of what stands in one place: useless if order is gone."""
-    return np.asarray(np.log(play.u[:, position]) - np.log(play.v[:, position]))
+    u, v = play.totals()
+    return np.asarray(np.log(u) - np.log(v))
 
 
 def chosen(plays: tuple[Play, Play], delta: float, alpha: float) -> Attack:
     """The attack with the best bound on these runs: the bag's likelihood ratio, or one of the positions whose mean scores differ most."""
     candidates: list[tuple[int | None, Floats, Floats]] = [(None, bag_score(plays[0]), bag_score(plays[1]))]
-    if plays[0].u.shape[1] > 1:
-        zero, one = (position_scores(play, slice(None)) for play in plays)
-        apart = np.abs(zero.mean(axis=0) - one.mean(axis=0)) / (np.sqrt(zero.var(axis=0) + one.var(axis=0)) + 1e-12)
-        candidates += [(place, zero[:, place], one[:, place]) for place in np.argsort(-apart)[:MOST_POSITIONS].tolist()]
+    runs, places = plays[0].shape
+    if places > 1:
+        step = max(1, AT_ONCE // runs)
+        apart = np.concatenate([_apart(*(play.ratios(slice(start, start + step)) for play in plays)) for start in range(0, places, step)])
+        candidates += [(place, plays[0].ratios(place), plays[1].ratios(place)) for place in np.argsort(-apart)[:MOST_POSITIONS].tolist()]
     best, bag, found = -math.inf, 0.0, Attack(None, 0, 0.0)
     for position, zero, one in candidates:
         for claims in (0, 1):
@@ -72,6 +69,11 @@ def chosen(plays: tuple[Play, Play], delta: float, alpha: float) -> Attack:
             if bound > best and (position is None or bound > CLEARLY * bag):
                 best, found = bound, Attack(position, claims, threshold)
     return found
+
+
+def _apart(zero: Floats, one: Floats) -> Floats:
+    """How far the mean scores of each place are apart, in standard deviations; if order is gone, no place tells more than another."""
+    return np.asarray(np.abs(zero.mean(axis=0) - one.mean(axis=0)) / (np.sqrt(zero.var(axis=0) + one.var(axis=0)) + 1e-12))
 
 
 def proven(attack: Attack, hits: tuple[int, int], runs: tuple[int, int], delta: float, alpha: float) -> float:

@@ -1,6 +1,7 @@
 """Checks on the runs themselves: a biased sampler or a repeated random source may leak little and still be wrong.
 
-Each check has a p-value: how often runs at least this strange occur if the code does what the account says.
+Each check has a p-value: runs at least this strange occur no more often if the code does what the account says. The tails are exact or proven, and their
+variances those of the accounted law, so that they hold for rare events too; where there are too few events to tell, p is 1.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm
+from scipy.special import gammaln, logsumexp, xlogy
+from scipy.stats import binom, chi2, hypergeom
 
 from shuffledp.randomizers.base import Floats
 
 __all__ = ["SIGNIFICANCE", "Check", "Tally"]
 
 SIGNIFICANCE = 1e-4  # how often all checks together may raise a false alarm
-LEAST_EXPECTED = 10.0
+LEAST_EXPECTED = 100.0  # in a cell of the chi-square test: with fewer its far tail is too light
 CELLS = 1 << 21  # counters in memory at once
+ROUNDING = 1e-9
+FAINT, LOUD = 1e-9, 500.0  # outside of these a score is rounded or cut off, and honest ones may agree
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,14 @@ class Tally:
 
     def __init__(self, n: int, hay: Floats | None, needles: tuple[Floats, Floats] | None) -> None:
         self.n, self.hay, self.needles = n, hay, needles
-        self.seen = [0.0 if hay is None else np.zeros(len(hay)), 0.0 if hay is None else np.zeros(len(hay))]
+        self.seen = np.zeros((2, 0 if hay is None else len(hay)))
         self.runs = [0, 0]
-        self.collisions: list[list[Floats]] = [[], []]
+        self.collisions = [0.0, 0.0]
+        self.first: list[NDArray[np.intp] | None] = [None, None]
+        self.again = [0, 0]
         self.scores: list[list[Floats]] = [[], []]
 
-    def add(self, which: int, scores: Floats, classes: NDArray[np.intp] | None) -> None:
+    def add(self, which: int, scores: Floats, classes: NDArray[np.integer] | None) -> None:
         """Some runs on one dataset."""
         self.runs[which] += len(scores)
         self.scores[which].append(scores)
@@ -50,10 +56,15 @@ class Tally:
         size = len(self.hay)
         for start in range(0, len(classes), step := max(1, CELLS // size)):
             part = classes[start : start + step]
-            flat = (part + size * np.arange(len(part))[:, None]).ravel()
+            flat = (part.astype(np.intp) + size * np.arange(len(part))[:, None]).ravel()
             counts = np.bincount(flat, minlength=size * len(part)).reshape(len(part), size)
             self.seen[which] += counts.sum(axis=0)
-            self.collisions[which].append((counts * (counts - 1)).sum(axis=1).astype(np.float64))
+            self.collisions[which] += float((counts * (counts - 1)).sum())
+            first = self.first[which]
+            if first is None:
+                self.first[which] = first = counts[0].copy()
+                counts = counts[1:]
+            self.again[which] += int(np.count_nonzero((counts == first).all(axis=1)))
 
     def checks(self) -> tuple[Check, ...]:
         """All checks that apply, corrected for their number (Bonferroni)."""
@@ -64,53 +75,133 @@ class Tally:
         return tuple(Check(name, meaning, p, p * len(found) < SIGNIFICANCE) for name, meaning, p in found)
 
     def _law(self) -> float:
-        """Pearson's chi-square of all reports. The target's own report makes the counts less variable than a multinomial's, so p is not too small."""
+        """Two tests of all reports: the rarest count of a class, exactly, and Pearson's chi-square of classes that are common together.
+
+        A count is a sum of independent indicators, and its tails are no heavier than a binomial's with this mean (Hoeffding 1956). The target's own report
+        likewise makes the counts less variable than a multinomial's, so neither p is too small.
+        """
         assert self.hay is not None
         assert self.needles is not None
-        expected = sum(runs * ((self.n - 1) * self.hay + needle) for runs, needle in zip(self.runs, self.needles, strict=True))
-        seen, wanted = _merged(np.asarray(self.seen[0]) + np.asarray(self.seen[1]), np.asarray(expected))
-        if len(wanted) < 2:
-            return 1.0
-        return float(chi2.sf(((seen - wanted) ** 2 / wanted).sum(), len(wanted) - 1))
+        expected = np.asarray(sum(runs * ((self.n - 1) * self.hay + needle) for runs, needle in zip(self.runs, self.needles, strict=True)))
+        seen, total = self.seen.sum(axis=0), self.n * sum(self.runs)
+        single = len(seen) * float(_counts_are(seen, expected, total).min())
+        common, wanted = _merged(seen, expected)
+        together = float(chi2.sf(((common - wanted) ** 2 / wanted).sum(), len(wanted) - 1)) if len(wanted) > 1 else 1.0
+        return min(1.0, 2.0 * min(single, together))
 
     def _independence(self) -> float:
-        """Pairs of users in one run whose reports have one class: their mean number is known, and runs are independent."""
+        """Pairs of users in one run whose reports have one class: mean and variance of their number are known, and runs are independent."""
         assert self.hay is not None
         assert self.needles is not None
-        worst = 1.0
-        for parts, needle in zip(self.collisions, self.needles, strict=True):
-            pairs = np.concatenate(parts)
-            mean = (self.n - 1) * ((self.n - 2) * float(self.hay @ self.hay) + 2.0 * float(self.hay @ needle))
-            worst = min(worst, 2.0 * _mean_is(pairs, mean))
-        return min(worst, 1.0)
+        most = float(self.n * (self.n - 1))
+        found = []
+        for pairs, runs, needle in zip(self.collisions, self.runs, self.needles, strict=True):
+            mean, variance = agreeing(self.n, self.hay, needle)
+            found.append(bennett(pairs - runs * mean, runs * variance, above=most - mean, below=mean))
+        return min(1.0, 2.0 * min(found))
 
     def _repetition(self) -> float:
-        """Correlations of the attacker's score: between consecutive runs, and between the two datasets' runs."""
+        """How often the first run comes again, and whether scores go together: in consecutive runs, and between the two datasets' runs."""
         zero, one = (np.concatenate(parts) for parts in self.scores)
         few = min(len(zero), len(one))
-        pairs = [(zero[:-1], zero[1:]), (one[:-1], one[1:]), (zero[:few], one[:few])]
-        return min(1.0, len(pairs) * min(_unrelated(*pair) for pair in pairs))
+        rows = [(each[start:-1:2], each[start + 1 :: 2]) for each in (zero, one) for start in (0, 1)]  # no run in two pairs
+        found = [unrelated(first, second) for first, second in [*rows, (zero[:few], one[:few])]]
+        found += [self._again(which, scores) for which, scores in enumerate((zero, one))]
+        return min(1.0, len(found) * min(found))
+
+    def _again(self, which: int, scores: Floats) -> float:
+        """Given the first run, each later one is the same bag with a chance that the law knows; without a law, its score by chance at most half the time."""
+        first = self.first[which]
+        if first is not None and self.hay is not None and self.needles is not None:
+            again, chance = self.again[which], min(1.0, bag_chance(first, self.hay, self.needles[which]) * (1.0 + 1e-6))
+        elif FAINT < abs(float(scores[0])) < LOUD:
+            again, chance = int(np.count_nonzero(scores[1:] == scores[0])), 0.5
+        else:
+            return 1.0
+        return float(binom.sf(again - 1, len(scores) - 1, chance))
+
+
+def agreeing(n: int, hay: Floats, needle: Floats) -> tuple[float, float]:
+    """Mean and variance of the number of ordered pairs of users whose reports agree: n - 1 of law ``hay``, one of law ``needle``.
+
+    The variance adds up the covariances of pairs that have a user in common; others are independent.
+    """
+    m = n - 1.0
+    two, three = float(hay @ hay), float(hay @ hay**2)
+    once, twice = float(hay @ needle), float(hay**2 @ needle)
+    others = m * (m - 1.0) / 2.0 * (two - two**2) + m * (m - 1.0) * (m - 2.0) * (three - two**2)
+    target = m * (once - twice) + m**2 * (twice - once**2)
+    both = m * (m - 1.0) * (twice - two * once)
+    return m * ((m - 1.0) * two + 2.0 * once), max(4.0 * (others + target + 2.0 * both), 0.0)
+
+
+def bag_chance(counts: NDArray[np.intp], hay: Floats, needle: Floats) -> float:
+    """The chance that n - 1 reports of law ``hay`` and one of law ``needle`` are a bag with these counts."""
+    held = np.flatnonzero(counts)
+    have, hays, needles = counts[held].astype(np.float64), hay[held], needle[held]
+    never = np.flatnonzero(hays == 0.0)
+    if len(never):  # only the target sends these, and it sends one report
+        if have[never].sum() != 1.0:
+            return 0.0
+        needles = np.where(hays == 0.0, needles, 0.0)
+    if not np.any(needles > 0.0):
+        return 0.0
+    sent = np.flatnonzero(needles > 0.0)  # the target's report is one of these
+    rest = xlogy(have, np.where(hays == 0.0, 1.0, hays)).sum() - gammaln(have + 1.0).sum() + gammaln(have.sum())
+    own = np.log(have[sent]) + np.log(needles[sent]) - np.log(np.where(hays == 0.0, 1.0, hays)[sent])
+    return math.exp(min(float(rest + logsumexp(own)), 0.0))
+
+
+def bennett(off: float, variance: float, *, above: float, below: float) -> float:
+    """Two-sided p-value of a sum of independent terms, ``off`` from its mean, with this variance.
+
+    Each term is at most ``above`` over its mean and at most ``below`` under it.
+    Bennett 1962: P(sum >= t) <= exp(-variance / b^2 * h(b t / variance)) with h(x) = (1 + x) log(1 + x) - x.
+    """
+    bound = above if off > 0.0 else below
+    off = abs(off)
+    if bound <= 0.0 or off <= ROUNDING * bound:
+        return 1.0
+    variance = max(variance, ROUNDING * bound * off)  # more variance is a weaker claim
+    ratio = bound * off / variance
+    return min(1.0, 2.0 * math.exp(-variance / bound**2 * ((1.0 + ratio) * math.log1p(ratio) - ratio)))
+
+
+def unrelated(first: Floats, second: Floats) -> float:
+    """Two-sided p-value of the hypothesis that independent pairs of scores have independent halves: Fisher's exact test of two splits near the medians.
+
+    Each split depends on its own row without its order, so given both the number of agreements is hypergeometric, however rare the events.
+    """
+    if len(first) == 0:
+        return 1.0
+    high, also = _split(first), _split(second)
+    both, row, column = int(np.count_nonzero(high & also)), int(np.count_nonzero(high)), int(np.count_nonzero(also))
+    law = hypergeom(len(first), row, column)
+    return min(1.0, 2.0 * min(float(law.sf(both - 1)), float(law.cdf(both))))
+
+
+def _split(scores: Floats) -> NDArray[np.bool_]:
+    """Scores above the value that leaves nearest to one half above it."""
+    values, counts = np.unique(scores, return_counts=True)
+    return np.asarray(scores > values[int(np.argmin(np.abs(np.cumsum(counts) - len(scores) / 2.0)))])
+
+
+def _counts_are(seen: Floats, expected: Floats, total: int) -> Floats:
+    """Two-sided p-values of counts with these means. Hoeffding's comparison holds a whole count beyond the mean; nearer to it nothing is strange."""
+    share = np.clip(expected / total, 0.0, 1.0)
+    more, less = binom.sf(seen - 1.0, total, np.minimum(share * (1.0 + ROUNDING), 1.0)), binom.cdf(seen, total, share * (1.0 - ROUNDING))
+    return np.asarray(np.where(np.abs(seen - expected) < 1.0, 1.0, np.minimum(2.0 * np.minimum(more, less), 1.0)))
 
 
 def _merged(seen: Floats, expected: Floats) -> tuple[Floats, Floats]:
-    """Neighbouring classes together, until at least ten reports are expected in each."""
-    groups = np.minimum(np.floor(np.cumsum(expected) / LEAST_EXPECTED), np.floor(expected.sum() / LEAST_EXPECTED) - 1.0)
-    _, place = np.unique(groups, return_inverse=True)
-    return np.asarray(np.bincount(place, weights=seen)), np.asarray(np.bincount(place, weights=expected))
-
-
-def _mean_is(values: Floats, mean: float) -> float:
-    """Two-sided p-value of the hypothesis that independent ``values`` have this mean."""
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    off = abs(float(values.mean()) - mean)
-    if error == 0.0:
-        return 1.0 if off <= 1e-9 * max(abs(mean), 1.0) else 0.0
-    return float(2.0 * norm.sf(off / error))
-
-
-def _unrelated(first: Floats, second: Floats) -> float:
-    """Two-sided p-value of the hypothesis that two rows of scores are uncorrelated; rows without any spread are identical runs."""
-    if float(first.std()) == 0.0 or float(second.std()) == 0.0:
-        return 0.0
-    correlation = float(np.corrcoef(first, second)[0, 1])
-    return float(2.0 * norm.sf(abs(correlation) * math.sqrt(len(first))))
+    """Rare classes together, the rarest first, until enough reports are expected in each cell; what is left over joins the next."""
+    order = np.argsort(expected, kind="stable")
+    cells, room = np.zeros(len(order), dtype=np.intp), 0.0
+    cell = 0
+    for place, mass in enumerate(expected[order].tolist()):
+        if room >= LEAST_EXPECTED:
+            cell, room = cell + 1, 0.0
+        cells[place], room = cell, room + mass
+    if room < LEAST_EXPECTED and cell > 0:
+        cells[cells == cell] = cell - 1
+    return np.asarray(np.bincount(cells, weights=seen[order])), np.asarray(np.bincount(cells, weights=expected[order]))

@@ -64,7 +64,10 @@ def reading_of(randomizer: Randomizer) -> Reading:
 def _hadamard(randomizer: Hadamard) -> Reading:
     size, columns = randomizer.block_size, randomizer.block_count * randomizer.block_size
     if columns > MOST_COLUMNS:
-        raise InvalidInput(f"the matrix must have at most {MOST_COLUMNS} columns to be audited, got {columns}. Audit a smaller domain with the same epsilon0.")
+        raise InvalidInput(
+            f"the matrix must have at most {MOST_COLUMNS} columns to be audited, got {columns} for k = {randomizer.k}. "
+            f"Lower k, to {MOST_COLUMNS // 2 - 1} say, with the same epsilon0: the code is the same."
+        )
     first, second = (int(x) for x in randomizer.worst_pair)  # type: ignore[call-overload]
     inputs = (first, second, *(x for x in reversed(range(randomizer.k)) if x not in (first, second)))[:3]
     y = np.arange(columns)

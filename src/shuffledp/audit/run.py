@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from shuffledp.audit.attack import BAG, bag_score, chosen, proven
-from shuffledp.audit.checks import Check, Tally
+from shuffledp.audit.checks import SIGNIFICANCE, Check, Tally
 from shuffledp.audit.subject import Play, Subject, subject_of
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
 from shuffledp.guarantee import check_delta
@@ -20,12 +20,13 @@ from shuffledp.protocols.sgd import ShuffledSGD
 from shuffledp.randomizers.base import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
 
-__all__ = ["Audit", "audit"]
+__all__ = ["SURE", "Audit", "audit"]
 
 RUNS, LEAST_RUNS, BUDGET = 100_000, 200, 60.0
 ITEMS = 1 << 18  # reports drawn at once
-MOST_ITEMS = 1 << 25  # reports kept to choose the attack by
+MOST_ITEMS = 1 << 22  # reports kept to choose the attack by
 MOST_USERS = 1_000_000
+SURE = 1.0 - SIGNIFICANCE  # the least confidence of a verdict
 Progress = Callable[[int, int], None]
 
 
@@ -33,6 +34,8 @@ Progress = Callable[[int, int], None]
 class Audit:
     """What the attack proved. ``epsilon_lower`` <= epsilon of the running code, with probability at least ``confidence``.
 
+    ``epsilon_sure`` is the same with probability at least 0.9999, or ``confidence`` if that is more: only this one can accuse, as honest code would
+    else be accused as often as ``confidence`` allows.
     ``certified`` is what was promised at ``delta``; ``attainable`` what a perfect attack with endless runs could prove on these two datasets, if known.
     ``runs`` counts those made, on each dataset; fewer than asked for if time ran out.
     """
@@ -43,6 +46,7 @@ class Audit:
     confidence: float
     runs: int
     epsilon_lower: float
+    epsilon_sure: float
     attainable: float | None
     certified: float
     attack: str
@@ -56,7 +60,7 @@ class Audit:
         "order" stands for "epsilon" if the attack looked at a position and every check passed: then the reports are right, and the shuffler is not.
         """
         checks = tuple(check.name for check in self.checks if check.failed)
-        if self.epsilon_lower <= self.certified:
+        if self.epsilon_sure <= self.certified:
             return checks
         return ("epsilon" if checks or self.attack == BAG else "order", *checks)
 
@@ -68,7 +72,10 @@ class Audit:
     def reasons(self) -> list[str]:
         """One sentence for everything that went wrong."""
         words = {check.name: f"{check.meaning} (p = {check.p_value:.1g})" for check in self.checks}
-        leak = f"the attack proves epsilon >= {self.epsilon_lower:.4g} at delta = {self.delta:g}, and at most {self.certified:.4g} was promised"
+        leak = (
+            f"the attack proves epsilon >= {self.epsilon_sure:.4g} at delta = {self.delta:g} with confidence {max(self.confidence, SURE):g}, "
+            f"and at most {self.certified:.4g} was promised"
+        )
         words |= {"epsilon": leak, "order": f"{leak}; it looked at where a report stands, so order is not gone"}
         return [words[name] for name in self.failed]
 
@@ -109,18 +116,18 @@ def audit(
     first: tuple[list[Play], list[Play]] = ([], [])
     done = _play(subject, source, half, tally, watch, lambda which, play: first[which].append(play), share=0.5)
     if done < LEAST_RUNS // 2:
-        raise InvalidInput(f"budget_seconds must allow for {LEAST_RUNS} runs, got time for {2 * done}. Allow more, or audit fewer users.")
-    plays = (_joined(first[0]), _joined(first[1]))
-    attack = chosen(plays, delta, alpha)
+        raise InvalidInput(f"budget_seconds must allow for {LEAST_RUNS} runs, got time for {2 * done}. Allow more, or audit fewer users or a smaller domain k.")
+    attack = chosen((_joined(first[0]), _joined(first[1])), delta, alpha)
     hits = [0, 0]
 
     def measure(which: int, play: Play) -> None:
         hits[which] += attack.hits(attack.score(play))
 
     measured = _play(subject, source, runs - half, tally, watch, measure, share=1.0)
-    lower = proven(attack, (hits[0], hits[1]), (measured, measured), delta, alpha) if measured else 0.0
+    levels = (alpha, min(alpha, SIGNIFICANCE))
+    lower, sure = (proven(attack, (hits[0], hits[1]), (measured, measured), delta, level) if measured else 0.0 for level in levels)
     seconds = time.monotonic() - started
-    return Audit(subject.name, subject.n, delta, confidence, done + measured, lower, attainable, certified, attack.name, tally.checks(), seconds)
+    return Audit(subject.name, subject.n, delta, confidence, done + measured, lower, sure, attainable, certified, attack.name, tally.checks(), seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,15 @@ def _play(subject: Subject, source: Source, runs: int, tally: Tally, watch: _Wat
 
 
 def _joined(plays: list[Play]) -> Play:
-    return Play(np.concatenate([play.u for play in plays]), np.concatenate([play.v for play in plays]))
+    """All in one; the parts are let go."""
+    parts = [play.classes for play in plays if play.classes is not None]
+    whole = (
+        Play(plays[0].u, plays[0].v, np.concatenate(parts))
+        if parts
+        else Play(np.concatenate([play.u for play in plays]), np.concatenate([play.v for play in plays]))
+    )
+    plays.clear()
+    return whole
 
 
 def _default_delta(what: object) -> object:

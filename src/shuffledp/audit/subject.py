@@ -28,6 +28,7 @@ from shuffledp.sampling import Source
 __all__ = ["Finite", "Play", "Subject", "Surveyed", "subject_of"]
 
 TINY = 1e-300
+AT_ONCE = 1 << 20  # items looked up at once
 WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
 ENDLESS = 400.0  # an epsilon this large protects nobody
 
@@ -35,12 +36,33 @@ ENDLESS = 400.0  # an epsilon this large protects nobody
 class Play(NamedTuple):
     """Many runs on one dataset, item by item in the order of release.
 
-    ``u`` and ``v`` are the likelihood ratios of the target's two inputs to what the others hold; ``classes`` the items' classes, if there are finitely many.
+    ``u`` and ``v`` are the likelihood ratios of the target's two inputs to what the others hold: of each item, or, if there are finitely many ``classes``
+    of items, of each class, to be looked up; classes are kept in few bytes.
     """
 
     u: Floats
     v: Floats
-    classes: NDArray[np.intp] | None = None
+    classes: NDArray[np.integer] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Runs, and items in each."""
+        return self.u.shape if self.classes is None else self.classes.shape
+
+    def totals(self) -> tuple[Floats, Floats]:
+        """The sums of u and of v over each run, a bounded number of items at a time."""
+        step = max(1, AT_ONCE // self.shape[1])
+        parts = [self._part(slice(start, start + step)) for start in range(0, self.shape[0], step)]
+        return np.concatenate([u for u, _ in parts]), np.concatenate([v for _, v in parts])
+
+    def ratios(self, places: int | slice) -> Floats:
+        """The log of u over v in some places of every run."""
+        logs = np.log(self.u) - np.log(self.v) if self.classes is not None else np.log(self.u[:, places]) - np.log(self.v[:, places])
+        return np.asarray(logs if self.classes is None else logs[self.classes[:, places]])
+
+    def _part(self, runs: slice) -> tuple[Floats, Floats]:
+        u, v = (self.u[runs], self.v[runs]) if self.classes is None else (self.u[self.classes[runs]], self.v[self.classes[runs]])
+        return u.sum(axis=1), v.sum(axis=1)
 
 
 class Subject(ABC):
@@ -84,7 +106,9 @@ class Finite(Subject):
         values = [self.reading.inputs[self.holder]] * self.n
         values[self.target] = self.reading.inputs[which]
         classes = self.reading.classify(self.release(values, runs, source)).reshape(runs, self.n)
-        return Play(self._u[classes], self._v[classes], classes)
+        if classes.min() < 0 or classes.max() >= len(self._u):
+            raise InvalidInput(f"reports must be of the {len(self._u)} classes of the account, got another. The sampler does not send what is documented.")
+        return Play(self._u, self._v, classes.astype(np.min_scalar_type(len(self._u) - 1)))
 
     def choose(self, delta: float) -> float | None:
         """The others hold what gives the target away most, among the inputs of the reading."""
@@ -227,7 +251,7 @@ class Descended(Subject):
             pulled[run] = np.concatenate([step.reports[:, 0] for step in steps])
         scaled = pulled * training.clip / training.sigma**2
         half = 0.5 * (training.clip / training.sigma) ** 2
-        return Play(np.exp(np.minimum(scaled - half, 600.0)), np.exp(np.minimum(-scaled - half, 600.0)))
+        return Play(np.exp(np.clip(scaled - half, -600.0, 600.0)), np.exp(np.clip(-scaled - half, -600.0, 600.0)))
 
 
 def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:

@@ -12,12 +12,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from shuffledp import plots
 from shuffledp.audit import Audit
 from shuffledp.audit import audit as attacked
-from shuffledp.audit.run import BUDGET, RUNS
+from shuffledp.audit.run import BUDGET, RUNS, SURE
 from shuffledp.cli import show
 from shuffledp.cli.commands import Delta, command
 from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.setup import QUESTION, Setup
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_count
 from shuffledp.guarantee import check_delta
 
 __all__: list[str] = []
@@ -45,9 +45,12 @@ def audit(
     """Attack the running code: an empirical lower bound on epsilon beside the certified one.
 
     The reports are really drawn and shuffled, many times, on two datasets that
-    differ in one user. Exit code 1 means that the guarantee is violated.
+    differ in one user. Exit code 1 means that the guarantee is violated, which
+    takes confidence 0.9999 whatever --confidence asks of the printed bound.
     """
     check_delta(delta)
+    if seed is not None:
+        check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
     if setup.rounds not in (None, 1) or setup.adversary != "shuffled" or setup.honest is not None:
         raise InvalidInput("an audit attacks one round in which all users are honest, got other options. Leave out --rounds, --adversary and --honest.")
     guarantee, asked = setup.guarantee(), RUNS if runs is None else runs
@@ -67,6 +70,7 @@ def audit(
             "verdict": found.verdict,
             "failed": list(found.failed),
             "epsilon_lower": found.epsilon_lower,
+            "epsilon_sure": found.epsilon_sure,
             "certified": found.certified,
             "attainable": found.attainable,
             "attack": found.attack,
@@ -93,6 +97,11 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
     short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget." if found.runs < asked else ""
     if found.verdict == "consistent":
         verdict = "Consistent: nothing that was seen contradicts the guarantee. This tests the code; the proof is the guarantee's own."
+        if found.epsilon_lower > found.certified:
+            verdict = (
+                f"Consistent, but barely: the bound printed above exceeds the guarantee, and with confidence {SURE:g}, which a verdict takes, it does not. "
+                "Repeat with more --runs."
+            )
     else:
         verdict = f"VIOLATED: {'; '.join(found.reasons())}."
     show.answer(title, rows, [f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} s.{short}", verdict])

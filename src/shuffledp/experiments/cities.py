@@ -21,12 +21,16 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput, check_count, check_finite
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["CITIES", "Box", "City", "read_gowalla", "synthetic_city"]
+__all__ = ["CITIES", "Box", "City", "Unreadable", "read_gowalla", "synthetic_city"]
 
 FIELDS = "user, check-in time, latitude, longitude and location id, separated by tabs"
 CHUNK = 1 << 24  # bytes of the file at a time
 HUBS = 40  # places that people gather around, the largest first, their weights falling as 1 / rank
 BACKGROUND = 0.08  # share of check-ins that follow no hub
+
+
+class Unreadable(InvalidInput):
+    """The user's file is missing, or is not what it should be: the file is to blame, and not the experiment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,8 @@ def read_gowalla(path: str | os.PathLike[str], box: Box) -> NDArray[np.int64]:
 
 def _read(path: Path, boxes: Sequence[Box]) -> list[NDArray[np.int64]]:
     """The counts of several boxes in one pass."""
-    if not path.is_file():
-        raise InvalidInput(f"the check-ins must be in a file, got {str(path)!r}. Name the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz.")
+    if not os.path.isfile(path):  # False also for a name too long, which Path.is_file raises
+        raise Unreadable(f"the check-ins must be in a file, got {str(path)!r}. Name the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz.")
     found = [np.zeros((box.rows, box.columns), dtype=np.int64) for box in boxes]
     try:
         for first, lines in _chunks(path):
@@ -86,11 +90,11 @@ def _read(path: Path, boxes: Sequence[Box]) -> list[NDArray[np.int64]]:
             for counts, box in zip(found, boxes, strict=True):
                 counts += box.count(*places)
     except (OSError, EOFError, zlib.error) as error:
-        raise InvalidInput(f"{str(path)!r} must be readable, got: {error}. It may have been cut off; download it again.") from None
+        raise Unreadable(f"{str(path)!r} must be readable, got: {error}. It may have been cut off; download it again.") from None
     for counts, box in zip(found, boxes, strict=True):
         if not counts.any():
             where = f"latitude {box.south:g} to {box.north:g}, longitude {box.west:g} to {box.east:g}"
-            raise InvalidInput(f"{str(path)!r} must have check-ins in the box ({where}), got none. Choose another box or another file.")
+            raise Unreadable(f"{str(path)!r} must have check-ins in the box ({where}), got none. Choose another box or another file.")
     return found
 
 
@@ -116,7 +120,7 @@ def _coordinates(lines: Sequence[bytes], first: int, path: Path) -> tuple[Floats
             pass  # named below
     number, line = next((first + i, line) for i, line in enumerate(lines) if not _is_check_in(line.split(b"\t")))
     shown = line[:60].decode("utf-8", "replace").rstrip("\n")
-    raise InvalidInput(f"line {number} of {path.name!r} must be {FIELDS}, got {shown!r}. Correct or remove the line.")
+    raise Unreadable(f"line {number} of {path.name!r} must be {FIELDS}, got {shown!r}. Correct or remove the line.")
 
 
 def _is_check_in(row: Sequence[bytes]) -> bool:
@@ -163,7 +167,7 @@ class City:
         if gowalla is None:
             return synthetic_city(self.box, seed=self.seed, water=self.water).ravel()
         path = Path(gowalla)
-        return _file_shares(path, path.stat().st_mtime_ns if path.is_file() else 0)[self.name]
+        return _file_shares(path, path.stat().st_mtime_ns if os.path.isfile(path) else 0)[self.name]
 
 
 @lru_cache(maxsize=1)

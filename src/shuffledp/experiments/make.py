@@ -20,11 +20,12 @@ from typing import Any
 
 from shuffledp.errors import InvalidInput
 from shuffledp.experiments.base import Experiment, Line
+from shuffledp.experiments.cities import Unreadable
 from shuffledp.experiments.draw import draw
 from shuffledp.experiments.table import arranged, facts, read_table, write_table
 from shuffledp.plots.files import replace_file
 
-__all__ = ["Unwritable", "catalogue", "files", "finished", "make"]
+__all__ = ["REFUSALS", "Unwritable", "catalogue", "files", "finished", "make"]
 
 SUFFIXES = (".csv", ".png", ".svg", ".json")
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".json": b"}\n"}  # of a file that is whole
@@ -32,6 +33,9 @@ ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".json": b"}\n"}  # of a
 
 class Unwritable(InvalidInput):
     """A file cannot be put in its place: the folder or the disk is to blame, and not the experiment."""
+
+
+REFUSALS: dict[str, type[InvalidInput]] = {kind.__name__: kind for kind in (Unwritable, Unreadable)}  # for the user to put right: no bug of ours
 
 
 def files(name: str, out: Path) -> tuple[Path, ...]:
@@ -143,8 +147,8 @@ def _serve(requests: Iterable[str], tell: Callable[[dict[str, Any]], None]) -> N
             tell({"name": name, "state": state, "seconds": seconds})
         except BrokenPipeError:
             raise  # nobody is listening
-        except Unwritable as error:
-            tell({"name": name, "state": "failed", "error": str(error), "unwritable": True})
+        except tuple(REFUSALS.values()) as error:
+            tell({"name": name, "state": "failed", "error": str(error), "refused": type(error).__name__})
         except Exception as error:
             tell({"name": name, "state": "failed", "error": " ".join(f"{type(error).__name__}: {error}".split())})
 

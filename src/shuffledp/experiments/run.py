@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from shuffledp.errors import InvalidInput, ShuffledpError, check_count
 from shuffledp.experiments.base import Experiment
-from shuffledp.experiments.make import Unwritable, catalogue, files, finished
+from shuffledp.experiments.make import REFUSALS, Unwritable, catalogue, files, finished
 
 __all__ = ["Outcome", "ReproductionError", "reproduce", "select"]
 
@@ -75,7 +75,7 @@ def reproduce(
     What is already there, of the same description and version, is kept unless ``force``; a missing figure is drawn from the table. A file
     appears whole or not at all, so a run may be ended at any moment and started again. ``progress(name, curves done, curves in all)`` is
     called as curves are finished. If some experiments fail the others are finished first, and then ``ReproductionError`` names them;
-    but if the folder does not take a file, ``InvalidInput`` ends the run.
+    but if the folder does not take a file, or the user's own file cannot be read, ``InvalidInput`` ends the run.
     """
     workers = check_count("workers", workers, least=1, remedy="workers counts the processes.")
     chosen = select(names, source=source)
@@ -95,8 +95,8 @@ def reproduce(
     with contextlib.closing(_events(requests, min(workers, len(requests)))) as events:
         for event in events:
             name = event["name"]
-            if event.get("unwritable"):
-                raise Unwritable(f"{event['error']} What is finished is kept.")
+            if "refused" in event:
+                raise REFUSALS[event["refused"]](f"{event['error']} What is finished is kept.")
             if "state" in event:
                 there = tuple(path for path in files(name, folder) if path.is_file())
                 outcomes[name] = Outcome(name, event["state"], event.get("seconds", 0.0), there, event.get("error", ""))

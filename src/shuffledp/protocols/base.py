@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from shuffledp.calibration import calibrate
 from shuffledp.errors import CertificateError, InvalidInput, check_count
 from shuffledp.guarantee import Guarantee, check_delta, check_epsilon, check_rounds, check_users
 from shuffledp.mechanism import shuffle
-from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, combine
+from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
 from shuffledp.randomizers.base import Randomizer
 from shuffledp.randomizers.checks import check_epsilon0
 from shuffledp.randomizers.votes import VotingRandomizer
@@ -29,11 +31,15 @@ Family = Callable[..., Randomizer]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reports:
-    """What users send, in their order: one row each. ``description`` is the protocol's; ``secure`` says whether the randomness was."""
+    """What users send, in their order: one row each. ``description`` is the protocol's; ``secure`` says whether the randomness was.
+
+    ``batch`` tells calls of ``encode`` apart. A report counts once: ``shuffle`` refuses the same batch twice, as copies of a report hide nobody.
+    """
 
     description: Mapping[str, object]
     rows: NDArray[Any]
     secure: bool = True
+    batch: bytes = field(default_factory=lambda: os.urandom(16))
 
     def __len__(self) -> int:
         """How many users sent one."""
@@ -53,6 +59,8 @@ class Bag:
 
     def __post_init__(self) -> None:
         rows = np.ascontiguousarray(self.rows)
+        if rows.ndim > 2 or not rows.size or rows.dtype.hasobject:
+            raise InvalidInput(f"rows must be a vector or a table of reports, got shape {rows.shape} of {rows.dtype}. Take the bag that shuffle(...) makes.")
         if rows.ndim == 1:
             rows = np.sort(rows, kind="stable")  # a radix sort where reports are narrow
         else:
@@ -149,6 +157,7 @@ class Protocol(ABC):
 
     def combine(self, estimates: Sequence[Estimate]) -> Estimate:
         """The average of the rounds' estimates; its error falls with the square root of their number."""
+        check_estimates(estimates)
         if len(estimates) > self.rounds:
             raise InvalidInput(f"estimates must be at most rounds = {self.rounds}, got {len(estimates)}. Build the protocol with more rounds.")
         return combine(estimates)
@@ -156,7 +165,12 @@ class Protocol(ABC):
     def _gather(self, reports: Reports | Iterable[Reports] | ArrayLike) -> tuple[NDArray[Any], bool]:
         if isinstance(reports, Reports):
             reports = [reports]
-        if isinstance(reports, (list, tuple)) and reports and all(isinstance(each, Reports) for each in reports):
+        if isinstance(reports, Bag):
+            raise InvalidInput("reports must be what encode(...) made, got a bag. It is shuffled already: analyse it.")
+        if isinstance(reports, Iterator):
+            reports = list(reports)
+        if isinstance(reports, (list, tuple)) and any(isinstance(each, Reports) for each in reports):
+            _check_batches(reports)
             for each in reports:
                 self._check_same(each)
             return self._check_reports(np.concatenate([each.rows for each in reports])), all(each.secure for each in reports)
@@ -164,8 +178,7 @@ class Protocol(ABC):
 
     def _check_arrived(self, arrived: int, colluding: int) -> None:
         assert self.least is not None
-        if arrived > self.n:
-            raise InvalidInput(f"reports must be at most n = {self.n}, got {arrived}. Each user sends one per round; build the protocol with n={arrived}.")
+        self._check_most(arrived)
         honest = self._honest(arrived, colluding)
         if honest >= self.least:
             return
@@ -182,9 +195,15 @@ class Protocol(ABC):
                 f"Wait for more reports, or build the protocol with least={honest} before anybody reports."
             )
 
+    def _check_most(self, reports: int) -> None:
+        if reports > self.n:
+            raise InvalidInput(f"reports must be at most n = {self.n}, got {reports}. Each user sends one per round; build the protocol with n={reports}.")
+
     def _honest(self, arrived: int, colluding: int) -> int:
         arrived = check_count("arrived", arrived, least=1, remedy="It counts the reports that came; with none there is nothing to analyse.")
         colluding = check_count("colluding", colluding, least=0, remedy="It counts the users whose reports hide nobody.")
+        if arrived > self.n:
+            raise InvalidInput(f"arrived must be at most n = {self.n}, got {arrived}. Each user sends one report per round.")
         if colluding >= arrived:
             raise InvalidInput(f"colluding must be below the {arrived} reports that arrived, got {colluding}. Nobody is left to protect; wait for more.")
         return arrived - colluding
@@ -207,6 +226,7 @@ class Protocol(ABC):
         if not isinstance(bag, Bag):
             raise InvalidInput(f"bag must come from shuffle(...), got {type(bag).__name__}. Shuffle the reports first.")
         self._check_same(bag)
+        self._check_most(len(bag))
         return self._check_reports(bag.rows)
 
     def _set(self, **settled: object) -> None:
@@ -242,8 +262,6 @@ class ShuffledProtocol(Protocol):
     def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
         """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of those hide nobody."""
         honest = self._honest(arrived, colluding)
-        if arrived > self.n:
-            raise InvalidInput(f"arrived must be at most n = {self.n}, got {arrived}. Each user sends one report per round.")
         crowd = self._crowd(honest)
         return shuffle(self.randomizer, n=crowd + colluding, honest=crowd).compose(self.rounds)
 
@@ -269,9 +287,28 @@ def bits_for(count: int | float) -> int:
     return max(1, math.ceil(math.log2(count)))
 
 
+def _check_batches(batches: Sequence[object]) -> None:
+    """Refuse batches of reports that hold the same report twice, or anything else."""
+    if not all(isinstance(each, Reports) for each in batches):
+        raise InvalidInput("reports must be all from encode(...) or all bare rows, got a mixture. Join the bare rows to one array and shuffle that.")
+    known = [each for each in batches if isinstance(each, Reports)]
+    if len({each.batch for each in known}) < len(known) or _overlap([each.rows for each in known]):
+        raise InvalidInput("reports must be listed once each, got some twice. Copies of a report hide nobody; encode every user once.")
+
+
+def _overlap(arrays: Sequence[NDArray[Any]]) -> bool:
+    """Whether two arrays lie in the same memory, by their bounds."""
+    spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
+    return any(after[0] < before[1] for before, after in pairwise(spans))
+
+
 def check_tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
     """Return ``counts`` as how often each of ``length`` reports was sent."""
-    seen = np.asarray(counts)
-    if seen.shape != (length,) or seen.dtype.kind not in "iu" or seen.min() < 0 or not 1 <= seen.sum() <= n:
+    try:
+        seen = np.asarray(counts)
+    except ValueError:
+        seen = np.empty(0)
+    # no entry above n is summed, so that the sum does not wrap
+    if seen.shape != (length,) or seen.dtype.kind not in "iu" or seen.min() < 0 or seen.max() > n or not 1 <= seen.sum(dtype=np.float64) <= n:
         raise InvalidInput(f"counts must be {length} whole numbers that sum to the reports, from 1 to n = {n}, got {counts!r}. Count the bag's reports.")
     return seen.astype(np.int64)

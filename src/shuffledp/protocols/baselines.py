@@ -55,7 +55,7 @@ class Central(Protocol):
         return CentralGaussian(self.sigma, self.sensitivity, self.rounds)
 
     def analyse(self, bag: Bag, *, rng: Rng = None) -> Estimate:
-        """The exact answer plus noise; here the randomness is the analyst's."""
+        """The exact answer plus noise; here the randomness is the curator's, so every call is a fresh release: ``rounds`` must count them all."""
         rows, source = self._open(bag), source_of(rng)
         labels, exact, divisor = self._exact(rows)
         words = source.words(len(exact), np.uint64) >> np.uint64(11)

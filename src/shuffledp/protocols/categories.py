@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.checks import check_domain
 
-__all__ = ["Categories", "as_list"]
+__all__ = ["LARGEST", "Categories", "as_list", "check_size"]
 
+LARGEST = 1 << 22
 NO_VALUES = "values must hold at least one value, got none. Pass one value per user."
 
 
@@ -30,6 +31,8 @@ class Categories:
     other: Hashable | None = None
 
     def __post_init__(self) -> None:
+        if self.other is not None and not _is_hashable(self.other):
+            raise InvalidInput(f"other must be hashable, got {self.other!r}. Use a string, a number or a tuple.")
         if len(self.labels) < 2:
             raise InvalidInput(f'categories must be at least two, got {len(self.labels)}. With a single one there is nothing to hide; add an "other".')
         if self.other is not None and self.other not in self._places:
@@ -41,14 +44,15 @@ class Categories:
         if isinstance(labels, Real):
             if other is not None:
                 raise InvalidInput(f"other must be left out when the domain is a number, got {other!r}. List the categories to declare one.")
-            return cls(range(check_domain(labels)))
+            return cls(range(check_size("categories", check_domain(labels))))
         listed = as_list("categories", labels, remedy='Pass a list such as ["yes", "no"].')
+        check_size("categories", len(listed))
         seen: set[Hashable] = set()
         for label in listed:
-            if not isinstance(label, Hashable):
+            if not _is_hashable(label):
                 raise InvalidInput(f"categories must be hashable, got {label!r}. Use strings, numbers or tuples.")
-            if _is_nan(label):
-                raise InvalidInput('categories must not hold NaN, which equals nothing, got one. Name it, for instance "missing".')
+            if _is_missing(label):
+                raise InvalidInput(f'categories must not hold NaN, NaT or None, got {label!r}. Name it, for instance "missing".')
             if label in seen:
                 raise InvalidInput(f"categories must be distinct, got {label!r} twice. Merge the two.")
             seen.add(label)
@@ -64,6 +68,8 @@ class Categories:
 
     def indices(self, values: object) -> NDArray[np.intp]:
         """Where each value is in the list; unknown values are ``other``, or refused."""
+        if isinstance(values, np.ma.MaskedArray):
+            raise InvalidInput('values must not be a masked array, got one. Drop the masked users before counting n, or name a category "missing".')
         if isinstance(self.labels, range):
             return self._numbers(values)
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biufUS":
@@ -72,7 +78,10 @@ class Categories:
         return self._look_up(as_list("values", values, remedy="Pass a list or an array with one value per user."))
 
     def _numbers(self, values: object) -> NDArray[np.intp]:
-        array = np.asarray(values if isinstance(values, np.ndarray) else as_list("values", values, remedy="Pass one whole number per user."))
+        try:
+            array = np.asarray(values if isinstance(values, np.ndarray) else as_list("values", values, remedy="Pass one whole number per user."))
+        except ValueError:
+            raise InvalidInput("values must be whole numbers, got rows of different lengths. Pass one whole number per user.") from None
         if array.size == 0:
             raise InvalidInput(NO_VALUES)
         k = len(self.labels)
@@ -90,8 +99,9 @@ class Categories:
             found = np.fromiter((self._places.get(value, fallback) for value in values), dtype=np.intp, count=len(values))
         except TypeError as error:
             raise InvalidInput(f"values must be hashable like the categories, got {error}. Pass a flat list with one value per user.") from None
-        if any(_is_nan(value) for value in values):
-            raise InvalidInput('values must not be NaN, got one. Drop that user before counting n, or name a category "missing".')
+        for value in values:
+            if _is_missing(value):
+                raise InvalidInput(f'values must not be NaN, NaT or None, got {value!r}. Drop that user before counting n, or name a category "missing".')
         if (unknown := np.flatnonzero(found < 0)).size:
             raise InvalidInput(f"values must be among the {len(self.labels)} categories, got {values[unknown[0]]!r}. Add it, or declare other=<a category>.")
         return found
@@ -99,10 +109,29 @@ class Categories:
 
 def as_list(name: str, values: object, *, remedy: str) -> list[Hashable]:
     """Return the items of a list-like thing; strings, sets and mappings are refused, as they rarely mean one item per user."""
-    if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
+    single = isinstance(values, np.ndarray) and values.ndim == 0
+    if single or isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
         raise InvalidInput(f"{name} must be a list, got {type(values).__name__}. {remedy}")
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, (float, np.floating)) and value != value
+def check_size(name: str, size: int) -> int:
+    """Refuse more values than tables of them fit into memory."""
+    if size > LARGEST:
+        raise InvalidInput(f"{name} must be at most {LARGEST}, got {size}. Every one is estimated; merge rare ones, or hash them to fewer.")
+    return size
+
+
+def _is_missing(value: object) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # some libraries' missing values cannot even be compared
+        return True
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:  # a tuple that holds a list claims to be Hashable
+        return False
+    return True

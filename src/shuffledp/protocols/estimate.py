@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from shuffledp.errors import InvalidInput, check_probability
+from shuffledp.protocols.rare import Law
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "combine"]
+__all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "combine"]
 
+FEW, MANY = 3.0, 50.0  # variances of votes
 NOT_FOR_RELEASE = "not for release: a seeded generator was used, so whoever knows the seed knows the noise"
 SHOWN = 20
 
@@ -28,31 +30,62 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noise:
-    """The law of an unbiased estimate around a true value c: variance ``base + slope * c``, and third moment over variance ``skew``."""
+    """The law of an unbiased estimate around a true value c: variance ``base + slope * c``, and third moment over variance ``skew``.
+
+    ``unit`` is how much one report moves the estimate, and ``law`` the exact law of the votes, for where they are too few for a normal one.
+    """
 
     base: Floats
-    slope: float
+    slope: Floats
     skew: Floats
+    unit: float = 0.0
+    law: Law | None = None
 
     @classmethod
     def constant(cls, variance: Floats) -> Noise:
         """Noise that does not depend on the true value."""
-        return cls(variance, 0.0, np.zeros_like(variance))
+        return cls(variance, np.zeros_like(variance), np.zeros_like(variance))
 
     def stderr(self, values: Floats) -> Floats:
         """The standard deviation at the given true values."""
         deviation: Floats = np.sqrt(np.maximum(self.base + self.slope * values, 0.0))
         return deviation
 
-    def interval(self, values: Floats, z: float) -> Interval:
-        """The true values c with |values - c - shift| <= z * (standard deviation at c): a score interval.
+    def interval(self, values: Floats, tail: float) -> Interval:
+        """The true values c with |values - c - shift| <= z * (standard deviation at c): a score interval, missed on each side with probability ``tail``.
 
-        The shift is the first Cornish-Fisher term, so that both tails are right for rare values too, where reports are few and skewed.
+        The shift is the first Cornish-Fisher term, so that both tails are right for rare values too, where reports are few and skewed. Where the
+        reports that stray to a value are few the exact law is inverted instead. Every interval contains its estimate.
         """
+        z = -float(ndtri(tail))
         centre = values - (z * z - 1.0) / 6.0 * self.skew
         half = z * np.sqrt(np.maximum(self.base + self.slope * centre + (z * self.slope) ** 2 / 4.0, 0.0))
         middle = centre + z * z * self.slope / 2.0
-        return Interval(middle - half, middle + half)
+        low, high = middle - half, middle + half
+        if self.law is not None and np.any(few := self._few(np.clip(values, 0.0, self.law.n))):
+            low[few], high[few] = self.law.limits(few, tail)
+        return Interval(np.minimum(low, values), np.maximum(high, values))
+
+    def _few(self, held: Floats) -> NDArray[np.bool_]:
+        """Where the votes vary too little, or too little for a value that nobody holds, for a normal law."""
+        there, nobody = (self.stderr(each) ** 2 / self.unit**2 for each in (held, np.zeros_like(held)))
+        return (there < FEW) | ((nobody < FEW) & (there < MANY))
+
+    def at(self, chosen: Any) -> Noise:
+        """The same for some of the values."""
+        return Noise(self.base[chosen], self.slope[chosen], self.skew[chosen], self.unit, None if self.law is None else self.law.at(chosen))
+
+    def averaged(self, others: Sequence[Noise]) -> Noise | None:
+        """The noise of the mean of independent estimates with this noise and ``others``; none if their exact laws differ in kind."""
+        every = [self, *others]
+        law = self.law
+        for other in others:
+            if type(law) is not type(other.law):
+                return None
+            if law is not None and other.law is not None and (law := law.add(other.law)) is None:
+                return None
+        base, slope, skew = (np.mean([getattr(each, part) for each in every], axis=0) / len(every) for part in ("base", "slope", "skew"))
+        return Noise(base, slope, skew, self.unit / len(every), law)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,12 +121,12 @@ class Estimate:
             raise InvalidInput(f"label must be one of the {len(self.labels)} that were estimated, got {label!r}. See labels.") from None
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Each interval by itself covers its true value with probability ``level``, up to the normal approximation."""
-        return self.noise.interval(self.unbiased, -float(ndtri((1.0 - _check_level(level)) / 2.0)))
+        """Each interval by itself covers its true value with probability ``level``, up to the normal approximation, or more often where noise is rare."""
+        return self.noise.interval(self.unbiased, (1.0 - _check_level(level)) / 2.0)
 
     def simultaneous(self, level: float = 0.95) -> Interval:
         """All intervals together cover all true values with probability at least ``level`` (Bonferroni)."""
-        return self.noise.interval(self.unbiased, -float(ndtri((1.0 - _check_level(level)) / (2.0 * len(self.values)))))
+        return self.noise.interval(self.unbiased, (1.0 - _check_level(level)) / (2.0 * len(self.values)))
 
     def __str__(self) -> str:
         """A table."""
@@ -110,27 +143,34 @@ class Estimate:
 
 def combine(estimates: Sequence[Estimate]) -> Estimate:
     """The average of several rounds' estimates of the same thing, each with fresh randomness."""
-    if not estimates:
-        raise InvalidInput("estimates must hold at least one estimate, got none. Analyse one bag per round and pass the list.")
+    check_estimates(estimates)
     first, many = estimates[0], len(estimates)
-    if any(each.labels != first.labels or each.n != first.n for each in estimates):
+    noise = None
+    if all(each.labels == first.labels and each.n == first.n for each in estimates):
+        noise = first.noise.averaged([each.noise for each in estimates[1:]])
+    if noise is None:
         raise InvalidInput(
-            "estimates must be of the same labels and the same number of reports, got different ones. Average the shares, values / n, of those that agree."
+            "estimates must be of one protocol, with the same labels and the same number of reports, got different ones. "
+            "Average the shares, values / n, of those that agree."
         )
 
     def mean(columns: list[Floats]) -> Floats:
         average: Floats = np.mean(columns, axis=0)
         return average
 
-    noise = Noise(
-        mean([each.noise.base for each in estimates]) / many,
-        math.fsum(each.noise.slope for each in estimates) / many**2,
-        mean([each.noise.skew for each in estimates]) / many,
-    )
     stderr = np.sqrt(mean([each.stderr**2 for each in estimates]) / many)
     notes = tuple(dict.fromkeys(note for each in estimates for note in each.notes))
     values, unbiased = mean([each.values for each in estimates]), mean([each.unbiased for each in estimates])
     return Estimate(first.labels, values, stderr, first.n, unbiased, noise, all(each.secure for each in estimates), notes)
+
+
+def check_estimates(estimates: object) -> None:
+    """Refuse what is not a list of estimates."""
+    remedy = "Analyse one bag per round and pass the list."
+    if not isinstance(estimates, (list, tuple)) or not all(isinstance(each, Estimate) for each in estimates):
+        raise InvalidInput(f"estimates must be a list of what analyse(...) returns, got {estimates!r}. {remedy}")
+    if not estimates:
+        raise InvalidInput(f"estimates must hold at least one estimate, got none. {remedy}")
 
 
 def _check_level(level: float) -> float:

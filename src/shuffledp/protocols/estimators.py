@@ -10,25 +10,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.estimate import Noise
+from shuffledp.protocols.rare import Signed, Supports
+from shuffledp.randomizers import Hadamard
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["inversion", "likelihood", "simplex"]
+__all__ = ["inversion", "likelihood", "signed", "simplex"]
 
 
-def inversion(supports: NDArray[np.int64], n: int, hit: float, miss: float) -> tuple[Floats, Noise]:
-    """The unbiased estimate (supports - n miss) / (hit - miss), and its noise.
+def inversion(supports: NDArray[np.int64], n: int, hit: float, miss: float, contrast: float | None = None) -> tuple[Floats, Noise]:
+    """The unbiased estimate (supports - n miss) / contrast, and its noise; ``contrast`` is hit - miss, with all its digits where that is tiny.
 
     It inverts the matrix of the reports' law (Biswas et al. 2023, "INV"; Kairouz et al. 2016). With c users holding the value, ``supports`` is
     Bin(c, hit) + Bin(n - c, miss), so the variance and the third moment are exact and linear in c.
     """
-    contrast = hit - miss
+    contrast = hit - miss if contrast is None else contrast
     values: Floats = (supports.astype(np.float64) - n * miss) / contrast
     own, others = hit * (1.0 - hit), miss * (1.0 - miss)
     held = np.clip(values, 0.0, n)
     variance = held * own + (n - held) * others
     third = held * own * (1.0 - 2.0 * hit) + (n - held) * others * (1.0 - 2.0 * miss)
     skew = np.divide(third, variance * contrast, out=np.zeros_like(values), where=variance > 0.0)
-    return values, Noise(np.full_like(values, n * others / contrast**2), (1.0 - hit - miss) / contrast, skew)
+    base, slope = np.full_like(values, n * others / contrast**2), np.full_like(values, (1.0 - hit - miss) / contrast)
+    return values, Noise(base, slope, skew, 1.0 / contrast, Supports(supports, n, hit, miss=miss))
+
+
+def signed(votes: NDArray[np.int64], n: int, randomizer: Hadamard, blocks: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
+    """The unbiased estimate votes / hit of Hadamard response, its noise and its standard error; ``blocks`` counts the reports in each block.
+
+    Only reports in a value's own block vote for or against it. A vote for the own value has mean ``hit``, for another one mean 0, so the variance of a
+    sum of votes is the mean number of votes cast, for which the number cast stands, less hit^2 per holder. That number also holds an estimate of how
+    many users hold the block's other values; a value alone in its block has no such others, and its variance is known.
+    """
+    own, rows = randomizer.hit, randomizer.block_size - 1
+    block = np.arange(randomizer.k) // rows
+    cast = blocks[block].astype(np.float64)
+    values: Floats = votes / own
+    held, far = np.clip(values, 0.0, n), (1.0 - own) / randomizer.block_count  # far: how often a report strays into a given other block
+    alone = np.bincount(block)[block] == 1
+    variance = held * own * (1.0 - own) + np.where(alone, n * far, np.maximum(cast - held * own, 0.0))
+    third = held * own * (1.0 - 3.0 * (own + far) + 2.0 * own**2)
+    skew = np.divide(third, variance * own, out=np.zeros_like(values), where=variance > 0.0)
+    base, slope = np.where(alone, n * far, cast) / own**2, np.where(alone, (1.0 - own) / own, -1.0)
+    noise = Noise(base, slope, skew, 1.0 / own, Signed(votes, n, own, cast=blocks[block]))
+    return values, noise, np.sqrt(variance) / own
 
 
 def simplex(values: Floats, total: float) -> Floats:

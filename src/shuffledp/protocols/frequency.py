@@ -13,8 +13,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.base import Bag, Family, Reports, ShuffledProtocol, bits_for, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate, Noise
-from shuffledp.protocols.estimators import inversion, simplex
-from shuffledp.protocols.histogram import check_estimator
+from shuffledp.protocols.estimators import inversion, signed, simplex
+from shuffledp.protocols.histogram import check_estimator, check_held
 from shuffledp.randomizers import OLH, OUE, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.base import Floats
 from shuffledp.sampling import Rng, source_of
@@ -47,7 +47,7 @@ class Frequency(ShuffledProtocol):
     _known: Categories = field(init=False, repr=False)
 
     def _prepare(self) -> None:
-        if self.method not in METHODS:
+        if self.method not in tuple(METHODS):  # a tuple, as what was given may not be hashable
             raise InvalidInput(f'method must be one of {", ".join(METHODS)}, got {self.method!r}. "hadamard" has short reports and decodes fast.')
         known = Categories.of(self.domain, self.other)
         self._set(domain=known.labels, _known=known)
@@ -72,32 +72,21 @@ class Frequency(ShuffledProtocol):
         check_estimator(estimator, ("inversion", "simplex"))
         rows = self._open(bag)
         chosen = slice(None) if values is None else self._known.indices(values)
-        n, votes = len(rows), self.randomizer.supports(rows)
-        unbiased, noise = self._unbiased(rows, votes)
+        n = len(rows)
+        unbiased, noise, stderr = self._unbiased(rows, self.randomizer.supports(rows))
         estimates = simplex(unbiased, n) if estimator == "simplex" else unbiased
         more = ('standard errors and intervals are those of the unbiased estimate, not of "simplex"',) if estimator == "simplex" else ()
-        noise = Noise(noise.base[chosen], noise.slope, noise.skew[chosen])
         labels = tuple(self._known.labels) if values is None else tuple(self._known.labels[place] for place in np.arange(len(self._known))[chosen])
-        stderr = noise.stderr(np.clip(unbiased[chosen], 0.0, n))
-        return Estimate(labels, estimates[chosen], stderr, n, unbiased[chosen], noise, bag.secure, notes_of(bag, self.n, *more))
+        return Estimate(labels, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), bag.secure, notes_of(bag, self.n, *more))
 
-    def _unbiased(self, rows: NDArray[Any], votes: NDArray[np.int64]) -> tuple[Floats, Noise]:
-        """The unbiased estimate; for Hadamard response from signed votes, which only the reports in a value's own block cast.
-
-        A vote for the own value has mean ``hit``, for another one mean 0, so the variance of a sum of votes is the mean number of votes cast, for which
-        the number cast stands, less hit^2 per holder.
-        """
-        randomizer = self.randomizer
-        if not isinstance(randomizer, Hadamard):
-            return inversion(votes, len(rows), randomizer.hit, randomizer.miss)
-        own, size = randomizer.hit, randomizer.block_size
-        cast = np.bincount(rows // size, minlength=randomizer.block_count)[np.arange(randomizer.k) // (size - 1)].astype(np.float64)
-        values: Floats = votes / own
-        held = np.clip(values, 0.0, len(rows))
-        near = own + (1.0 - own) / randomizer.block_count  # how often a report falls into its sender's block
-        third, variance = held * own * (1.0 - 3.0 * near + 2.0 * own**2), cast - held * own**2
-        skew = np.divide(third, variance * own, out=np.zeros_like(values), where=variance > 0.0)
-        return values, Noise(cast / own**2, -1.0, skew)
+    def _unbiased(self, rows: NDArray[Any], votes: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
+        """The unbiased estimate, its noise and its standard error."""
+        randomizer, n = self.randomizer, len(rows)
+        if isinstance(randomizer, Hadamard):
+            blocks = np.bincount(rows.astype(np.intp) // randomizer.block_size, minlength=randomizer.block_count)
+            return signed(votes, n, randomizer, blocks)
+        values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
+        return values, noise, noise.stderr(np.clip(values, 0.0, n))
 
     @property
     def bits(self) -> int:
@@ -117,5 +106,5 @@ class Frequency(ShuffledProtocol):
 
     def predicted_stderrs(self, counts: ArrayLike) -> Floats:
         """The standard error of each value's estimated count if ``counts`` users hold it: exact."""
-        deviations: Floats = np.sqrt(self.randomizer.count_variance(counts))
+        deviations: Floats = np.sqrt(self.randomizer.count_variance(check_held(counts)))
         return deviations

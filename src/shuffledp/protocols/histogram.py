@@ -18,7 +18,7 @@ from shuffledp.randomizers import KRR
 from shuffledp.randomizers.base import Floats
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["ESTIMATORS", "Estimator", "Histogram", "LocalHistogram", "check_estimator"]
+__all__ = ["ESTIMATORS", "Estimator", "Histogram", "LocalHistogram", "check_estimator", "check_held"]
 
 Estimator = Literal["inversion", "simplex", "likelihood"]
 ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
@@ -54,14 +54,14 @@ class RandomizedResponse(ShuffledProtocol):
         "inversion" is unbiased, and may be negative. "simplex" is the nearest non-negative histogram with the right total; "likelihood" the one under
         which the reports are most probable. Both of these are biased where a category is rare, and carry the standard errors of the unbiased estimate.
         """
-        check_estimator(estimator, ESTIMATORS)
         return self.analyse_counts(self.randomizer.supports(self._open(bag)), estimator=estimator, secure=bag.secure, notes=notes_of(bag, self.n))
 
     def analyse_counts(self, counts: ArrayLike, *, estimator: Estimator = "inversion", secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
         """The same from how often each category was reported: all that the bag says."""
+        check_estimator(estimator, ESTIMATORS)
         seen = check_tally(counts, len(self._known), self.n)
         n = int(seen.sum())
-        unbiased, noise = inversion(seen, n, self.randomizer.hit, self.randomizer.miss)
+        unbiased, noise = inversion(seen, n, self.randomizer.hit, self.randomizer.miss, self.randomizer.contrast)
         values = unbiased
         if estimator != "inversion":
             values = simplex(unbiased, n) if estimator == "simplex" else likelihood(seen, self.randomizer.hit, self.randomizer.miss)
@@ -79,7 +79,7 @@ class RandomizedResponse(ShuffledProtocol):
 
     def predicted_stderrs(self, counts: ArrayLike) -> Floats:
         """The standard error of each category's estimated count if ``counts`` users hold it: exact."""
-        deviations: Floats = np.sqrt(self.randomizer.count_variance(counts))
+        deviations: Floats = np.sqrt(self.randomizer.count_variance(check_held(counts)))
         return deviations
 
 
@@ -109,6 +109,17 @@ class LocalHistogram(RandomizedResponse):
     def _crowd(self, honest: int | None) -> int:
         """Whoever sees the reports sees who sent which."""
         return 1
+
+
+def check_held(counts: ArrayLike) -> Floats:
+    """Return ``counts`` as finite numbers of users."""
+    try:
+        held = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        held = np.array([np.nan])
+    if not np.all(np.isfinite(held)):
+        raise InvalidInput(f"counts must be finite numbers, got {counts!r}. Give how many users hold each value.")
+    return held
 
 
 def check_estimator(estimator: str, known: tuple[str, ...]) -> None:

@@ -28,6 +28,7 @@ ROUGH = 1e-3  # relative accuracy of delta while searching; what is found is the
 TINY = 1e-290
 LEAST_EPSILON0, MOST_EPSILON0 = 1e-6, 32.0
 FARTHEST, RUNGS = 38.0, 12
+GOLDEN, SECTIONS = (math.sqrt(5.0) - 1.0) / 2.0, 12
 NOISES = (0.05, 1e6)
 DIGITS = 1e-4
 RARE = 1e-14  # sampling with replacement: losses this rare in one step are counted as infinite
@@ -41,7 +42,7 @@ class OnePass:
     """What is certified of one pass at ``delta``: the smaller of two upper ends, and how it was reached.
 
     ``epsilon`` is at most ``local``, the Gaussian mechanism's own epsilon. ``local_point`` is the (epsilon0, delta0) on the report's curve that gives the
-    least epsilon by Feldman et al. 2020, Thm 3.8 with the numerical clones curve, and ``guarantee`` the answer for it; None without a permutation.
+    least epsilon by Feldman et al. 2020, Thm 3.8 with the numerical clones curve, and ``guarantee`` the answer for it; None if ``epsilon`` needs none.
     """
 
     epsilon: float
@@ -77,6 +78,8 @@ def one_pass(*, noise: float, n: int, delta: float, flaw: float = 0.0, hint: flo
     delta = check_delta(delta)
 
     local = local_epsilon(noise=noise, delta=delta, flaw=flaw)
+    if local == 0.0:
+        return OnePass(0.0, delta, 0.0)  # the noise of one report is enough for delta alone
     search = _Search(noise, n, flaw)
     report = search.report(search.first(delta, min(local, LARGEST), hint))
     guarantee = shuffle(report, n=n)
@@ -192,14 +195,23 @@ class _Search:
         return self._epsilon0(t), least
 
     def first(self, delta: float, most: float, hint: float | None) -> float:
-        """About the epsilon0 with the smallest epsilon at ``delta``, among those up to ``most``."""
+        """About the epsilon0 with the smallest epsilon at ``delta``, among those up to ``most``.
+
+        The least delta falls with epsilon, and rises again as the leak grows with e^epsilon: what is below ``delta`` may lie between two rungs.
+        """
         ladder = sorted({*np.geomspace(1e-3 * most, most, RUNGS).tolist(), most if hint is None else min(hint, most)})
-        below = 0.0
-        for above in ladder:
-            epsilon0, least = self.best_at(above)
-            if least <= delta:
+        tried: list[tuple[float, float, float]] = []  # least delta, epsilon, epsilon0
+        for rung in ladder:
+            tried.append(self._tried(rung))
+            if tried[-1][0] <= delta:
                 break
-            below = above
+        place = len(tried) - 1 if tried[-1][0] <= delta else tried.index(min(tried))
+        below = tried[place - 1][1] if place else 0.0
+        least, above, epsilon0 = tried[place]
+        if least > delta:
+            least, above, epsilon0 = min(tried[place], self._lowest(max(below, 1e-3 * above), ladder[min(place + 1, len(ladder) - 1)], delta))
+        if least > delta:
+            return epsilon0  # as good as any; what it gives is for the certificate to say
         while above - below > DIGITS * above:
             middle = (below + above) / 2.0
             other, least = self.best_at(middle)
@@ -209,9 +221,27 @@ class _Search:
                 below = middle
         return epsilon0
 
+    def _tried(self, epsilon: float) -> tuple[float, float, float]:
+        epsilon0, least = self.best_at(epsilon)
+        return least, epsilon, epsilon0
+
+    def _lowest(self, low: float, high: float, delta: float) -> tuple[float, float, float]:
+        """The least delta between two epsilons, its epsilon and epsilon0, by golden sections of the logarithm; the first that is at most ``delta`` will do."""
+        left, right = (self._tried(high * (low / high) ** part) for part in (GOLDEN, 1.0 - GOLDEN))
+        for _ in range(SECTIONS):
+            if min(left, right)[0] <= delta:
+                break
+            if left < right:
+                high, right = right[1], left
+                left = self._tried(high * (low / high) ** GOLDEN)
+            else:
+                low, left = left[1], right
+                right = self._tried(high * (low / high) ** (1.0 - GOLDEN))
+        return min(left, right)
+
     def report(self, epsilon0: float) -> AnyLDP:
         """What is known of one report at this point of its curve."""
-        delta0 = max(gaussian.delta(sigma=self.noise, epsilon=epsilon0), TINY) + (1.0 + math.exp(epsilon0)) * self.flaw
+        delta0 = max(gaussian.delta(sigma=self.noise, epsilon=epsilon0) * (1.0 + gaussian.SLACK), TINY) + (1.0 + math.exp(epsilon0)) * self.flaw
         return AnyLDP(epsilon0=epsilon0, delta0=min(delta0, 1.0 - 1e-9))
 
     def _parts(self, t: float, epsilon: float) -> tuple[float, float]:

@@ -30,6 +30,8 @@ Order = Literal["permuted", "given"]
 Gradient = Callable[[Floats, Floats, Floats], Floats]
 ORDERS: tuple[Order, ...] = ("permuted", "given")
 INWARDS = 1.0 - 1e-12  # clipping in floating point may err by a few units in the last place
+FINEST = 1e-100  # so that products and squares stay in the range of floats
+LEAST = 8.0  # times the flaw of the noise: below, no amount of noise reaches delta
 
 
 class Step(NamedTuple):
@@ -79,6 +81,11 @@ class ShuffledSGD:
         n, _ = check_users(self.n)
         self._set(n=n, delta=check_delta(self.delta), clip=check_positive("clip", self.clip, remedy="It bounds the length of a gradient; 1 is usual."))
         self._set(dimension=check_count("dimension", self.dimension, least=1, remedy="It counts the weights."))
+        if self.delta < LEAST * self._flaw:
+            raise InvalidInput(
+                f"delta must be at least {LEAST * self._flaw:g} here, got {self.delta!r}: noise that runs as integers may differ from a Gaussian by "
+                f"{FLAW:g} in each of {self.dimension} coordinates, which delta has to cover. Allow a larger delta."
+            )
         self._set(batch=min(check_count("batch", self.batch, least=1, remedy="It counts the users of one update."), n))
         if self.order not in ORDERS:
             raise InvalidInput(f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "permuted" is the usual one.')
@@ -90,6 +97,9 @@ class ShuffledSGD:
         else:
             self._set(epsilon=check_positive("epsilon", check_epsilon(self.epsilon), remedy="No useful training has epsilon = 0; allow a little."))
             self._set(noise=self._calibrated(self.epsilon))
+        for name in ("noise", "clip"):
+            if not FINEST <= getattr(self, name) <= 1.0 / FINEST:
+                raise InvalidInput(f"{name} must lie between {FINEST:g} and {1.0 / FINEST:g}, got {getattr(self, name)!r}. Change the unit of the data.")
         self._set(privacy=self._account())
 
     privacy: OnePass = field(init=False, repr=False, compare=False)
@@ -112,35 +122,47 @@ class ShuffledSGD:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for the promise to hold."""
+        order = ("whoever sees the reports does not know the order in which users were taken",) if self.order == "permuted" else ()
         return (
             "replace-one adjacency: neighbouring datasets differ in one user's data",
-            "whoever sees the reports does not know the order in which users were taken, and every user is taken once",
+            *order,
+            "every user is taken once, and row i of the gradients depends on the data of user i and on the current weights only",
             "every report's noise is fresh; reports may be published one by one, and later questions may depend on them",
         )
 
     def randomize(self, gradients: ArrayLike, *, rng: Rng = None) -> Floats:
         """One report per row: clipped, cut to the grid of sigma / 256 towards zero, which lengthens no vector, plus noise on that grid."""
         rows, source = self._rows("gradients", gradients), source_of(rng)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        largest = np.max(np.abs(rows), axis=1, keepdims=True)
+        scaled = rows / np.where(largest > 0.0, largest, 1.0)  # so that no square leaves the range of floats
+        lengths = np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0)
         unit = self.sigma / STEPS
-        clipped = rows * (INWARDS * self.clip / np.maximum(lengths, self.clip) / unit)
-        return np.asarray(unit * (np.trunc(clipped) + grid_noise(source, rows.size).reshape(rows.shape)))
+        clipped = scaled * (INWARDS * np.minimum(largest, self.clip / lengths))
+        return np.asarray(unit * (np.trunc(clipped / unit) + grid_noise(source, rows.size).reshape(rows.shape)))
 
     def steps(
         self, features: ArrayLike, labels: ArrayLike, *, rate: float | None = None, radius: float = 10.0, gradient: Gradient | None = None, rng: Rng = None
     ) -> Iterator[Step]:
-        """The updates, one after the other: w <- w - rate * (mean report of the batch), kept in a ball of ``radius``."""
-        rows, targets, source = self._rows("features", features), np.asarray(labels, dtype=np.float64), source_of(rng)
-        if len(rows) != self.n or targets.shape != (self.n,):
-            raise InvalidInput(f"features and labels must have n = {self.n} rows, got {len(rows)} and {targets.shape}. Build ShuffledSGD with the right n.")
-        if not np.all(np.isfinite(targets)):
-            raise InvalidInput("labels must be numbers, got NaN or infinity. Leave out users without a label before training.")
+        """The updates, one after the other: w <- w - rate * (mean report of the batch), kept in a ball of ``radius``.
+
+        ``gradient(weights, features, labels)`` is given the rows of a batch. Row i of its answer may depend on row i and the weights only: the account
+        relies on it, and cannot see it.
+        """
+        rows, targets, source = self._rows("features", features), self._labels(labels), source_of(rng)
+        if len(rows) != self.n:
+            raise InvalidInput(f"features must have n = {self.n} rows, got {len(rows)}. Build ShuffledSGD with the right n.")
         radius = check_positive("radius", radius, remedy="It bounds the length of the weights.")
         speed = self._rate(radius) if rate is None else check_positive("rate", rate, remedy="It is the length of a step; leave it out for the usual one.")
-        slope, weights, places = gradient or logistic_gradient, np.zeros(self.dimension), self._places(source)
+        return self._pass(rows, targets, speed, radius, gradient or logistic_gradient, source)
+
+    def _pass(self, rows: Floats, targets: Floats, speed: float, radius: float, slope: Gradient, source: Source) -> Iterator[Step]:
+        weights, places = np.zeros(self.dimension), self._places(source)
         for start in range(0, self.n, self.batch):
             users = places[start : start + self.batch]
-            reports = self.randomize(slope(weights, rows[users], targets[users]), rng=source)
+            gradients = self._rows("gradients", slope(weights, rows[users], targets[users]))
+            if len(gradients) != len(users):
+                raise InvalidInput(f"gradient must return one row per user of the batch, {len(users)}, got {len(gradients)}. Do not sum or average them.")
+            reports = self.randomize(gradients, rng=source)
             weights = weights - speed * reports.sum(axis=0) / self.batch
             weights = weights * min(1.0, radius / max(float(np.linalg.norm(weights)), 1e-300))
             yield Step(reports, weights)
@@ -149,7 +171,7 @@ class ShuffledSGD:
         self, features: ArrayLike, labels: ArrayLike, *, rate: float | None = None, radius: float = 10.0, gradient: Gradient | None = None, rng: Rng = None
     ) -> Trained:
         """One pass; the answer is the average of the weights over its second half. By default a logistic regression, labels 0 and 1."""
-        if gradient is None and not np.all(np.isin(labels, (0, 1))):
+        if gradient is None and not np.all(np.isin(self._labels(labels), (0, 1))):
             raise InvalidInput("labels must be 0 or 1 for a logistic regression. Recode them, or pass a gradient of your own.")
         path = [step.weights for step in self.steps(features, labels, rate=rate, radius=radius, gradient=gradient, rng=rng)]
         return Trained(np.mean(path[len(path) // 2 :], axis=0), source_of(rng).secure)
@@ -187,6 +209,17 @@ class ShuffledSGD:
         if not np.all(np.isfinite(rows)):
             raise InvalidInput(f"{name} must be finite, got NaN or infinity. Decide before training how to treat missing numbers.")
         return rows
+
+    def _labels(self, values: ArrayLike) -> Floats:
+        try:
+            labels = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput("labels must be numbers, got something else. Recode them, one number per user.") from None
+        if labels.shape != (self.n,):
+            raise InvalidInput(f"labels must be n = {self.n} numbers, got shape {labels.shape}. Build ShuffledSGD with the right n.")
+        if not np.all(np.isfinite(labels)):
+            raise InvalidInput("labels must be numbers, got NaN or infinity. Leave out users without a label before training.")
+        return labels
 
     def _set(self, **settled: object) -> None:
         for name, value in settled.items():

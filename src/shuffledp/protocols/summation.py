@@ -9,7 +9,9 @@ and z = (sum of y - n gamma / 2) / (1 - gamma) is unbiased. A finer grid rounds 
 
 from __future__ import annotations
 
+import inspect
 import math
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -20,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_finite
 from shuffledp.guarantee import check_delta, check_epsilon, check_users
 from shuffledp.protocols.base import Bag, Family, Reports, ShuffledProtocol, bits_for, calibrated, check_tally, notes_of
-from shuffledp.protocols.categories import as_list
+from shuffledp.protocols.categories import as_list, check_size
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.base import Floats
@@ -33,6 +35,7 @@ ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f
 CHUNK = 1 << 18
 COARSE = 4
 TINY = 1e-12
+LARGEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +49,8 @@ class Summation(ShuffledProtocol):
     def _prepare(self) -> None:
         low, high = check_bounds(self.lower, self.upper)
         k = self.k if self.k is not None else self._best_k()
-        self._set(lower=low, upper=high, k=check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best."))
+        k = check_size("k", check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best."))
+        self._set(lower=low, upper=high, k=k)
         super()._prepare()
 
     def _family(self) -> tuple[Family, dict[str, int]]:
@@ -127,12 +131,12 @@ class Summation(ShuffledProtocol):
             raise InvalidInput(f'rounding must be one of {", ".join(ROUNDING)}, got {rounding!r}. "worst" assumes nothing.')
         seen = check_tally(counts, self._grid, self.n)
         m, gamma, points = int(seen.sum()), self.gamma, np.linspace(0.0, 1.0, self._grid)
-        total = (float(seen @ points) - m * gamma / 2.0) / (1.0 - gamma)
+        total = (float(seen @ points) - m * gamma / 2.0) / self.randomizer.contrast
         noise = self._noise_variance
         rounded = m * ROUNDING[rounding] / (self._grid - 1) ** 2
-        spread = (float(seen @ (points - 0.5) ** 2) - m * noise) / (1.0 - gamma) - rounded
+        spread = (float(seen @ (points - 0.5) ** 2) - m * noise) / self.randomizer.contrast - rounded
         spread = min(max(spread, 0.0), m / 4.0)
-        variance = ((1.0 - gamma) * (rounded + gamma * spread) + m * noise) / (1.0 - gamma) ** 2
+        variance = (self.randomizer.contrast * (rounded + gamma * spread) + m * noise) / self.randomizer.contrast**2
         value, scale = np.array([m * self.lower + self._width * total]) / self._divisor(m), self._width / self._divisor(m)
         law = Noise.constant(np.array([variance * scale**2]))
         return Estimate((type(self).__name__.lower(),), value, law.stderr(value), m, value, law, secure, notes)
@@ -154,12 +158,12 @@ class Summation(ShuffledProtocol):
     def predicted_stderr(self, values: Any = None) -> float:
         """The standard error with all n users: exact for given ``values``, and without them exact for the worst data."""
         if values is None:
-            variance = self.n * float(worst_variance(self._grid - 1, self.gamma)) / (1.0 - self.gamma) ** 2
+            variance = self.n * float(worst_variance(self._grid - 1, self.gamma)) / self.randomizer.contrast**2
             return math.sqrt(variance) * self._width / self._divisor(self.n)
         x = (self._numbers(values) - self.lower) / self._width
         part = x * (self._grid - 1) - np.floor(x * (self._grid - 1))
         each = (1.0 - self.gamma) * (part * (1.0 - part) / (self._grid - 1) ** 2 + self.gamma * (x - 0.5) ** 2) + self._noise_variance
-        return math.sqrt(float(each.sum())) / (1.0 - self.gamma) * self._width / self._divisor(len(x))
+        return math.sqrt(float(each.sum())) / self.randomizer.contrast * self._width / self._divisor(len(x))
 
     @classmethod
     def printed(cls, *, n: int, epsilon: float, delta: float, **more: Any) -> Self:
@@ -176,7 +180,7 @@ class Summation(ShuffledProtocol):
     def theorem_2(self) -> float:
         """The paper's bound on the error, as a standard error: sqrt(n ((1 - gamma) / (4 k^2) + gamma / 2)) / (1 - gamma), whatever the data."""
         variance = self.n * ((1.0 - self.gamma) / (4.0 * (self._grid - 1) ** 2) + self.gamma / 2.0)
-        return math.sqrt(variance) / (1.0 - self.gamma) * self._width / self._divisor(self.n)
+        return math.sqrt(variance) / self.randomizer.contrast * self._width / self._divisor(self.n)
 
     def theorem_3(self) -> float:
         """What every protocol with one message per user errs at least, for the worst data, at the promised epsilon and delta."""
@@ -225,12 +229,25 @@ class LocalMean(Summation):
 class StatisticalQuery(Summation):
     """The mean over the users' records of ``query``, a function into [lower, upper] (Balle et al. 2019, Corollary 1).
 
+    ``name`` tells queries apart, and is by default where the function is defined. A lambda, or what else carries values of its own, is taken to be unlike
+    all others unless it is named, so that no bag is analysed as the answer to another question.
+
     >>> adults = StatisticalQuery(query=lambda person: float(person["age"] >= 18), n=1000, epsilon0=4.0, k=1)
     >>> adults.shuffle(adults.encode([{"age": 30}] * 1000)).rows.dtype
     dtype('uint8')
     """
 
     query: Callable[[Any], float]
+    name: str | None = None
+
+    def _prepare(self) -> None:
+        if not callable(self.query):
+            raise InvalidInput(f"query must be a function of one record, got {self.query!r}. Pass a def or a lambda.")
+        self._set(name=_name_of(self.query) if self.name is None else _check_name(self.name))
+        super()._prepare()
+
+    def describe(self) -> dict[str, object]:
+        return {**super().describe(), "query": self.name}
 
     def _numbers(self, values: Iterable[Any]) -> Floats:
         if isinstance(values, np.ndarray):
@@ -238,6 +255,20 @@ class StatisticalQuery(Summation):
         else:
             answers = [self.query(record) for record in as_list("values", values, remedy="Pass a list with one record per user.")]
         return check_numbers(answers, self.lower, self.upper)
+
+
+def _name_of(query: Callable[[Any], float]) -> str:
+    named = inspect.isclass(query) or inspect.isfunction(query) or inspect.isbuiltin(query)
+    name = getattr(query, "__qualname__", "")
+    if named and name and "<" not in name:
+        return f"{query.__module__}.{name}"
+    return f"unnamed {secrets.token_hex(8)}"
+
+
+def _check_name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise InvalidInput(f"name must be a string that tells queries apart, got {name!r}. Name what the query asks.")
+    return name
 
 
 def worst_variance(k: Any, gamma: Any) -> Any:
@@ -267,12 +298,16 @@ def check_bounds(lower: float, upper: float) -> tuple[float, float]:
     low, high = (check_finite(name, value, remedy="Every number must lie between the two.") for name, value in (("lower", lower), ("upper", upper)))
     if not (low < high and math.isfinite(high - low)):
         raise InvalidInput(f"lower must be below upper, and their distance finite, got {low!r} and {high!r}. Choose bounds before looking at the data.")
+    if max(abs(low), abs(high)) > LARGEST:
+        raise InvalidInput(f"lower and upper must be at most {LARGEST:g} in size, got {low!r} and {high!r}. Squares of sums must be finite; scale the numbers.")
     return low, high
 
 
 def check_numbers(values: Any, lower: float, upper: float) -> Floats:
     """Return ``values`` as a vector of numbers in [lower, upper], one per user."""
     remedy = f"Pass one number from {lower:g} to {upper:g} per user; decide before collecting how to treat missing and extreme ones."
+    if isinstance(values, np.ma.MaskedArray):
+        raise InvalidInput(f"values must not be a masked array, got one. {remedy}")
     try:
         array = np.asarray(values)
     except ValueError:

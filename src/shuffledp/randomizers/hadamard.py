@@ -123,12 +123,14 @@ class Hadamard(MixingRandomizer):
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         """A uniform column; without noise it is moved to the input's block and, if the row is -1 there, to its partner with the row's lowest bit flipped."""
         kind = smallest_dtype(self._columns)
-        block, row = (part.astype(kind) for part in np.divmod(values, self.block_size - 1))
+        own = values.astype(kind, copy=False)
+        block, row = np.divmod(own, kind.type(self.block_size - 1))
+        first = own - row + block  # block * b; b itself is one too many for ``kind`` if a single block has 2^8, 2^16 or 2^32 columns
         row += kind.type(1)
         reports = uniform(source, self._columns, len(values))
         column = reports & kind.type(self.block_size - 1)
         column ^= (row & np.negative(row)) * _parity(row & column)
-        column += block * kind.type(self.block_size)
+        column += first
         np.copyto(reports, column, where=~bernoulli(source, self.threshold, len(values)))
         return reports
 

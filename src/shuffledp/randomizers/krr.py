@@ -63,10 +63,6 @@ class KRR(MixingRandomizer):
     def share(self) -> Fraction:
         return Fraction(1, self.k)
 
-    @property
-    def miss(self) -> float:
-        return float(self.noise * self.share)
-
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         return check_indices("reports", reports, self.k, remedy="A report of k-ary randomized response is one of the k values.")
 

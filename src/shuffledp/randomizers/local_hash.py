@@ -62,9 +62,9 @@ class LocalHash(MixingRandomizer):
         return Fraction(1, self.g)
 
     @property
-    def miss(self) -> float:
-        """1/g, with noise or without: a hash function sends another input anywhere."""
-        return 1.0 / self.g
+    def stray(self) -> Fraction:
+        """1/g, as with noise: a hash function sends another input anywhere."""
+        return Fraction(1, self.g)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         remedy = f"A report of local hashing is a seed and a hash value below {self.g}, two uint64."
@@ -114,8 +114,10 @@ class LocalHash(MixingRandomizer):
 def OLH(*, k: int, epsilon0: float) -> LocalHash:
     """Optimal local hashing: g = e^epsilon0 + 1, rounded, minimises the variance (Wang et al. 2017, section 4.4).
 
-    >>> OLH(k=1000, epsilon0=2.0).g
-    8
+    g is at most 2^32, the most that runs, so from epsilon0 = 32 log 2, about 22.2, it is 2^32: the best of those that run.
+
+    >>> OLH(k=1000, epsilon0=2.0).g, OLH(k=1000, epsilon0=30.0).g == 2**32
+    (8, True)
     """
     return LocalHash(k=k, g=_best_g(check_epsilon0(epsilon0)), epsilon0=epsilon0)
 
@@ -130,7 +132,7 @@ def BLH(*, k: int, epsilon0: float) -> LocalHash:
 
 
 def _best_g(epsilon0: float) -> int:
-    return max(2, round(math.exp(epsilon0) + 1.0))
+    return min(max(2, round(math.exp(epsilon0) + 1.0)), LARGEST_G)
 
 
 def _finalised(words: Words) -> Words:

@@ -49,8 +49,22 @@ class MixingRandomizer(SupportRandomizer):
         return dataclasses.replace(self, epsilon0=max(self._integers()[1], SMALLEST_EPSILON0))  # type: ignore[type-var]
 
     @property
+    def stray(self) -> Fraction:
+        """The mean vote of a report without noise for a value that is not its sender's; 0 unless a subclass says otherwise."""
+        return Fraction(0)
+
+    @property
     def hit(self) -> float:
         return float(self.noise * self.share + (1 - self.noise))
+
+    @property
+    def miss(self) -> float:
+        return float(self.noise * self.share + (1 - self.noise) * self.stray)
+
+    @property
+    def contrast(self) -> float:
+        """(1 - t) (1 - stray): noise votes for all values alike."""
+        return float((1 - self.noise) * (1 - self.stray))
 
     def _integers(self) -> tuple[int, float]:
         threshold, implied = mixing_threshold(self.epsilon0, self.share)
@@ -66,5 +80,5 @@ def histogram(outputs: NDArray[Any], size: int) -> Ints:
     """How often each of 0, ..., size - 1 occurs, counted in parts: NumPy's own count would copy everything to 64 bits."""
     counts, step = np.zeros(size, dtype=np.int64), max(size, 1 << 17)
     for start in range(0, len(outputs), step):
-        counts += np.bincount(outputs[start : start + step], minlength=size)
+        counts += np.bincount(outputs[start : start + step].astype(np.intp, copy=False), minlength=size)
     return counts

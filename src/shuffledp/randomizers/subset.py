@@ -28,6 +28,9 @@ class SubsetSelection(MixingRandomizer):
     Ye and Barg 2018, Wang et al. 2016. ``size`` left out is w = k / (E + 1), rounded, which minimises the variance of
     frequency estimates; size 1 is k-RR. No set holds every value, so the blanket is uniform on the sets.
 
+    A report takes w draws and k flags, so it is slow where sets are large: about 40 microseconds for k = 2000 and 2 to 3 milliseconds for
+    k = 20000 at epsilon0 <= 1. On large domains Hadamard response and local hashing draw far faster.
+
     >>> SubsetSelection(k=10, epsilon0=1.0).describe()
     {'randomizer': 'subset', 'k': 10, 'epsilon0': 1.0, 'size': 3}
     """
@@ -67,8 +70,9 @@ class SubsetSelection(MixingRandomizer):
         return Fraction(self.w, self.k)
 
     @property
-    def miss(self) -> float:
-        return float(self.noise * self.share + (1 - self.noise) * Fraction(self.w - 1, self.k - 1))
+    def stray(self) -> Fraction:
+        """(w - 1) / (k - 1): the sets that hold the input hold all others equally often."""
+        return Fraction(self.w - 1, self.k - 1)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         remedy = f"A report of subset selection is {self.w} different values from 0 to {self.k - 1} in rising order."

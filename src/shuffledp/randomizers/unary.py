@@ -45,6 +45,11 @@ class UnaryEncoding(SupportRandomizer):
     def miss(self) -> float:
         return self.thresholds[1] / WORD
 
+    @property
+    def contrast(self) -> float:
+        own, other = self.thresholds
+        return (own - other) / WORD
+
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         width = -(-self.k // 8)
         remedy = f"A report of unary encoding is {self.k} bits packed into {width} bytes (numpy.packbits), filled up with zeros."

@@ -1,7 +1,7 @@
 """Reports as votes: how a randomizer of categories runs, and how its reports are counted.
 
 A report votes for the values it supports. A user's vote for the own value has mean ``hit``, for another value mean ``miss``, so
-(votes - n miss) / (hit - miss) estimates a value's count without bias.
+(votes - n miss) / (hit - miss) estimates a value's count without bias; hit - miss is called ``contrast``.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class VotingRandomizer(Randomizer):
     def miss(self) -> float:
         """The mean vote of a report for a value that is not its sender's."""
 
+    @property
+    @abstractmethod
+    def contrast(self) -> float:
+        """hit - miss, from the integers: the difference of the two floats loses its digits when epsilon0 is tiny."""
+
     @abstractmethod
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """The reports as an array, if ``randomize`` could have sent them; refused otherwise."""
@@ -77,13 +82,13 @@ class VotingRandomizer(Randomizer):
         """Unbiased estimates of how many users hold each value; they may be negative, and sum to about the number of reports."""
         checked = self.check_reports(reports)
         votes: Floats = self._tally(checked).astype(np.float64)
-        return (votes - len(checked) * self.miss) / (self.hit - self.miss)
+        return (votes - len(checked) * self.miss) / self.contrast
 
     def count_variance(self, counts: ArrayLike) -> Floats:
         """The variance of each estimate of ``debias`` when ``counts[x]`` users hold x: exact, since reports are independent."""
         held = self._check_counts(counts)
         own, other = self.hit * (1.0 - self.hit), self.miss * (1.0 - self.miss)
-        variance: Floats = (held * own + (held.sum() - held) * other) / (self.hit - self.miss) ** 2
+        variance: Floats = (held * own + (held.sum() - held) * other) / self.contrast**2
         return variance
 
     def _check_counts(self, counts: ArrayLike) -> Floats:

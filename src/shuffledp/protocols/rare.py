@@ -1,0 +1,155 @@
+"""Exact confidence limits for a count whose noise is too rare for a normal law.
+
+Both laws invert tests on the exact distribution, as Clopper and Pearson (1934) do: they cover at least as often as they say, and often more.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from shuffledp.randomizers.base import Floats
+
+__all__ = ["Law", "Signed", "Supports"]
+
+Ints = NDArray[np.int64]
+CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law(ABC):
+    """How the votes ``seen`` in ``rounds`` bags together depend on how many of the ``n`` users hold a value."""
+
+    seen: Ints
+    n: int
+    hit: float
+    rounds: int = 1
+
+    @abstractmethod
+    def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
+        """Limits for the ``chosen`` values' counts, each missed with probability at most ``tail``."""
+
+    @abstractmethod
+    def add(self, other: Self) -> Self | None:
+        """The law of both rounds' votes together, if both follow the same one."""
+
+    @abstractmethod
+    def at(self, chosen: Any) -> Self:
+        """The same for some of the values."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Supports(Law):
+    """Bin(c, hit) + Bin(n - c, miss) reports support a value that c users hold; it grows with c."""
+
+    miss: float = 0.0
+
+    def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
+        distinct, back = np.unique(self.seen[chosen], return_inverse=True)
+        low, high = np.zeros(len(distinct)), np.zeros(len(distinct))
+        step = max(1, CELLS // self._reach)
+        for start in range(0, len(distinct), step):
+            part = slice(start, start + step)
+            low[part], high[part] = self._invert(distinct[part], tail)
+        return low[back] / self.rounds, high[back] / self.rounds
+
+    def add(self, other: Self) -> Self | None:
+        if (self.n, self.hit, self.miss) != (other.n, other.hit, other.miss):
+            return None
+        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds)
+
+    def at(self, chosen: Any) -> Self:
+        return replace(self, seen=self.seen[chosen])
+
+    @property
+    def _trials(self) -> int:
+        return self.n * self.rounds
+
+    @property
+    def _reach(self) -> int:
+        """As many reports of others do not support the value, for all practical purposes; what is cut off counts in the interval's favour."""
+        mean = self._trials * self.miss
+        return min(self._trials, math.ceil(mean + 10.0 * math.sqrt(mean) + 40.0)) + 1
+
+    def _invert(self, seen: Ints, tail: float) -> tuple[Ints, Ints]:
+        """The least count with P(S >= seen) > tail, and the largest with P(S <= seen) > tail."""
+        most = np.full(len(seen), self._trials)
+        low = _first(lambda held: np.add(*self._above(held, seen)) > tail, most)
+        high = _first(lambda held: self._above(held, seen + 1)[0] >= 1.0 - tail, most + 1) - 1
+        return low, np.maximum(high, 0)
+
+    def _above(self, held: Ints, least: Ints) -> tuple[Floats, Floats]:
+        """P(S >= least) when ``held`` of the reports are the holders' own, and what may be missing to it."""
+        weights = few_successes(self._trials - held, self._reach, self.miss)
+        found: Floats = (weights * binomial_above(held[:, None], least[:, None] - np.arange(self._reach), self.hit)).sum(axis=1)
+        return found, np.maximum(1.0 - weights.sum(axis=1), 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signed(Law):
+    """Signed votes, as Hadamard response casts them: D ~ Bin(c, hit) votes for the holders' value, and every other vote ``cast`` is for or against alike.
+
+    So seen = cast - 2 against with against ~ Bin(cast - D, 1/2), given cast and D: limits for D, then for c, with half of ``tail`` each.
+    """
+
+    cast: Ints = None  # type: ignore[assignment]
+
+    def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
+        cast = self.cast[chosen]
+        against, half = (cast - self.seen[chosen]) // 2, tail / 2.0
+        most = np.full(len(cast), self.n * self.rounds)
+        noise_least = _first(lambda noise: binomial_above(noise, against, 0.5) > half, cast)
+        noise_most = _first(lambda noise: binomial_above(noise, against + 1, 0.5) >= 1.0 - half, cast + 1) - 1
+        own = cast - np.minimum(noise_least, cast)
+        held = _first(lambda count: binomial_above(count, own + 1, self.hit) >= 1.0 - half, most + 1) - 1
+        return (cast - np.maximum(noise_most, 0)) / self.rounds, np.maximum(held, 0) / self.rounds
+
+    def add(self, other: Self) -> Self | None:
+        if (self.n, self.hit) != (other.n, other.hit):
+            return None
+        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds, cast=self.cast + other.cast)
+
+    def at(self, chosen: Any) -> Self:
+        return replace(self, seen=self.seen[chosen], cast=self.cast[chosen])
+
+
+def binomial_above(trials: Ints, least: Ints, p: float) -> Floats:
+    """P(Bin(trials, p) >= least), entry by entry.
+
+    >>> binomial_above(np.array([2, 2, 2]), np.array([0, 2, 3]), 0.5).tolist()
+    [1.0, 0.25, 0.0]
+    """
+    inside = (least >= 1) & (least <= trials)
+    first, second = np.where(inside, least, 1), np.where(inside, trials - least + 1, 1)
+    above: Floats = np.where(inside, betainc(first, second, p), np.where(least < 1, 1.0, 0.0))
+    return above
+
+
+def few_successes(trials: Ints, count: int, p: float) -> Floats:
+    """P(Bin(trials, p) = j) for j = 0, ..., count - 1, a row for each number of trials; accurate where trials * p is small.
+
+    >>> few_successes(np.array([2, 0]), 4, 0.5).tolist()
+    [[0.25, 0.5, 0.25, 0.0], [1.0, 0.0, 0.0, 0.0]]
+    """
+    j = np.arange(1, count)
+    ratios = np.maximum(trials[:, None] - j + 1.0, 0.0) / j * (p / (1.0 - p))
+    none = np.exp(trials * math.log1p(-p))
+    return np.concatenate([none[:, None], none[:, None] * np.cumprod(ratios, axis=1)], axis=1)
+
+
+def _first(fits: Callable[[Ints], NDArray[np.bool_]], most: Ints) -> Ints:
+    """The first number from 0 to ``most`` that fits, given that all later ones do; ``most`` if none before does."""
+    low, high = np.zeros_like(most), most.copy()
+    while np.any(unsettled := low < high):
+        middle = np.where(unsettled, (low + high) // 2, 0)
+        good = fits(middle)
+        high = np.where(unsettled & good, middle, high)
+        low = np.where(unsettled & ~good, middle + 1, low)
+    return low
