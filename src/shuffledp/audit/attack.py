@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from shuffledp.audit.subject import AT_ONCE, Play
 from shuffledp.randomizers.base import Floats
@@ -86,13 +86,13 @@ def proven(attack: Attack, hits: tuple[int, int], runs: tuple[int, int], delta: 
 def at_least(hits: NDArray[np.intp] | int, runs: int, alpha: float) -> Floats:
     """Clopper and Pearson 1934: with probability at least 1 - alpha the true share is not below this."""
     seen = np.asarray(hits, dtype=np.float64)
-    return np.asarray(np.where(seen > 0, beta.ppf(alpha, np.maximum(seen, 1.0), runs - seen + 1.0), 0.0))
+    return np.asarray(np.where(seen > 0, betaincinv(np.maximum(seen, 1.0), runs - seen + 1.0, alpha), 0.0))
 
 
 def at_most(hits: NDArray[np.intp] | int, runs: int, alpha: float) -> Floats:
     """The same from above."""
     seen = np.asarray(hits, dtype=np.float64)
-    return np.asarray(np.where(seen < runs, beta.ppf(1.0 - alpha, seen + 1.0, np.maximum(runs - seen, 1.0)), 1.0))
+    return np.asarray(np.where(seen < runs, betaincinv(seen + 1.0, np.maximum(runs - seen, 1.0), 1.0 - alpha), 1.0))
 
 
 def _best_threshold(zero: Floats, one: Floats, claims: int, delta: float, alpha: float) -> tuple[float, float]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp, xlogy
-from scipy.stats import binom, chi2, hypergeom
+from scipy.special import chdtrc, gammaln, logsumexp, xlogy
 
 from shuffledp.randomizers.base import Floats
 
@@ -86,7 +85,7 @@ class Tally:
         seen, total = self.seen.sum(axis=0), self.n * sum(self.runs)
         single = len(seen) * float(_counts_are(seen, expected, total).min())
         common, wanted = _merged(seen, expected)
-        together = float(chi2.sf(((common - wanted) ** 2 / wanted).sum(), len(wanted) - 1)) if len(wanted) > 1 else 1.0
+        together = float(chdtrc(len(wanted) - 1, ((common - wanted) ** 2 / wanted).sum())) if len(wanted) > 1 else 1.0
         return min(1.0, 2.0 * min(single, together))
 
     def _independence(self) -> float:
@@ -118,6 +117,8 @@ class Tally:
             again, chance = int(np.count_nonzero(scores[1:] == scores[0])), 0.5
         else:
             return 1.0
+        from scipy.stats import binom  # large, and needed by audits only
+
         return float(binom.sf(again - 1, len(scores) - 1, chance))
 
 
@@ -172,6 +173,8 @@ def unrelated(first: Floats, second: Floats) -> float:
 
     Each split depends on its own row without its order, so given both the number of agreements is hypergeometric, however rare the events.
     """
+    from scipy.stats import hypergeom
+
     if len(first) == 0:
         return 1.0
     high, also = _split(first), _split(second)
@@ -188,6 +191,8 @@ def _split(scores: Floats) -> NDArray[np.bool_]:
 
 def _counts_are(seen: Floats, expected: Floats, total: int) -> Floats:
     """Two-sided p-values of counts with these means. Hoeffding's comparison holds a whole count beyond the mean; nearer to it nothing is strange."""
+    from scipy.stats import binom
+
     share = np.clip(expected / total, 0.0, 1.0)
     more, less = binom.sf(seen - 1.0, total, np.minimum(share * (1.0 + ROUNDING), 1.0)), binom.cdf(seen, total, share * (1.0 - ROUNDING))
     return np.asarray(np.where(np.abs(seen - expected) < 1.0, 1.0, np.minimum(2.0 * np.minimum(more, less), 1.0)))
