@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import shuffledp as sdp
 from shuffledp import plots
 from shuffledp.errors import InvalidInput
+from shuffledp.files import check_file, replace_file
 from shuffledp.guarantee import Guarantee
-from shuffledp.plots import check_file, curve_figure, replace_file
+from shuffledp.plots import curve_figure
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1000)
 MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -93,7 +94,7 @@ def test_what_was_there_survives_a_failure(failure: BaseException, tmp_path: Pat
         raise failure
 
     with pytest.raises(sdp.InvalidInput if isinstance(failure, OSError) else type(failure)):
-        plots.replace_file(path, write)
+        replace_file(path, write)
     assert path.read_text(encoding="utf-8") == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["curve.png"]
 

@@ -4,7 +4,9 @@
     ├── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule and a remedy
     │   ├── DoesNotApply                   a theorem's condition fails here, so it gives no number
     │   ├── Unwritable                     a figure cannot be written (experiments.make)
-    │   └── Unreadable                     a file of check-ins cannot be read (experiments.cities)
+    │   ├── Unreadable                     a file of check-ins cannot be read (experiments.cities)
+    │   ├── OverLimit                      a release would exceed its population's budget (ledger.spend)
+    │   └── Damaged                        a ledger is not what it was (ledger.schema)
     ├── CertificateError                   an answer failed its own check and is withheld: a bug of ours
     └── ReproductionError                  a figure could not be computed (experiments.run)
 

@@ -22,7 +22,7 @@ import numpy as np
 from shuffledp.experiments.base import Axis, Experiment, Kind, Line
 from shuffledp.experiments.looks import Look, looks_of, style, symbols
 from shuffledp.experiments.table import arranged
-from shuffledp.plots.files import replace_file
+from shuffledp.files import replace_file
 from shuffledp.plots.style import DARK, GREY, STYLE
 from shuffledp.randomizers.base import Floats
 

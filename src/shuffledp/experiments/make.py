@@ -23,7 +23,7 @@ from shuffledp.experiments.base import Experiment, Line
 from shuffledp.experiments.cities import Unreadable
 from shuffledp.experiments.draw import draw
 from shuffledp.experiments.table import arranged, facts, read_table, write_table
-from shuffledp.plots.files import replace_file
+from shuffledp.files import replace_file
 
 __all__ = ["REFUSALS", "Unwritable", "catalogue", "files", "finished", "make"]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.comparison import CERTIFIED, Compared, Comparison
-from shuffledp.plots.files import check_figure, replace_file
+from shuffledp.files import replace_file
+from shuffledp.plots.figures import check_figure
 from shuffledp.plots.style import BLUE, DARK, GREY, STYLE
 from shuffledp.plots.words import describe, rounded
 

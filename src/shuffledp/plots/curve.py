@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shuffledp.files import replace_file
 from shuffledp.guarantee import Guarantee
 from shuffledp.mechanism import Rounds, shuffle
-from shuffledp.plots.files import check_figure, replace_file
+from shuffledp.plots.figures import check_figure
 from shuffledp.plots.style import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.plots.words import describe, parts, rounded
 from shuffledp.profile import Band, meets

@@ -7,7 +7,8 @@ import os
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 
-from shuffledp.plots.files import check_figure, replace_file
+from shuffledp.files import replace_file
+from shuffledp.plots.figures import check_figure
 from shuffledp.plots.style import BLUE, DARK, GREY, STYLE
 from shuffledp.protocols.plan import COUNT_ERROR, ERRORS, Task, plan
 

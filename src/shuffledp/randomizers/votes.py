@@ -67,6 +67,11 @@ class VotingRandomizer(Randomizer):
         """How many numbers a report is made of while it is drawn; long reports are drawn in shorter chunks."""
         return 1
 
+    @property
+    def report_bytes(self) -> int:
+        """How much memory one report takes."""
+        return self._blank(1).nbytes
+
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
         checked, source = check_values(values, self.k), source_of(rng)
         reports = self._blank(len(checked))

@@ -1,0 +1,213 @@
+"""A file or a folder that shuffledp writes is there as a whole or not at all."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from shuffledp.errors import InvalidInput
+from shuffledp.files import check_new_folder, new_folder, replace_file
+
+SLOW_WRITER = """
+import sys, time
+from pathlib import Path
+from shuffledp.files import new_folder
+
+def fill(place):
+    for number in range(40):
+        (place / f"{number}.txt").write_text("x" * 1000)
+        print(number, flush=True)
+        time.sleep(0.002)
+
+new_folder(Path(sys.argv[1]), fill, replacing=sys.argv[2:])
+"""
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [each.name for each in folder.iterdir() if each.name.endswith(".part")]
+
+
+def complete(place: Path) -> None:
+    for number in range(40):
+        (place / f"{number}.txt").write_text("x" * 1000)
+
+
+def kill_after(lines: int, arguments: list[str]) -> None:
+    """Run the slow writer and kill it once it has printed so many lines; -1 lets it end."""
+    process = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, *arguments], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for _ in range(lines):
+        process.stdout.readline()
+    if lines == 40:
+        time.sleep(0.002)  # somewhere between the last file and the renaming
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("lines", [0, 1, 7, 23, 39, 40])
+def test_a_killed_writer_leaves_no_folder_or_a_whole_one_and_the_next_run_works(tmp_path: Path, lines: int) -> None:
+    target = tmp_path / "result"
+    kill_after(lines, [str(target)])
+    if target.exists():
+        assert len(list(target.iterdir())) == 40
+    else:
+        new_folder(target, complete)
+        assert len(list(target.iterdir())) == 40
+        assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("lines", [1, 39, 40])
+def test_a_killed_replacement_loses_neither_the_old_folder_nor_the_new(tmp_path: Path, lines: int) -> None:
+    target = tmp_path / "result"
+    new_folder(target, lambda place: (place / "old").write_text("old"))
+    kill_after(lines, [str(target), "old"])
+    with pytest.raises(InvalidInput, match="must not exist yet"):  # sweeping brings back what had stepped aside
+        new_folder(target, complete)
+    names = {each.name for each in target.iterdir()}
+    assert names == {"old"} or len(names) == 40
+    assert leftovers(tmp_path) == []
+
+
+def test_an_old_folder_that_stepped_aside_for_a_dead_run_comes_back(tmp_path: Path) -> None:
+    aside = tmp_path / ".result.0123456789abcdef.old.part"
+    aside.mkdir()
+    (aside / "old").write_text("old")
+    with pytest.raises(InvalidInput, match="must not exist yet"):
+        new_folder(tmp_path / "result", complete)
+    assert (tmp_path / "result" / "old").read_text() == "old"
+
+
+def test_what_a_living_run_has_begun_is_left_alone(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, str(tmp_path / "result")], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    os.kill(process.pid, signal.SIGSTOP)
+    (theirs,) = leftovers(tmp_path)
+    new_folder(tmp_path / "result", complete)
+    assert leftovers(tmp_path) == [theirs]
+    os.kill(process.pid, signal.SIGCONT)
+    process.communicate()
+    assert process.returncode != 0, "the second one finds the folder there"
+    assert len(list((tmp_path / "result").iterdir())) == 40
+
+
+def test_two_writers_of_one_file_in_one_process_never_mix(tmp_path: Path) -> None:
+    """The name of a temporary file says nothing about its process: containers share a folder and a process id."""
+    target, begun, go = tmp_path / "answer", threading.Event(), threading.Event()
+
+    def slow(place: Path) -> None:
+        place.write_text("A" * 10)
+        begun.set()
+        go.wait(10)
+
+    first = threading.Thread(target=replace_file, args=(target, slow))
+    first.start()
+    begun.wait(10)
+    replace_file(target, lambda place: place.write_text("B" * 10))
+    assert target.read_text() == "B" * 10
+    go.set()
+    first.join()
+    assert target.read_text() == "A" * 10
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", [".result.my-notes.part", ".result.v2.0123456789abcdef.old.part", ".result.123.part"])
+def test_files_that_merely_look_like_ours_are_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    new_folder(tmp_path / "result", complete)
+    assert (tmp_path / name).is_dir()
+
+
+def test_a_replaced_file_keeps_who_may_read_it(tmp_path: Path) -> None:
+    target = tmp_path / "answer.json"
+    target.write_text("old")
+    target.chmod(0o600)
+    replace_file(target, lambda place: place.write_text("new"))
+    assert (target.read_text(), target.stat().st_mode & 0o777) == ("new", 0o600)
+
+
+def test_an_error_while_filling_leaves_nothing(tmp_path: Path) -> None:
+    def fail(place: Path) -> None:
+        (place / "half").write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(InvalidInput, match="must be writable, got: No space left on device"):
+        new_folder(tmp_path / "result", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_replaced_folder_is_the_new_one(tmp_path: Path) -> None:
+    target = tmp_path / "result"
+    new_folder(target, lambda place: (place / "old").write_text("old"))
+    new_folder(target, lambda place: (place / "new").write_text("new"), replacing={"old"})
+    assert [each.name for each in target.iterdir()] == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path.mkdir(), "must not exist yet"),
+        (lambda path: path.write_text("x"), "must not exist yet"),
+        (lambda path: path.symlink_to("nowhere"), "must not exist yet"),
+    ],
+)
+def test_what_is_there_is_never_overwritten_unasked(tmp_path: Path, make: object, words: str) -> None:
+    make(tmp_path / "result")  # type: ignore[operator]
+    with pytest.raises(InvalidInput, match=words):
+        check_new_folder(tmp_path / "result")
+
+
+def test_only_a_folder_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "result").write_text("precious")
+    with pytest.raises(InvalidInput, match="must be a folder to be replaced"):
+        check_new_folder(tmp_path / "result", replacing={"old"})
+    with pytest.raises(InvalidInput, match="mkdir -p"):
+        check_new_folder(tmp_path / "nowhere" / "result")
+
+
+def test_a_name_with_wildcards_sweeps_only_its_own(tmp_path: Path) -> None:
+    other = tmp_path / ".a.999999999.part"
+    other.mkdir()
+    new_folder(tmp_path / "*", complete)
+    assert other.is_dir()
+
+
+def test_a_file_that_cannot_be_written_keeps_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "answer.json"
+    target.write_text("old")
+
+    def fail(place: Path) -> None:
+        place.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(InvalidInput, match="No space left on device"):
+        replace_file(target, fail)
+    assert target.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["answer.json"]
+
+
+def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "result").mkdir()
+    for name in ("old", "thesis.tex"):
+        (tmp_path / "result" / name).write_text("precious")
+    with pytest.raises(InvalidInput, match=r"got 'thesis\.tex' in it"):
+        new_folder(tmp_path / "result", complete, replacing={"old"})
+    assert (tmp_path / "result" / "thesis.tex").read_text() == "precious"
+
+
+def test_a_disk_without_locks_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr("shuffledp.files.fcntl.flock", refuse)
+    new_folder(tmp_path / "result", complete)
+    replace_file(tmp_path / "answer", lambda place: place.write_text("yes"))
+    assert (tmp_path / "answer").read_text() == "yes"
+    assert leftovers(tmp_path) == []
