@@ -254,6 +254,14 @@ class ShuffledProtocol(Protocol):
         randomizer = family(**parameters, epsilon0=epsilon0).realised
         self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0)
 
+    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """All that ``analyse`` needs to know of some reports, as numbers that add up over reports: here, how often each was sent."""
+        return self.randomizer.supports(rows)
+
+    @abstractmethod
+    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
+        """``analyse`` from the ``tally`` of a whole bag."""
+
     def _crowd(self, honest: int | None) -> int:
         """How many of the honest users' reports one report hides among."""
         assert honest is not None

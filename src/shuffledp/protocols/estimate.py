@@ -16,7 +16,7 @@ from shuffledp.randomizers.base import Floats
 
 __all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "combine"]
 
-FEW, MANY = 3.0, 50.0  # variances of votes
+FEW, MANY = 3.0 - 1e-9, 50.0 - 1e-9  # variances of votes; these are often whole numbers, and a tie must not hang on rounding
 NOT_FOR_RELEASE = "not for release: a seeded generator was used, so whoever knows the seed knows the noise"
 SHOWN = 20
 

@@ -69,21 +69,49 @@ class Frequency(ShuffledProtocol):
 
         "inversion" is unbiased; "simplex" is the nearest histogram without negative counts, with the standard errors of the unbiased estimate.
         """
+        return self.analyse_counts(self.tally(self._open(bag)), values=values, estimator=estimator, secure=bag.secure, notes=notes_of(bag, self.n))
+
+    def analyse_counts(
+        self,
+        counts: ArrayLike,
+        *,
+        values: Iterable[Hashable] | None = None,
+        estimator: Literal["inversion", "simplex"] = "inversion",
+        secure: bool = True,
+        notes: tuple[str, ...] = (),
+    ) -> Estimate:
+        """The same from ``tally``: all that the bag says."""
         check_estimator(estimator, ("inversion", "simplex"))
-        rows = self._open(bag)
+        seen = np.asarray(counts)
+        head = 1 + self._blocks
+        if seen.shape != (head + len(self._known),) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= self.n:
+            raise InvalidInput(
+                f"counts must be what tally(...) adds up to for at most n = {self.n} reports, got shape {seen.shape}. Add up the tallies of a bag."
+            )
+        n, blocks, votes = int(seen[0]), seen[1:head], seen[head:]
         chosen = slice(None) if values is None else self._known.indices(values)
-        n = len(rows)
-        unbiased, noise, stderr = self._unbiased(rows, self.randomizer.supports(rows))
+        unbiased, noise, stderr = self._unbiased(n, blocks, votes)
         estimates = simplex(unbiased, n) if estimator == "simplex" else unbiased
         more = ('standard errors and intervals are those of the unbiased estimate, not of "simplex"',) if estimator == "simplex" else ()
         labels = tuple(self._known.labels) if values is None else tuple(self._known.labels[place] for place in np.arange(len(self._known))[chosen])
-        return Estimate(labels, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), bag.secure, notes_of(bag, self.n, *more))
+        return Estimate(labels, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), secure, (*more, *notes))
 
-    def _unbiased(self, rows: NDArray[Any], votes: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
-        """The unbiased estimate, its noise and its standard error."""
-        randomizer, n = self.randomizer, len(rows)
+    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """The number of reports, how many fell into each block of a Hadamard matrix, and the votes for each value."""
+        randomizer = self.randomizer
+        blocks = np.zeros(0, dtype=np.int64)
         if isinstance(randomizer, Hadamard):
             blocks = np.bincount(rows.astype(np.intp) // randomizer.block_size, minlength=randomizer.block_count)
+        return np.concatenate([[len(rows)], blocks, randomizer.supports(rows)])
+
+    @property
+    def _blocks(self) -> int:
+        return self.randomizer.block_count if isinstance(self.randomizer, Hadamard) else 0
+
+    def _unbiased(self, n: int, blocks: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
+        """The unbiased estimate, its noise and its standard error."""
+        randomizer = self.randomizer
+        if isinstance(randomizer, Hadamard):
             return signed(votes, n, randomizer, blocks)
         values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
         return values, noise, noise.stderr(np.clip(values, 0.0, n))

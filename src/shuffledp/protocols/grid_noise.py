@@ -12,12 +12,11 @@ from decimal import Context, Decimal
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.randomizers.base import Floats
 from shuffledp.sampling import WORD, Source, Table
 
-__all__ = ["FLAW", "STEPS", "grid_noise", "permutation", "weights"]
+__all__ = ["FLAW", "STEPS", "grid_noise", "weights"]
 
 STEPS = 256  # to one standard deviation
 REACH = 2663  # the table ends at 10.4 deviations
@@ -30,15 +29,6 @@ def grid_noise(source: Source, size: int) -> Floats:
     """``size`` independent draws of a Gaussian with deviation 256, rounded to whole numbers."""
     drawn = _table().draw(source, size)
     return (drawn - REACH).astype(np.float64)
-
-
-def permutation(source: Source, n: int) -> NDArray[np.intp]:
-    """A uniformly random order of 0, ..., n - 1: users sorted by 64-bit words, which are drawn anew should two be equal."""
-    while True:
-        words = source.words(n, np.uint64)
-        order = np.argsort(words, kind="stable")
-        if not np.any(words[order[1:]] == words[order[:-1]]):
-            return order
 
 
 def weights() -> list[int]:

@@ -19,10 +19,11 @@ from scipy.special import expit
 from shuffledp.errors import InvalidInput, check_count, check_positive
 from shuffledp.guarantee import check_delta, check_epsilon, check_users
 from shuffledp.protocols.data import Labelled, synthetic_clinic
-from shuffledp.protocols.grid_noise import FLAW, STEPS, grid_noise, permutation
+from shuffledp.protocols.grid_noise import FLAW, STEPS, grid_noise
 from shuffledp.protocols.one_pass import OnePass, calibrated, least_noise, local_epsilon, one_pass, sampled_epsilon
 from shuffledp.randomizers.base import Floats
 from shuffledp.sampling import Rng, Source, source_of
+from shuffledp.sampling.permutation import permutation
 
 __all__ = ["Comparison", "Order", "ShuffledSGD", "Step", "Trained", "accuracy_against_epsilon", "logistic_gradient"]
 

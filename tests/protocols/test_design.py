@@ -1,0 +1,87 @@
+"""A design is a protocol on paper: built again, it draws, counts and certifies the same."""
+
+import json
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.sampling import source_of
+
+PROTOCOLS = {
+    "histogram": sdp.Histogram(categories=["a", "b", "c"], other="c", n=500, epsilon=1.0, delta=1e-6, least=400, rounds=2),
+    "binary": sdp.Histogram(categories=["yes", "no"], n=500, epsilon=1.0, delta=1e-6),
+    "numbers": sdp.Histogram(categories=5, n=500, epsilon0=3.0, delta=1e-6),
+    "mean": sdp.Mean(lower=-1.0, upper=2.0, n=500, epsilon=1.0, delta=1e-6),
+    **{f"frequency {each}": sdp.Frequency(domain=40, method=each, n=500, epsilon=2.0, delta=1e-6) for each in ("hadamard", "hashing", "subset", "unary")},
+}
+
+
+@pytest.fixture(params=PROTOCOLS)
+def protocol(request: pytest.FixtureRequest) -> sdp.Histogram:
+    return PROTOCOLS[request.param]
+
+
+def test_json_and_back_is_the_same_protocol(protocol: sdp.Histogram) -> None:
+    design = Design.from_json(json.loads(json.dumps(Design.of(protocol).as_json())))
+    again = design.protocol
+    assert again.describe() == protocol.describe()
+    assert again.randomizer == protocol.randomizer or design.facts["law"]["randomizer"] == "subset"
+    assert again.guarantee.epsilon(delta=1e-6) == protocol.guarantee.epsilon(delta=1e-6)
+    assert design.digest == Design.of(protocol).digest
+
+
+def test_a_design_encodes_and_counts_as_its_protocol_does(protocol: sdp.Histogram) -> None:
+    design, values = Design.of(protocol), np.arange(500) % min(3, protocol.randomizer.k)
+    if design.task == "mean":
+        values = np.linspace(-1.0, 2.0, 500)
+    rows = design.encode(values, source_of(np.random.default_rng(5)))
+    parts = design.protocol.tally(rows[:150]) + design.protocol.tally(rows[150:])
+    assert np.array_equal(parts, design.protocol.tally(rows))
+    direct = protocol.analyse(protocol.shuffle(rows))
+    assert np.array_equal(design.protocol.analyse_counts(parts).values, direct.values)
+    assert np.array_equal(design.protocol.analyse_counts(parts).stderr, direct.stderr)
+
+
+def test_any_changed_field_is_refused(protocol: sdp.Histogram) -> None:
+    facts = Design.of(protocol).as_json()
+    optional = {"epsilon", "other"}
+    for name, value in facts.items():
+        for wrong in (None, "nonsense", -1, [], {}, 0.001):
+            if wrong == value or (wrong is None and name in optional) or (wrong == 0.001 and name in {"delta", "lower", "upper"}):
+                continue
+            with pytest.raises(InvalidInput):
+                Design.from_json(facts | {name: wrong})
+    with pytest.raises(InvalidInput):
+        Design.from_json({key: value for key, value in facts.items() if key != "law"})
+    with pytest.raises(InvalidInput, match="version"):
+        Design.from_json(facts | {"version": 2})
+
+
+def test_a_method_that_is_not_the_laws_is_refused() -> None:
+    facts = Design.of(PROTOCOLS["frequency hadamard"]).as_json()
+    with pytest.raises(InvalidInput, match="must fit its question"):
+        Design.from_json(facts | {"method": "unary"})
+
+
+def test_a_promise_that_the_noise_does_not_keep_is_refused() -> None:
+    facts = Design.of(PROTOCOLS["binary"]).as_json()
+    with pytest.raises(InvalidInput, match="must keep its promise"):
+        Design.from_json(facts | {"epsilon": 0.9})
+
+
+def test_labels_that_json_cannot_hold_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="strings or whole numbers"):
+        Design.of(sdp.Histogram(categories=[("a", 1), ("b", 2)], n=10, epsilon0=1.0, delta=1e-3))
+
+
+def test_a_baseline_has_no_design() -> None:
+    with pytest.raises(InvalidInput, match="must be a Histogram or Frequency or Mean"):
+        Design.of(sdp.LocalHistogram(categories=["a", "b"], n=10, epsilon0=1.0))
+
+
+def test_a_design_needs_a_delta() -> None:
+    with pytest.raises(InvalidInput, match="delta must be given"):
+        Design.of(sdp.Histogram(categories=["a", "b"], n=10, epsilon0=1.0))
