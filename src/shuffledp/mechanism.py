@@ -14,7 +14,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.explanation import Explanation, Row
 from shuffledp.guarantee import CURVE_GAP, Guarantee, check_delta, check_order, check_rounds, check_users
 from shuffledp.haystack import DEFAULT_GAP, BinaryScan, Haystack
-from shuffledp.pld import Composition, CurveBand, LossDistribution, knot_indices, optimistic, pessimistic
+from shuffledp.pld import Composition, CurveBand, LossDistribution, Spread, common_spacing, knot_indices, optimistic, own_multiple, pessimistic
 from shuffledp.profile import Bound, Envelope, meets
 from shuffledp.randomizers import AnyLDP, Gaussian
 from shuffledp.randomizers.base import End, Floats, Randomizer
@@ -132,25 +132,34 @@ class Shuffled(Guarantee):
         last = np.flatnonzero((values <= TAIL) | (probes == far))[0] + 1
         return knot_indices(spacing, reach, probes[:last], values[:last])
 
-    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
-        return pessimistic(lambda e: self._end("upper", e, CURVE_GAP), self.knots(spacing), spacing)
+    def spread(self, rounds: int) -> Spread:
+        """What a common grid has to know of so many rounds."""
+        return Spread(self.typical_loss, self.spacing(), rounds)
 
-    def losses(self, spacing: float) -> tuple[LossDistribution, LossDistribution, LossDistribution]:
-        """PLDs of one round: a dominating one, and dominated ones for the two orders of an explicit pair. Kept for the next question."""
-        if spacing not in self._losses:
-            self._losses[spacing] = self._new_losses(spacing)
-        return self._losses[spacing]
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        if spacing not in self._worse:  # kept for the next question
+            self._worse[spacing] = pessimistic(lambda e: self._end("upper", e, CURVE_GAP), self.knots(spacing), spacing)
+        return self._worse[spacing]
 
     @cached_property
-    def _losses(self) -> dict[float, tuple[LossDistribution, LossDistribution, LossDistribution]]:
+    def _worse(self) -> dict[float, LossDistribution]:
         return {}
 
-    def _new_losses(self, spacing: float) -> tuple[LossDistribution, LossDistribution, LossDistribution]:
+    def optimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
+        """PLDs that an explicit pair dominates in either order: one or two."""
+        if spacing not in self._better:
+            self._better[spacing] = self._new_better(spacing)
+        return self._better[spacing]
+
+    @cached_property
+    def _better(self) -> dict[float, tuple[LossDistribution, ...]]:
+        return {}
+
+    def _new_better(self, spacing: float) -> tuple[LossDistribution, ...]:
         knots, (forward, backward) = self.knots(spacing), self._pair()
         there, back = forward(spacing * knots), backward(spacing * knots)
-        worse, better = self.pessimistic_loss(spacing=spacing), optimistic(there, back, knots, spacing)
         symmetric = all(np.array_equal(a, b) for a, b in zip(there, back, strict=True))
-        return worse, better, better if symmetric else optimistic(back, there, knots, spacing)
+        return tuple(optimistic(*ends, knots, spacing) for ends in ((there, back), (back, there))[: 1 if symmetric else 2])
 
     def _pair(self) -> tuple[CurveBand, CurveBand]:
         """The band of an explicit pair that leaks much of what this mechanism leaks, and of the pair in the other order."""
@@ -188,32 +197,43 @@ class Rounds(Guarantee):
         return sum(part.ceiling * rounds for part, rounds in self.parts)
 
     @cached_property
-    def _compositions(self) -> tuple[Composition, list[Composition]]:
-        """A dominating composition, and dominated ones.
+    def spacing(self) -> float:
+        """The grid that all mechanisms share."""
+        return common_spacing([part.spread(rounds) for part, rounds in self.parts])
+
+    def dominating(self, spacing: float) -> Composition:
+        """A composition that dominates this one: every mechanism as fine as it needs, on the grid of multiples of ``spacing``."""
+        times = [own_multiple(part.spacing(), spacing) for part, _ in self.parts]
+        laws = [part.pessimistic_loss(spacing=each * spacing).on_finer(each) for (part, _), each in zip(self.parts, times, strict=True)]
+        return Composition([(law, rounds) for law, (_, rounds) in zip(laws, self.parts, strict=True)])
+
+    @cached_property
+    def _worse(self) -> Composition:
+        return self.dominating(self.spacing)
+
+    @cached_property
+    def _better(self) -> list[Composition]:
+        """Compositions that this one dominates.
 
         Different mechanisms may look at one value of a user or at several; a lower end that holds either way composes the rounds of one
-        mechanism at a time, on one dataset, and leaves the others out.
+        mechanism at a time, on one dataset and on a grid of its own, and leaves the others out.
         """
-        spread = math.sqrt(sum(rounds * part.typical_loss**2 for part, rounds in self.parts))
-        spacing = max(min(part.spacing() for part, _ in self.parts), 16.0 * spread / (1 << 21))
-        losses = [(part.losses(spacing), rounds) for part, rounds in self.parts]
-        dominated = [Composition([(better, rounds)]) for (_, *both), rounds in losses for better in dict.fromkeys(both)]
-        return Composition([(worse, rounds) for (worse, *_), rounds in losses]), dominated
+        spacings = [common_spacing([part.spread(rounds)]) for part, rounds in self.parts]
+        laws = [(part.optimistic_losses(spacing=spacing), rounds) for (part, rounds), spacing in zip(self.parts, spacings, strict=True)]
+        return [Composition([(law, rounds)]) for both, rounds in laws for law in both]
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         del gap
-        worse, dominated = self._compositions
         if end == "upper":
-            values = worse.deltas(epsilons, "upper")
+            values = self._worse.deltas(epsilons, "upper")
         else:
-            values = np.max([part.deltas(epsilons, "lower") for part in dominated], axis=0)
+            values = np.max([part.deltas(epsilons, "lower") for part in self._better], axis=0)
         return np.where(epsilons < self.ceiling, values, 0.0)
 
     def epsilon(self, *, delta: float) -> Bound:
         delta = check_delta(delta)
-        worse, dominated = self._compositions
-        lower = max(part.epsilon(delta, "lower") for part in dominated)
-        return self._bound(min(lower, self.ceiling), min(worse.epsilon(delta, "upper"), self.ceiling))
+        lower = max(part.epsilon(delta, "lower") for part in self._better)
+        return self._bound(min(lower, self.ceiling), min(self._worse.epsilon(delta, "upper"), self.ceiling))
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(part.pessimistic_loss(spacing=spacing), rounds) for part, rounds in self.parts]).law()

@@ -36,6 +36,10 @@ class LossDistribution:
         """The finite losses."""
         return self.spacing * self.index
 
+    def on_finer(self, times: int) -> LossDistribution:
+        """The same losses on a grid ``times`` finer, a power of two: every loss stays what it was to the last bit."""
+        return LossDistribution(self.spacing / times, self.index * times, self.mass, self.infinite)
+
 
 def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribution:
     """A PLD that dominates every pair whose two curves are both at most ``curve`` at the knots.
