@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import memory, speed, throughput, tightness
+from benchmarks import memory, pipeline, speed, throughput, tightness
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
@@ -23,6 +23,8 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Peak memory of a fresh process", memory.peaks),
     ("Reports drawn: against np.where(rng.random(n) < p, x, rng.integers(0, k, n)), which is not secure", throughput.against_numpy),
     ("Reports drawn: every randomizer, secure source", throughput.every_randomizer),
+    ("Files: against `select c, count(*) group by c`, which protects nobody, two threads each", pipeline.against_engines),
+    ("Files: the external shuffle, secure source", pipeline.external_shuffle),
 ]
 
 

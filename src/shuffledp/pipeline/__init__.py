@@ -1,0 +1,40 @@
+"""From files to counted reports: people's values in, randomised reports, shuffled, added up. Nothing here knows what privacy that gives.
+
+opening  files that are one whole, and one sentence for those that are not
+tables   CSV, Parquet and Arrow, in batches
+source   one column of a table
+values   its values as the randomizer takes them: places among the categories, or numbers within bounds
+spool    rows kept for later, in memory and then on disk
+reports  the file that clients send and the shuffler releases
+shuffle  many files of reports to one, in a uniformly random order, larger than memory
+tally    the same in one process: reports are added up as they are made, and never stored
+"""
+
+from __future__ import annotations
+
+from shuffledp.pipeline.reports import Header, ReportsFile, open_reports, write_reports
+from shuffledp.pipeline.shuffle import shuffle_files
+from shuffledp.pipeline.source import Column, open_column
+from shuffledp.pipeline.spool import batch_rows
+from shuffledp.pipeline.tally import Tally, tally, tally_file
+from shuffledp.pipeline.values import Numbers, Places, Values, learn_categories, prepared, read
+
+__all__ = [
+    "Column",
+    "Header",
+    "Numbers",
+    "Places",
+    "ReportsFile",
+    "Tally",
+    "Values",
+    "batch_rows",
+    "learn_categories",
+    "open_column",
+    "open_reports",
+    "prepared",
+    "read",
+    "shuffle_files",
+    "tally",
+    "tally_file",
+    "write_reports",
+]
