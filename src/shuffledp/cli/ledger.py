@@ -1,0 +1,121 @@
+"""The commands ledger show, check and export: what was spent, without touching it."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shuffledp import plots
+from shuffledp.cli import show
+from shuffledp.cli.commands import DEFEND, app, examples
+from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.errors import InvalidInput
+from shuffledp.files import check_file, replace_file
+
+if TYPE_CHECKING:
+    from shuffledp.ledger import Ledger
+
+__all__: list[str] = []
+
+UNPUBLISHED = "A release that is recorded but not published counts as well: its output may never have stood, and nobody can tell what was seen of it."
+ledger = typer.Typer(name="ledger", rich_markup_mode="rich", no_args_is_help=True, help="What was released about a population, and what it adds up to.")
+app.add_typer(ledger, rich_help_panel=DEFEND)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
+
+
+@ledger.command("show", epilog=examples("ledger show budget.sqlite --population app-users"))
+def show_(
+    file: File,
+    population: Annotated[str | None, typer.Option("--population", metavar="NAME", help="Only this one; left out, all.", rich_help_panel=QUESTION)] = None,
+    as_json: Json = False,
+) -> None:
+    """Every release, and the certified epsilon of all of them together against the limit."""
+    from shuffledp.ledger import check_name
+
+    book = _open(file)
+    if population is not None:
+        population = check_name(population)
+        book.releases(population)  # refuses a name that is not there
+    with show.patiently("composing every release"):
+        facts = book.export()
+    chosen = [each for each in facts["populations"] if population in (None, each["name"])]
+    if as_json:
+        return show.as_json(facts | {"populations": chosen})
+    if not chosen:
+        print(f"{file} holds no release yet.")
+    for each in chosen:
+        show.answer(each["name"], [], [])
+        show.table(["id", "epsilon", "users", "rounds", "recorded, UTC", "state", "what"], [_row(one) for one in each["releases"]], numbers=4)
+        total = each["total"]["epsilon"]
+        upper, lower = ("infinite" if end is None else plots.rounded(end, up=up) for end, up in ((total["upper"], True), (total["lower"], False)))
+        limit = f"epsilon = {show.short(each['limit_epsilon'])} at delta = {show.exactly(each['limit_delta'])}"
+        show.sentences([f"\nTogether: epsilon is at most {upper}, at least {lower}, at delta = {show.exactly(each['limit_delta'])}. The limit is {limit}.\n"])
+    if any(one["state"] == "recorded" for each in chosen for one in each["releases"]):
+        show.sentences([UNPUBLISHED])
+    return None
+
+
+def _row(release: dict[str, Any]) -> tuple[str, ...]:
+    entry, parts = release["entry"], release["entry"]["parts"]
+    users, rounds = min(part["n"] for part in parts), sum(part["rounds"] for part in parts)
+    when = release["recorded"][:16].replace("T", " ")  # the minute, in universal time
+    return str(release["id"]), plots.rounded(entry["epsilon"], up=True), f"{users:,}", f"{rounds:,}", when, release["state"], entry["what"]
+
+
+@ledger.command("check", epilog=examples("ledger check budget.sqlite"))
+def check(file: File, as_json: Json = False) -> None:
+    """Check the file, the chain of records, every entry and every total again.
+
+    Exit code 0: all confirmed; 1: something is wrong, one line each.
+    """
+    with show.patiently("checking every release"):
+        book = _open(file)
+        found = book.check()
+    if as_json:
+        show.as_json({"ok": not found.faults, "faults": list(found.faults), "remarks": list(found.remarks)})
+    else:
+        for fault in found.faults:
+            print(f"fault: {fault}")
+        for remark in found.remarks:
+            print(f"note: {remark}.")
+        if not found.faults:
+            print(f"ok: {len(book.releases())} releases; every record, seal and total was confirmed.")
+    if found.faults:
+        raise typer.Exit(code=1)
+
+
+@ledger.command("export", epilog=examples("ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv"))
+def export(
+    file: File,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A .json or .csv file; left out, JSON is printed.", rich_help_panel=ANSWER)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as it does anyway.", rich_help_panel=ANSWER)] = False,
+) -> None:
+    """Everything in the ledger, with certified totals, as JSON or as CSV."""
+    from shuffledp.ledger import write_csv, write_json
+
+    if as_json and out is not None:
+        raise InvalidInput(f"--json prints what --out would write, got both with {str(out)!r}. Leave one out.")
+    if out is not None and out.suffix not in (".json", ".csv"):
+        raise InvalidInput(f"--out must end in .json or .csv, got {str(out)!r}. JSON has everything; CSV has a line for every release.")
+    if out is not None and check_file(out).exists() and out.samefile(file):
+        raise InvalidInput(f"--out must not be the ledger itself, got {str(out)!r}. Choose another name.")
+    with show.patiently("composing every release"):
+        facts = _open(file).export()
+    if out is None:
+        print(json.dumps(facts, indent=2, allow_nan=False))
+        return
+    write = write_csv if out.suffix == ".csv" else write_json
+    replace_file(out, lambda temporary: write(facts, temporary))
+    print(f"written to {out}")
+
+
+def _open(file: Path) -> "Ledger":
+    """The ledger, which must be there: a question creates nothing."""
+    from shuffledp.ledger import Ledger
+
+    if not file.exists():
+        raise InvalidInput(f"the ledger {str(file)!r} must exist, got none. Check the path; the first release with --ledger creates it.")
+    return Ledger(file)

@@ -1,0 +1,35 @@
+"""The budget of a population: every release is recorded before it is made, and one that would exceed the limit is refused.
+
+entry   what is to be released, as plain data: randomizers with their integers, users, rounds
+alike   many mechanisms, counted as a few that are harsher
+total   everything released over the same users, composed
+fit     the largest release that would still fit
+schema  the SQLite file: tables that only grow, and what to say when it cannot be used
+book    the ledger read as it stands, and the chain of seals
+check   what is wrong with it
+export  the ledger as JSON and as CSV
+spend   ``Ledger``: spend, publish, and questions
+
+Recorded is spent. A release whose program was stopped before its output stood is still counted: nobody can tell what was seen of it.
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> from shuffledp import KRR, shuffle
+>>> ledger = Ledger(Path(tempfile.mkdtemp()) / "budget.sqlite")
+>>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
+>>> entry = Entry.of(survey, what="histogram of city", design="0" * 64, epsilon=0.5, delta=1e-6)
+>>> receipt = ledger.spend("app-users", entry, limit_epsilon=1.0, limit_delta=1e-6)
+>>> receipt.id, receipt.releases, round(receipt.total.upper, 3)
+(1, 1, 0.362)
+>>> ledger.publish(receipt.id, "1" * 64)
+>>> [release.state for release in ledger.releases("app-users")]
+['published']
+"""
+
+from shuffledp.ledger.book import Population, Release
+from shuffledp.ledger.check import Check
+from shuffledp.ledger.entry import Entry, Part, check_name
+from shuffledp.ledger.export import write_csv, write_json
+from shuffledp.ledger.spend import Ledger, OverLimit, Receipt
+
+__all__ = ["Check", "Entry", "Ledger", "OverLimit", "Part", "Population", "Receipt", "Release", "check_name", "write_csv", "write_json"]

@@ -1,0 +1,61 @@
+"""The largest release that would still fit: the same mechanisms with all their epsilon0 made smaller by one factor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from shuffledp.errors import InvalidInput
+from shuffledp.ledger.alike import Mechanism
+from shuffledp.ledger.entry import Entry, Part
+from shuffledp.ledger.total import composed, delta_at_most, harshest
+from shuffledp.mechanism import Rounds
+from shuffledp.randomizers.law import from_law, law_of
+
+__all__ = ["largest"]
+
+SMALLEST = 1e-3  # a release with a thousandth of the epsilon0 says nothing any more
+DIGITS = 2e-3  # relative accuracy of the factor; it is rounded down
+TRIES = 6
+LEAST = 1e-12  # an epsilon that stands for 0, which no release promises
+
+
+def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, limit_delta: float) -> Entry | None:
+    """``entry`` with the largest epsilon0 found to fit, checked as a release would be; ``None`` if nothing does.
+
+    The search is quick and conservative, on a grid of its own, and takes for granted that less epsilon0 leaks less. The answer is checked again
+    as ``spend`` would check it.
+    """
+    earlier = list(earlier)
+    harsh = harshest(earlier)
+    good, bad = SMALLEST, 1.0
+    if (first := _scaled(entry, good)) is None or not _fits(harsh, first, limit_epsilon, limit_delta):
+        return None
+    while bad / good > 1.0 + DIGITS:
+        middle = math.sqrt(good * bad)
+        smaller = _scaled(entry, middle)
+        good, bad = (middle, bad) if smaller is not None and _fits(harsh, smaller, limit_epsilon, limit_delta) else (good, middle)
+    for attempt in range(TRIES):
+        answer = _scaled(entry, good * (1.0 - DIGITS * attempt))
+        if answer is not None and delta_at_most(composed([*earlier, *answer.mechanisms]), limit_epsilon) <= limit_delta:
+            return replace(answer, epsilon=max(answer.guarantee.epsilon(delta=entry.delta).upper, LEAST))
+    return None
+
+
+def _fits(earlier: list[Mechanism], entry: Entry, limit_epsilon: float, limit_delta: float) -> bool:
+    """Upper end only. A step that is a power of two is part of every finer such grid, so earlier releases are laid out once for all questions."""
+    total = Rounds((*earlier, *entry.mechanisms))
+    spacing = 2.0 ** math.floor(math.log2(total.spacing))
+    return float(total.dominating(spacing).deltas(np.array([limit_epsilon]), "upper")[0]) <= limit_delta
+
+
+def _scaled(entry: Entry, factor: float) -> Entry | None:
+    """The same release with every epsilon0 times ``factor``; ``None`` if its reports would be noise only."""
+    try:
+        laws = [law_of(replace(from_law(part.law), epsilon0=part.law["epsilon0"] * factor)) for part in entry.parts]  # type: ignore[type-var]
+        return replace(entry, parts=tuple(Part(law, *part[1:]) for law, part in zip(laws, entry.parts, strict=True)))
+    except InvalidInput:
+        return None
