@@ -3,14 +3,16 @@
 curve       delta against epsilon, with and without a shuffler
 comparison  every published bound on one mechanism
 plan        privacy against utility
-files       where they are written
+estimates   a release's estimates with error bars
+figures     which files they can be
 words       what they show, in a line
 style       colours and type sizes
 """
 
 from shuffledp.plots.comparison import comparison_figure
 from shuffledp.plots.curve import POINTS, curve_figure
-from shuffledp.plots.files import FIGURE_TYPES, check_figure, check_file, replace_file
+from shuffledp.plots.estimates import estimates_figure
+from shuffledp.plots.figures import FIGURE_TYPES, check_figure
 from shuffledp.plots.plan import plan_figure
 from shuffledp.plots.words import describe, parts, rounded
 
@@ -18,12 +20,11 @@ __all__ = [
     "FIGURE_TYPES",
     "POINTS",
     "check_figure",
-    "check_file",
     "comparison_figure",
     "curve_figure",
     "describe",
+    "estimates_figure",
     "parts",
     "plan_figure",
-    "replace_file",
     "rounded",
 ]

@@ -1,0 +1,76 @@
+"""The facts inside a document: every number exactly as it was, for a machine to check."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+from shuffledp.report.markup import Markup
+
+__all__ = ["FORMAT", "HASHED", "VERSION", "embed", "embedded"]
+
+FORMAT, VERSION = "shuffledp-release", 1
+ID = "shuffledp-facts"
+SCRIPT = re.compile(rf'<script\b[^>]*\bid="{ID}"[^>]*>(.*?)</script>', re.DOTALL)
+HASHED = ("made", "asked", "design", "counted", "certificate", "comparison", "tally", "estimates", "secure", "notes", "ledger")
+PARTS = (*HASHED, "hashes")
+REMEDY = "Pass the report.html or the estimates.json that shuffledp wrote, whole and unchanged."
+
+
+def embed(facts: Mapping[str, Any]) -> Markup:
+    """The facts as data that no browser runs. Letters beyond ASCII are escaped: no mail gateway and no editor can spoil them."""
+    written = json.dumps(facts, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(f'<script type="application/json" id="{ID}">{written}</script>')
+
+
+def embedded(text: str) -> dict[str, Any]:
+    """The facts in a report, or in the JSON beside it, with every float as it was; anything else is refused.
+
+    >>> embedded("<html>")
+    Traceback (most recent call last):
+    shuffledp.errors.InvalidInput: a report must hold the facts of one release, got none. Pass the report.html or the estimates.json that shuffledp ...
+    """
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        found = SCRIPT.findall(text)
+        if len(found) != 1:
+            raise InvalidInput(f"a report must hold the facts of one release, got {len(found) or 'none'}. {REMEDY}")
+        if not text.rstrip().endswith("</html>"):
+            raise InvalidInput(f"a report must be whole, got one whose end is missing. {REMEDY}")
+        text = found[0]
+    try:
+        facts = json.loads(text.lstrip("\ufeff"), parse_constant=_refuse, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the facts of a release must be whole, strict JSON, got {_where(error)}. {REMEDY}") from None
+    return _checked(facts)
+
+
+def _checked(facts: object) -> dict[str, Any]:
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        named = facts.get("format") if isinstance(facts, dict) else None
+        raise InvalidInput(f"the format must be {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
+    if type(facts.get("version")) is not int or facts["version"] != VERSION:
+        raise InvalidInput(f"the version of the facts must be {VERSION}, got {str(facts.get('version'))[:40]!r}. Use the version of shuffledp that wrote them.")
+    if missing := [part for part in PARTS if part not in facts]:
+        raise InvalidInput(f"the facts of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")
+    return facts
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(name)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Two values under one name: a reader and a checker might believe different ones."""
+    facts = dict(pairs)
+    if len(facts) != len(pairs):
+        raise ValueError("a name twice")
+    return facts
+
+
+def _where(error: Exception) -> str:
+    return (
+        f"a fault at character {error.pos}" if isinstance(error, json.JSONDecodeError) else str(error) if isinstance(error, ValueError) else "too deep a nest"
+    )
