@@ -1,7 +1,11 @@
-"""The truth for a handful of users, by brute force: slow, obvious, and independent of everything it checks.
+"""The truth, by brute force: slow, obvious, and independent of everything it checks.
 
-enumeration  the exact laws of shuffled reports and their divergences
+enumeration  the exact laws of shuffled reports of a handful of users, and their divergences
 matrices     randomizers as tables of probabilities, to hand to it
+lattice      the law of a sum on a lattice, with both ends of its error
+summation    the needle in the haystack for any number of users, between two ends
+datasets     binary randomized response on every dataset
+composition  several rounds of one pair, from its curve
 
 >>> [float(f"{delta:.3e}") for delta in worst_delta(krr(3, 1.0), n=6, epsilons=[0.5, 0.9])]
 [0.03877, 0.00348]

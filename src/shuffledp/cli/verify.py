@@ -1,0 +1,92 @@
+"""The command verify: every number of a report, computed again."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from shuffledp.cli import show
+from shuffledp.cli.commands import DEFEND, app, examples
+from shuffledp.cli.setup import ANSWER
+from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from shuffledp.verification.checks import Check
+    from shuffledp.verification.oracle import Tick
+
+__all__: list[str] = []
+
+LARGEST = 1 << 28  # bytes
+WORDS = {
+    "pass": "pass: what was computed again agrees, the certified epsilon and delta among it",
+    "FAIL": "FAIL: this report does not say what its own design and votes imply; do not rely on it",
+    "incomplete": "incomplete: nothing disagrees, but the certified epsilon or delta is too large to be summed again, or was not decided",
+}
+
+
+@app.command("verify", epilog=examples("verify result/report.html", "verify result/estimates.json --json"), rich_help_panel=DEFEND)
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A report.html, or the estimates.json beside it.")],
+    details: Annotated[bool, typer.Option("--details", help="Show what every check claimed and found.", rich_help_panel=ANSWER)] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+) -> None:
+    """Compute every number of a report again, by a slow oracle that shares no code with the accounting.
+
+    Exit code 0 means that all agree, 1 that something does not or that the
+    certificate could not be computed again, 2 that the file is no report.
+    """
+    from shuffledp.verification import verify as verified
+
+    text = _read(file)
+    with _watching() as tick:
+        found = verified(text, tick=tick)
+    if as_json:
+        cells = ("what", "claimed", "found", "how", "outcome")
+        checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
+        show.as_json({"file": str(file), "verdict": found.verdict, "failed": [check.what for check in found.failed], "checks": checks})
+    else:
+        show.sentences([f"{WORDS[found.verdict]} ({len(found.checks)} checks)."])
+        _show(found.checks if details else found.failed)
+        if not details:
+            skipped = [f"{check.what}: not checked, {check.how}" for check in found.checks if check.outcome == "not checked"]
+            show.bullets([*skipped, "what each check claimed and found: --details"])
+    if found.verdict != "pass":
+        raise typer.Exit(code=1)
+
+
+def _show(checks: "Sequence[Check]") -> None:
+    """Checks with their numbers."""
+    if checks:
+        rows = [(check.outcome, check.what, check.claimed, check.found, check.how) for check in checks]
+        show.table(["", "what", "claimed", "found again", "how, or why not"], rows, numbers=0)
+
+
+def _read(file: Path) -> str:
+    remedy = "Name the report.html or estimates.json that shuffledp wrote."
+    if file.is_dir():
+        raise InvalidInput(f"{str(file)!r} must be a report, got a folder. Try {str(file / 'report.html')!r}.")
+    try:
+        if file.stat().st_size > LARGEST:
+            raise InvalidInput(f"{str(file)!r} must be a report, got a file of {file.stat().st_size} bytes. {remedy}")
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{str(file)!r} must be readable, got: {error.strerror or error}. {remedy}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{str(file)!r} must be a report, got bytes that are no text. {remedy}") from None
+
+
+@contextmanager
+def _watching() -> "Iterator[Tick | None]":
+    """A bar on a terminal; standard output is left alone."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("summing the certificate again", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
