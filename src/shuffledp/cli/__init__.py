@@ -8,12 +8,18 @@ compare      compare, bounds
 reproduce    the figures of the papers
 plan         which protocol for a task
 audit        attacks on the code that runs
+asking       the options of a question about a table
+release      histogram, frequency, mean: from a table to a defended answer
+stages       design, encode, shuffle, analyse: the same in parts; and example
+ledger       show, check, export
+verify       a report, recomputed
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
 failed its own check or could not be written, or an audit found a violation; 130, interrupted.
 """
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -23,12 +29,19 @@ import typer
 
 from shuffledp.cli import audit as _audit  # noqa: F401
 from shuffledp.cli import compare as _compare  # noqa: F401
+from shuffledp.cli import ledger as _ledger  # noqa: F401
 from shuffledp.cli import plan as _plan  # noqa: F401
+from shuffledp.cli import release as _release  # noqa: F401
 from shuffledp.cli import reproduce as _reproduce  # noqa: F401
-from shuffledp.cli.commands import app
+from shuffledp.cli import stages as _stages  # noqa: F401
+from shuffledp.cli import verify as _verify  # noqa: F401
+from shuffledp.cli.commands import PANELS, app
 from shuffledp.errors import InvalidInput, ShuffledpError
 
 __all__ = ["main"]
+
+# The help lists commands in the order of the work, whichever module was imported first.
+app.registered_commands.sort(key=lambda each: PANELS.index(str(each.rich_help_panel)))
 
 # BadParameter is a UsageError is a ClickException: every error of the parser. It has no public name in all versions of typer.
 ParserError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -39,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise OSError(errno.EBADF, "standard output is closed")
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")  # a label that the terminal cannot show must not lose an answer
         code = app(args=arguments, prog_name="shuffledp", standalone_mode=False)
         sys.stdout.flush()
     except ShuffledpError as error:  # anything but an invalid input is an answer withheld

@@ -14,7 +14,7 @@ from shuffledp.audit import Audit
 from shuffledp.audit import audit as attacked
 from shuffledp.audit.run import BUDGET, RUNS, SURE
 from shuffledp.cli import show
-from shuffledp.cli.commands import Delta, command
+from shuffledp.cli.commands import DEFEND, Delta, command
 from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.setup import QUESTION, Setup
 from shuffledp.errors import InvalidInput, check_count
@@ -25,7 +25,7 @@ __all__: list[str] = []
 CONFIDENCE = 0.95
 
 
-@command("--randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3", "--randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json")
+@command("--randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3", "--randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json", panel=DEFEND)
 def audit(
     setup: Setup,
     delta: Delta,

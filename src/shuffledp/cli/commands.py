@@ -16,11 +16,12 @@ from shuffledp.cli import show
 from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, read_count, read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
 from shuffledp.errors import InvalidInput, check_count
+from shuffledp.files import check_file, replace_file
 from shuffledp.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.profile import Band, Bound
 from shuffledp.randomizers import Floats
 
-__all__ = ["KRR", "Delta", "Target", "app", "command", "examples", "side_in_words"]
+__all__ = ["COMPARE", "DEFEND", "KRR", "PANELS", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "side_in_words"]
 
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000
@@ -31,8 +32,9 @@ LIMITS = {
     "rounds": "at most: one more would miss the target",
 }
 KRR = "--randomizer krr --k 16"
+PLAN, RUN, DEFEND, COMPARE = PANELS = ("Plan a collection", "Run it", "Defend it", "Compare with the literature")
 
-app = typer.Typer(name="shuffledp", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 
 def examples(*lines: str) -> str:
@@ -59,7 +61,7 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """How private is a shuffled report? Every answer is an interval that provably contains the true value."""
+    """Plan, run and defend a collection in the shuffle model: from a table to a report. Every privacy number is an interval that contains the true one."""
     if version:
         print(f"shuffledp {__version__}")
         raise typer.Exit
@@ -67,12 +69,12 @@ def start(
         print(context.get_help())
 
 
-def command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command with the shared options and its examples."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         name = function.__name__
-        return app.command(name, epilog=examples(*(f"{name} {line}" for line in lines)))(with_setup(function))
+        return app.command(name, rich_help_panel=panel, epilog=examples(*(f"{name} {line}" for line in lines)))(with_setup(function))
 
     return register
 
@@ -86,7 +88,7 @@ def epsilon(setup: Setup, delta: Delta) -> None:
         bound = guarantee.epsilon(delta=delta)
     if setup.as_json:
         return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, delta), delta=delta)
-    given = f"{show.crowd(guarantee)}, the true epsilon at delta = {show.short(delta)} is {_between(bound)}."
+    given = f"{show.crowd(guarantee)}, the true epsilon at delta = {show.exactly(delta)} is {_between(bound)}."
     return _bound_in_words("epsilon", guarantee, bound, [given, show.meaning(bound.upper, delta)], show.cautions(guarantee, delta))
 
 
@@ -130,7 +132,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     rows = [
         (found.unknown, f"{value:,}" if isinstance(value, int) else show.short(value), limit),
         *((name, plots.rounded(number, up=True, digits=5), PARAMETERS[name].meaning) for name, number in also.items()),
-        ("epsilon", plots.rounded(found.epsilon, up=True), f"reached at delta = {show.short(delta)}; the target is {show.short(epsilon)}"),
+        ("epsilon", plots.rounded(found.epsilon, up=True), f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}"),
     ]
     words = [
         show.meaning(found.epsilon, delta),
@@ -151,7 +153,7 @@ def explain(setup: Setup, delta: Delta) -> None:
     if setup.as_json:
         bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
         return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
-    ends = f"epsilon at delta = {show.short(delta)} is {_between(report.bound)}, by the {report.bound.method}."
+    ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}, by the {report.bound.method}."
     show.answer(plots.describe(guarantee), [], [ends])
     show.sentences([""])
     show.table(
@@ -180,7 +182,7 @@ def curve(
     if plot is not None:
         plots.check_figure(plot)
     if table is not None:
-        plots.check_file(table)
+        check_file(table)
     guarantee = setup.guarantee()
     with show.patiently("computing the curve"):
         band = guarantee.profile(_range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points))
@@ -188,7 +190,7 @@ def curve(
             chosen = None if first is None and last is None else np.linspace(band.at[0], band.at[-1], max(band.at.size, plots.POINTS))
             plots.curve_figure(guarantee, plot, epsilons=chosen)
     if table is not None:
-        plots.replace_file(table, lambda temporary: _write_csv(temporary, band))
+        replace_file(table, lambda temporary: _write_csv(temporary, band))
     if setup.as_json:
         facts = {"epsilons": band.at.tolist(), "lower": band.lower.tolist(), "upper": band.upper.tolist(), "method": guarantee.method}
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}

@@ -12,12 +12,13 @@ import typer
 from shuffledp import plots
 from shuffledp.bounds import LITERATURE
 from shuffledp.cli import show
-from shuffledp.cli.commands import KRR, Delta, app, command, examples, side_in_words
+from shuffledp.cli.commands import COMPARE, KRR, Delta, app, command, examples, side_in_words
 from shuffledp.cli.randomizers import read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup
 from shuffledp.comparison import PATIENCE, Comparison, Left
 from shuffledp.comparison import compare as computed
 from shuffledp.errors import InvalidInput
+from shuffledp.files import check_file, replace_file
 from shuffledp.guarantee import check_delta
 
 __all__: list[str] = []
@@ -27,7 +28,11 @@ ELSEWHERE = f"{REFUSAL}it is about"
 CELLS = ("epsilon", "side", "ratio", "status", "seconds", "name", "citation", "remark")
 
 
-@command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv")
+@command(
+    f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
+    "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv",
+    panel=COMPARE,
+)
 def compare(
     setup: Setup,
     delta: Delta,
@@ -43,7 +48,7 @@ def compare(
     if plot is not None:
         plots.check_figure(plot)
     if table is not None:
-        plots.check_file(table)
+        check_file(table)
     if plot is not None and table is not None and plot.resolve() == table.resolve():
         raise InvalidInput(f"--plot and --csv must name two files, got {str(plot)!r} for both. Rename one of them.")
     guarantee = setup.guarantee()
@@ -52,7 +57,7 @@ def compare(
     if plot is not None:
         plots.comparison_figure(found, plot)
     if table is not None:
-        plots.replace_file(table, lambda temporary: _write_csv(temporary, found))
+        replace_file(table, lambda temporary: _write_csv(temporary, found))
     notes = [*show.cautions(guarantee, delta), *show.premises(guarantee)]
     if setup.as_json:
         rows = [{cell: _plain(getattr(row, cell)) for cell in CELLS} | {"refuted": row.refuted} for row in found.rows]
@@ -70,7 +75,7 @@ def compare(
 
 def _print(found: Comparison) -> None:
     low, high = plots.rounded(found.certified.lower, up=False), plots.rounded(found.certified.upper, up=True)
-    truth = f"The true epsilon at delta = {show.short(found.delta)} lies between {low} and {high}, by the {found.certified.method}."
+    truth = f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}, by the {found.certified.method}."
     show.answer(plots.describe(found.mechanism), [], [truth])
     show.sentences([""])
     cells = [
@@ -116,7 +121,7 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-@app.command("bounds", epilog=examples("bounds", "bounds --json"))
+@app.command("bounds", rich_help_panel=COMPARE, epilog=examples("bounds", "bounds --json"))
 def bounds(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Every bound this package knows: who proved it, of which randomizers, when it holds, and whether it survived our checks."""
     if as_json:

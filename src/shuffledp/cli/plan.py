@@ -7,7 +7,7 @@ import typer
 
 from shuffledp import plots
 from shuffledp.cli import show
-from shuffledp.cli.commands import Delta, Target, app, examples
+from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
 from shuffledp.cli.randomizers import read_count
 from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
@@ -18,7 +18,9 @@ __all__: list[str] = []
 
 
 @app.command(
-    "plan", epilog=examples("plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6", "plan mean --n 1e5 --epsilon 0.5 --delta 1e-8 --plot mean.png")
+    "plan",
+    rich_help_panel=PLAN,
+    epilog=examples("plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6", "plan mean --n 1e5 --epsilon 0.5 --delta 1e-8 --plot mean.png"),
 )
 def plan(
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],

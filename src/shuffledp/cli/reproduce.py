@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.cli import show
-from shuffledp.cli.commands import app, examples
+from shuffledp.cli.commands import COMPARE, app, examples
 from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
 from shuffledp.experiments.base import Experiment
@@ -22,7 +22,7 @@ __all__: list[str] = []
 FOLDER = "reproduced"
 
 
-@app.command("reproduce", epilog=examples("reproduce --list", "reproduce koskela-fig1 biswas-table1", "reproduce --all --out figures"))
+@app.command("reproduce", rich_help_panel=COMPARE, epilog=examples("reproduce --list", "reproduce koskela-fig1 biswas-table1", "reproduce --all --out figures"))
 def reproduce(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Which figures and tables; --list has their names.", show_default=False)

@@ -1,17 +1,15 @@
 """The options that all commands share: who sends what, how often, and who looks."""
 
-import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self, cast
-
-import typer
+from typing import Self, cast
 
 from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, Kind, find, read_count, read_number, read_people
+from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import Guarantee
 from shuffledp.mechanism import shuffle
@@ -19,7 +17,7 @@ from shuffledp.plots import parts
 from shuffledp.randomizers import Randomizer
 from shuffledp.reductions import Adversary
 
-__all__ = ["ANSWER", "QUESTION", "Setup", "with_setup"]
+__all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "QUESTION", "ROUNDS", "Setup", "with_setup"]
 
 ONE_REPORT, EVERYONE, QUESTION, ANSWER = "What one user sends", "Who reports, and who looks", "The question", "The answer"
 USERS = "how many users' reports are shuffled together"
@@ -89,41 +87,33 @@ class Setup:
         return law | given | {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}
 
 
-def _shared() -> dict[str, inspect.Parameter]:
-    options: dict[str, tuple[type, object]] = {}
-
-    def add(name: str, panel: str, meaning: str, *, default: object = None, annotation: type = str, flag: str | None = None, **more: Any) -> None:
-        option = typer.Option(default, f"--{flag or name}", help=meaning, rich_help_panel=panel, show_default=False, **more)
-        options[name] = (annotation, option)
-
+def _shared() -> Shared:
     metavars: dict[Callable[..., object], str] = {read_count: "COUNT", read_number: "NUMBER", Path: "FILE"}
-    add("randomizer", ONE_REPORT, f"One of {', '.join(KINDS)}.", default=..., metavar="NAME")
-    for name, (read, _, meaning) in PARAMETERS.items():
+
+    def parameter(name: str) -> tuple[str, inspect.Parameter]:
+        read, _, meaning = PARAMETERS[name]
         takers = [kind for kind in KINDS if name in KINDS[kind].takes]
         instead = ", in place of --epsilon0" if name in EQUIVALENTS else ""
         whose = f" ({', '.join(takers)})" if len(takers) <= 2 else ""
-        add(name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{instead}{whose}.", parser=read, metavar=metavars[read])
-    add("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count, metavar="COUNT")
-    add("honest", EVERYONE, "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.", parser=read_people, metavar="COUNT")
-    add("rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT")
-    add("adversary", EVERYONE, "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers.", default="shuffled", metavar="NAME")
-    add("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return {name: inspect.Parameter(name, keyword, default=option, annotation=annotation) for name, (annotation, option) in options.items()}
+        return option(name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{instead}{whose}.", parser=read, metavar=metavars[read])
+
+    seen = "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers."
+    return dict(
+        [
+            option("randomizer", ONE_REPORT, f"One of {', '.join(KINDS)}.", default=..., metavar="NAME"),
+            *(parameter(name) for name in PARAMETERS),
+            option("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count, metavar="COUNT"),
+            HONEST,
+            ROUNDS,
+            option("adversary", EVERYONE, seen, default="shuffled", metavar="NAME"),
+            AS_JSON,
+        ]
+    )
 
 
-SHARED = _shared()
-
-
-def with_setup(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the shared options beside its own; it receives them as ``setup``."""
-
-    @functools.wraps(command)
-    def run(**options: Any) -> None:
-        setup = Setup.of(**{name: options.pop(name) for name in SHARED})
-        command(setup, **options)
-
-    _, *own = inspect.signature(command).parameters.values()
-    *shared, last = SHARED.values()
-    run.__signature__ = inspect.Signature([*shared, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), last])  # type: ignore[attr-defined]
-    return run
+HONEST = option(
+    "honest", EVERYONE, "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.", parser=read_people, metavar="COUNT"
+)
+ROUNDS = option("rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT")
+AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
+with_setup = sharing(_shared(), Setup.of)

@@ -4,8 +4,10 @@ import json
 import math
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +16,23 @@ from rich.text import Text
 from shuffledp.guarantee import Guarantee
 from shuffledp.plots import parts, rounded
 
-__all__ = ["answer", "as_json", "bullets", "cautions", "crowd", "duration", "meaning", "patiently", "premises", "sentences", "short", "table"]
+__all__ = [
+    "answer",
+    "as_json",
+    "bullets",
+    "cautions",
+    "crowd",
+    "duration",
+    "exactly",
+    "files",
+    "meaning",
+    "patiently",
+    "premises",
+    "progress",
+    "sentences",
+    "short",
+    "table",
+]
 
 PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
@@ -82,6 +100,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
     console.print(grid)
 
 
+def files(folder: Path, what: Mapping[str, str]) -> None:
+    """Print what lies in a folder; a path stays in one piece, to be copied."""
+    width = max(len(str(folder / name)) for name in what)
+    for name, words in what.items():
+        print(f"{folder / name!s:<{width}}  {words}")
+
+
 def duration(seconds: float) -> str:
     """A time in the unit that a person would choose.
 
@@ -102,6 +127,15 @@ def short(value: float) -> str:
     return f"{value:.6g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
+def exactly(value: float) -> str:
+    """A number that is part of a claim: short where that is the number itself, and in full where it is not.
+
+    >>> exactly(1e-06), exactly(1.0000004e-06)
+    ('1e-6', '1.0000004e-06')
+    """
+    return short(value) if float(short(value)) == value else repr(value)
+
+
 def crowd(guarantee: Guarantee) -> str:
     """The beginning of a sentence: with whom.
 
@@ -119,8 +153,8 @@ def meaning(epsilon: float, delta: float) -> str:
     """What (epsilon, delta) says, for those who have not read a paper about it."""
     if math.isinf(epsilon):
         return "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value outright."
-    exact = short(delta)
-    factor, addition = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True), exact if float(exact) == delta else rounded(delta, up=True)
+    short_enough = float(short(delta)) == delta
+    factor, addition = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True), short(delta) if short_enough else rounded(delta, up=True)
     return f"In plain words: whatever one user's value is, it changes the probability of any result by at most a factor of {factor}, plus {addition}."
 
 
@@ -150,3 +184,34 @@ def patiently(what: str) -> Iterator[None]:
     finally:
         timer.cancel()
         status.stop()
+
+
+Watch = Callable[[int | None, Callable[[], float | None]], Callable[[int], None]]
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Watch]:
+    """A bar with rate and time left, on standard error and only on a terminal.
+
+    It yields a function: given the number of rows, or, where that is unknown, a function that says what part is done, it returns one to tell how many
+    more rows are done.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+
+        def watch(rows: int | None, part: Callable[[], float | None]) -> Callable[[int], None]:
+            task, began, done = bar.add_task(what, total=None, rate=""), monotonic(), 0
+
+            def tick(more: int) -> None:
+                nonlocal done
+                done += more
+                share = done / rows if rows else part()
+                rate = done / max(monotonic() - began, 1e-3)
+                bar.update(task, total=None if share is None else 1.0, completed=share or 0.0, rate=f"{done:,} rows, {rate / 1e6:.1f} million a second")
+
+            return tick
+
+        yield watch

@@ -1,0 +1,159 @@
+"""The commands histogram, frequency and mean: from a table to a folder with a defended answer."""
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
+from shuffledp.cli.commands import RUN, app, examples
+from shuffledp.cli.randomizers import read_number
+from shuffledp.plots import rounded
+from shuffledp.protocols.frequency import METHODS
+
+if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.protocols.design import Design
+    from shuffledp.release.question import Question
+    from shuffledp.release.run import Release
+
+__all__ = ["show_release"]
+
+SHOWN = 20
+TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
+LEARNED = "the categories were learned from the data: their list says which values occur, and no guarantee covers that"
+PROMISED = "--epsilon 1 --delta 1e-6"
+
+
+@app.command(
+    "histogram",
+    rich_help_panel=RUN,
+    epilog=examples(
+        f"histogram people.parquet --column city --categories cities.txt {PROMISED} --out result",
+        f"histogram survey.csv --column answer --categories yes,no {PROMISED} --dry-run",
+    ),
+)
+@with_counting
+def histogram(asking: Asking) -> None:
+    """How many people hold each of a few categories: from a table to estimates, a figure and a report."""
+    _answer(asking, task="histogram", categories=asking.categories)
+
+
+@app.command("frequency", rich_help_panel=RUN, epilog=examples(f"frequency visits.parquet --column page --categories pages.txt {PROMISED} --out result"))
+@with_counting
+def frequency(
+    asking: Asking,
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help=f"One of {', '.join(METHODS)}.", rich_help_panel=TABLE)] = "hadamard",
+) -> None:
+    """How many people hold each of very many values: the same for large domains."""
+    _answer(asking, task="frequency", categories=asking.categories, method=method)
+
+
+@app.command("mean", rich_help_panel=RUN, epilog=examples(f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result"))
+@with_asking
+def mean(
+    asking: Asking,
+    lower: Annotated[
+        float, typer.Option("--lower", parser=read_number, metavar="NUMBER", help="The least possible value, known without the data.", rich_help_panel=TABLE)
+    ],
+    upper: Annotated[float, typer.Option("--upper", parser=read_number, metavar="NUMBER", help="The largest possible value, likewise.", rich_help_panel=TABLE)],
+    clip: Annotated[bool, typer.Option("--clip", help="Move values outside to the nearest bound; left out, they are refused.", rich_help_panel=TABLE)] = False,
+) -> None:
+    """The mean of a number that people hold."""
+    _answer(asking, task="mean", lower=lower, upper=upper, clip=clip)
+
+
+def _answer(asking: Asking, **asked: Any) -> None:
+    """Read, calibrate, and either show the plan or carry it out."""
+    from shuffledp.release.question import Question
+    from shuffledp.release.run import release
+    from shuffledp.release.write import check_folder
+
+    question, keeping = Question(source=asking.source, column=asking.column, format=asking.format, title=asking.title, **asked), asking.keeping
+    if not asking.dry_run:
+        check_folder(keeping.folder(), replace=keeping.force)
+    with show.progress("reading") as watched:
+        settled = question.settled()
+        column = settled.open()
+        settled = replace(settled, column=column.name)
+        values = settled.values(column, tick=watched(column.rows, column.progress))
+    with values:
+        with show.patiently("calibrating"):
+            design = settled.design(values.count, asking.promise)
+        if asking.dry_run:
+            return _plan(asking, settled, design, values.missing)
+        with show.progress("randomising") as watched:
+            made = release(settled, values, design, keeping.folder(), budget=asking.budget, force=keeping.force, tick=watched(values.count, lambda: None))
+    return show_release(made, as_json=keeping.as_json)
+
+
+def _plan(asking: Asking, question: "Question", design: "Design", missing: int) -> None:
+    """What would be done, what it would be worth, and what it would cost."""
+    from shuffledp.release.certificate import certificate, comparison
+
+    with show.patiently("certifying"):
+        certified = certificate(design)
+        errors = comparison(design, certified)
+        receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
+    facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
+    cost = {"reports": design.facts["n"], "missing": missing, "bits": design.protocol.bits}
+    if asking.keeping.as_json:
+        return show.as_json({"dry_run": True} | facts | {"cost": cost} | ({} if receipt is None else {"ledger": receipt}))
+    show.answer(
+        f"{question.what}: {design.facts['n']:,} people, {missing:,} without a value",
+        [
+            ("epsilon", rounded(certified["epsilon"]["upper"], up=True), f"at most, at delta = {show.exactly(design.facts['delta'])}"),
+            ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            ("bits", f"{design.protocol.bits}", "in a report"),
+            *(
+                (("error" if each["trust"] == "shuffler" else ""), f"{each['stderr']:.4g}", f"standard error to expect {TRUST[each['trust']]}")
+                for each in errors
+            ),
+        ],
+        [f"Proof: {certified['method']}."],
+    )
+    if receipt is not None:
+        show.sentences(
+            [f"\nOf the budget of {receipt['population']!r}, {rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g} would be spent."]
+        )
+    if design.facts["learned"]:
+        show.bullets([LEARNED])
+    return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
+
+
+def show_release(made: "Release", *, as_json: bool) -> None:
+    """The estimates, what is certified, and where everything lies."""
+    from shuffledp.release.write import FILES
+
+    facts, estimate = made.facts, made.estimate
+    if as_json:
+        return show.as_json({**facts, "out": str(made.folder)})
+    certified, counted = facts["certificate"]["epsilon"], facts["counted"]
+    missing = f", {counted['missing']:,} values missing" if counted["missing"] else ""
+    show.answer(f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}", [], [])
+    low, high = estimate.interval()
+    order = range(len(estimate.values)) if len(estimate.values) <= SHOWN else np.argsort(-estimate.values)[:SHOWN].tolist()
+
+    def row(i: int) -> tuple[str, str, str, str]:
+        decimals = 0 if facts["asked"]["task"] != "mean" else max(0, 1 - math.floor(math.log10(max(estimate.stderr[i], 1e-12))))
+        unit = 10.0**decimals
+        ends = math.floor(low[i] * unit) / unit, math.ceil(high[i] * unit) / unit  # outwards: the interval that is shown covers as often as it says
+        value, error, *limits = (f"{each + 0.0:,.{decimals}f}" for each in (round(estimate.values[i], decimals), estimate.stderr[i], *ends))
+        return value, error, " to ".join(limits), str(estimate.labels[i])
+
+    show.table(["estimate", "std. error", "95 % interval", ""], [row(i) for i in order], numbers=3)
+    if len(estimate.values) > SHOWN:
+        show.sentences([f"... and {len(estimate.values) - SHOWN:,} more, in estimates.csv"])
+    show.sentences([f"\n{show.meaning(certified['upper'], certified['delta'])}"])
+    rounds = facts["design"]["rounds"]
+    together = "" if rounds == 1 else f", for all {rounds} rounds together"
+    show.sentences([f"Certified: epsilon is at most {rounded(certified['upper'], up=True)} at delta = {show.exactly(certified['delta'])}{together}."])
+    if facts["ledger"] is not None:
+        budget = facts["ledger"]
+        spent, limit = rounded(budget["total"]["upper"], up=True), budget["limit"]
+        show.sentences([f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release {budget['releases']}."])
+    show.bullets([*facts["notes"], *([LEARNED] if facts["asked"]["learned"] else [])])
+    print()
+    return show.files(made.folder, FILES)

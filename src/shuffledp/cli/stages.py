@@ -1,0 +1,180 @@
+"""The commands design, encode, shuffle and analyse: the same as in one go, for clients, shuffler and analyst apart. And example: data to try them on."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.asking import BUDGET_OPTIONS, CATEGORY_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, TABLE, TABLE_OPTIONS, Keeping
+from shuffledp.cli.commands import RUN, app, examples
+from shuffledp.cli.randomizers import read_count, read_number
+from shuffledp.cli.release import show_release
+from shuffledp.cli.setup import ANSWER, AS_JSON, QUESTION
+from shuffledp.cli.sharing import argument, sharing
+from shuffledp.errors import InvalidInput
+from shuffledp.files import check_new_file, replace_file
+from shuffledp.plots import rounded
+from shuffledp.protocols.plan import TASKS
+from shuffledp.release.budget import Budget
+from shuffledp.release.terms import Promise, read_categories
+
+__all__: list[str] = []
+
+File = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
+with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_budget = sharing(dict(BUDGET_OPTIONS), lambda **options: Budget.of(*options.values()))
+
+
+@app.command(
+    "design",
+    rich_help_panel=RUN,
+    epilog=examples(
+        "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+        "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+    ),
+)
+@with_categories
+def design(
+    given: dict[str, Any],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
+    n: Annotated[int, typer.Option("--n", parser=read_count, metavar="COUNT", help="How many people will report.", rich_help_panel=QUESTION)],
+    out: File,
+    lower: Annotated[float | None, typer.Option("--lower", parser=read_number, metavar="NUMBER", help="Of a mean: the least.", rich_help_panel=TABLE)] = None,
+    upper: Annotated[float | None, typer.Option("--upper", parser=read_number, metavar="NUMBER", help="Of a mean: the largest.", rich_help_panel=TABLE)] = None,
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="Of a frequency: how values are encoded.", rich_help_panel=TABLE)] = "hadamard",
+    force: Force = False,
+) -> None:
+    """Settle a question and its noise: the file that clients, shuffler and analyst share."""
+    from shuffledp.release.question import Question
+    from shuffledp.release.run import check_apart
+
+    check_apart(check_new_file(out, replace=force), *(() if given["categories"] is None else (Path(given["categories"]),)))
+    if task not in TASKS:
+        raise InvalidInput(f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a frequency very many.")
+    promise = Promise(epsilon=given["epsilon"], delta=given["delta"], honest=given["honest"], rounds=1 if given["rounds"] is None else given["rounds"])
+    common: dict[str, Any] = {"source": "-", "task": task}
+    if task != "mean" and not (lower is None and upper is None):
+        raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
+    if task == "mean":
+        if lower is None or upper is None:
+            raise InvalidInput("a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 --upper 120.")
+        common |= {"lower": lower, "upper": upper}
+    else:
+        names = {name: given[name] for name in ("domain", "other", "missing")}
+        common |= {"categories": read_categories(given["categories"], learn=False, **names), "method": method}
+    with show.patiently("calibrating"):
+        made = Question(**common).settled().design(n, promise)
+    text = json.dumps(made.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    replace_file(out, lambda place: place.write_text(text, encoding="utf-8"))
+    protocol = made.protocol
+    bound = protocol.guarantee.epsilon(delta=promise.delta)
+    if given["as_json"]:
+        return show.as_json(
+            {"design": made.as_json(), "digest": made.digest, "lower": bound.lower, "upper": bound.upper, "bits": protocol.bits, "out": str(out)}
+        )
+    return show.answer(
+        f"{task}: {n:,} people, at least {made.facts['least']:,} of them honest",
+        [
+            ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
+            ("epsilon0", f"{protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
+            ("bits", f"{protocol.bits}", "in a report"),
+        ],
+        [f"Written to {out}. Next: shuffledp encode FILE --design {out} --column NAME --out reports.parquet"],
+    )
+
+
+@app.command("encode", rich_help_panel=RUN, epilog=examples("encode values.csv --design city.json --column city --out reports.parquet"))
+@sharing(dict([argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"), *TABLE_OPTIONS, AS_JSON]), dict)
+def encode(
+    table: dict[str, Any],
+    design: Annotated[Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)],
+    out: File,
+    missing: Annotated[str | None, typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE)] = None,
+    clip: Annotated[bool, typer.Option("--clip", help="Of a mean: move values outside to the nearest bound.", rich_help_panel=TABLE)] = False,
+    ids: Annotated[str | None, typer.Option("--id", metavar="NAME", help="A column to carry along; the shuffler drops it.", rich_help_panel=TABLE)] = None,
+    force: Force = False,
+) -> None:
+    """On the clients' side: values to randomised reports. What leaves here is noisy already."""
+    from shuffledp.pipeline import open_column
+    from shuffledp.release import run
+
+    run.check_apart(check_new_file(out, replace=force), design, Path(table["source"]))
+    settled = run.read_design(design)
+    kind = "number" if settled.task == "mean" else "text"
+    with show.progress("encoding") as watched:
+        column = open_column(table["source"], table["column"], kind=kind, format=table["format"], ids=ids)  # type: ignore[arg-type]
+        done = run.encode(settled, column, out, missing=missing, clip=clip, force=force, tick=watched(column.rows, column.progress))
+    if table["as_json"]:
+        return show.as_json({"out": str(out), "reports": done.count, "design": settled.digest, "batch": done.header.batch})
+    return show.sentences([f"{done.count:,} reports written to {out}. Next: shuffledp shuffle {out} --out shuffled.parquet"])
+
+
+@app.command(
+    "shuffle",
+    rich_help_panel=RUN,
+    epilog=examples(
+        "shuffle reports.parquet --out shuffled.parquet",
+        "shuffle phones.parquet tablets.parquet --out shuffled.parquet",
+    ),
+)
+@with_budget
+def shuffle(
+    budget: Budget | None,
+    reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
+    out: File,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised are refused."""
+    from shuffledp.release import run
+
+    with show.progress("shuffling") as watched:
+        done, spent = run.shuffle(reports, out, budget=budget, force=force, tick=watched(None, lambda: None))
+    ledger = None if spent is None else spent.facts()
+    if as_json:
+        return show.as_json({"out": str(out), "reports": done.count, "batches": done.header.batches, "ledger": ledger})
+    show.sentences([f"{done.count:,} reports written to {out}, in random order. Next: shuffledp analyse {out} --out result"])
+    if ledger is not None:
+        show.sentences([f"Budget of {ledger['population']!r}: {rounded(ledger['total']['upper'], up=True)} of {ledger['limit']['epsilon']:g} spent."])
+    return None
+
+
+@app.command("analyse", rich_help_panel=RUN, epilog=examples("analyse shuffled.parquet --out result"))
+@sharing(dict([argument("source", "What `shuffledp shuffle` wrote.", metavar="FILE", annotation=Path), *OUTPUT_OPTIONS, AS_JSON]), dict)
+def analyse(
+    given: dict[str, Any],
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="A headline for the report.", rich_help_panel=ANSWER)] = None,
+) -> None:
+    """At the analyst: shuffled reports to estimates, a figure and a report."""
+    from shuffledp.release import run
+
+    keeping = Keeping(given["out"], given["force"], given["as_json"])
+    with show.progress("counting") as watched:
+        made = run.analyse(given["source"], keeping.folder(), title=title, force=keeping.force, tick=watched(None, lambda: None))
+    show_release(made, as_json=keeping.as_json)
+
+
+@app.command("example", rich_help_panel=RUN, epilog=examples("example data", "example data --people 10000"))
+def example(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
+    people: Annotated[
+        int | None,
+        typer.Option("--people", parser=read_count, metavar="COUNT", help="Rows of the made-up population: 1000000.", rich_help_panel=ANSWER),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder if it exists.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
+) -> None:
+    """Data to try things on: a real survey with a sensitive question, and a made-up population."""
+    from shuffledp.data import FILES, write_examples
+
+    write_examples(folder, people=1_000_000 if people is None else people, replace=force)
+    if as_json:
+        return show.as_json({"out": str(folder), "files": list(FILES)})
+    show.files(folder, FILES)
+    asked = f"shuffledp histogram {folder / 'affairs.csv'} --column affair --categories yes,no --epsilon 1 --delta 1e-6 --out result"
+    return show.sentences([f"\nTry: {asked}"])

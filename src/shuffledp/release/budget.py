@@ -1,0 +1,84 @@
+"""A release in the ledger: recorded before anything is written, marked as published once its output stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+from shuffledp.guarantee import Guarantee
+from shuffledp.ledger import Entry, Ledger, Receipt
+from shuffledp.mechanism import shuffle
+from shuffledp.protocols.design import Design
+
+__all__ = ["Budget", "Spent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A record in the ledger, to be marked as published."""
+
+    ledger: Ledger
+    receipt: Receipt
+
+    def publish(self, digest: str) -> None:
+        """Say that the output stands."""
+        self.ledger.publish(self.receipt.id, digest)
+
+    def facts(self) -> dict[str, Any]:
+        """For the report."""
+        receipt = self.receipt
+        return {
+            "population": receipt.population,
+            "id": receipt.id,
+            "record": receipt.record,
+            "releases": receipt.releases,
+            "limit": {"epsilon": receipt.limit_epsilon, "delta": receipt.limit_delta},
+            "total": {"lower": receipt.total.lower, "upper": receipt.total.upper},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Where a population's releases are recorded, and what they may add up to."""
+
+    path: Path
+    population: str
+    limit_epsilon: float | None = None
+    limit_delta: float | None = None
+
+    @classmethod
+    def of(cls, path: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None) -> Budget | None:
+        """The budget that the options describe, if any."""
+        if path is None:
+            if given := [
+                name for name, value in (("population", population), ("limit-epsilon", limit_epsilon), ("limit-delta", limit_delta)) if value is not None
+            ]:
+                raise InvalidInput(f"--{given[0]} must come with --ledger, got none. Add --ledger budget.sqlite.")
+            return None
+        if population is None:
+            raise InvalidInput("--ledger must come with --population, got none. Name the people whose budget this is, for example --population app-users.")
+        return cls(path, population, limit_epsilon, limit_delta)
+
+    def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = ()) -> Spent:
+        """Record one round of a design, or refuse it."""
+        ledger = Ledger(self.path)
+        return Spent(ledger, ledger.spend(self.population, entry_of(design, what, batches), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta))
+
+    def afford(self, design: Design, what: str) -> dict[str, Any]:
+        """What spending would come to; nothing is recorded."""
+        ledger = Ledger(self.path)
+        receipt = ledger.afford(self.population, entry_of(design, what), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
+        return Spent(ledger, receipt).facts()
+
+
+def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
+    """One round of a design, as the ledger records it."""
+    facts, once = design.facts, _once(design)
+    epsilon = once.epsilon(delta=facts["delta"]).upper
+    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=facts["delta"], batches=batches)
+
+
+def _once(design: Design) -> Guarantee:
+    return shuffle(design.protocol.randomizer, n=design.facts["n"], honest=design.facts["least"])

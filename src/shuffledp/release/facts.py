@@ -1,0 +1,122 @@
+"""Everything that is known about a release, as one JSON object: written beside the estimates, embedded in the report, and checked by ``shuffledp verify``.
+
+Nothing in here is computed from the private values except through the shuffled reports, and the two counts that are public. In particular there is no
+hash and no size of the input: whoever knows all rows but one could test guesses of the last one against it.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp import __version__
+from shuffledp.canonical import digest_of
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.release.certificate import certificate, comparison
+from shuffledp.report import FORMAT, HASHED, VERSION
+
+__all__ = ["LISTED", "cautions", "check_reports", "estimate_of", "facts_of"]
+
+LISTED = 10_000  # rows in the JSON and the report; the CSV has all
+LEVEL = 0.95
+
+
+def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True) -> Estimate:
+    """What the analyst concludes from the tally of all reports."""
+    reports, n = check_reports(design, _reports(design, tally)), design.facts["n"]
+    notes = () if reports == n else (f"{reports} of {n} reports arrived; the certificate holds for any {design.facts['least']} or more honest ones",)
+    return design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
+
+
+def check_reports(design: Design, reports: int) -> int:
+    """Refuse to certify fewer reports than the certificate is about."""
+    if reports < design.facts["least"]:
+        raise InvalidInput(f"reports must be at least the {design.facts['least']} that the design promises, got {reports}. Wait for more, or design for fewer.")
+    return reports
+
+
+def cautions(design: Design) -> list[str]:
+    """What a careful colleague would say about a design."""
+    n, delta, error = design.facts["n"], design.facts["delta"], design.protocol.predicted_stderr()
+    said = []
+    if n > 1 and delta * n >= 1.0:
+        said.append(f"delta is not below 1/n, so it would permit to publish one person's value outright: aim for less than {1.0 / n:.1g}")
+    if error > (design.facts["upper"] - design.facts["lower"] if design.task == "mean" else n):
+        said.append("the noise drowns the answer: the error to expect is larger than anything that could be true; allow a larger epsilon, or ask more people")
+    return said
+
+
+def facts_of(
+    design: Design,
+    tally: NDArray[np.int64],
+    estimate: Estimate,
+    *,
+    asked: Mapping[str, object],
+    missing: int | None,
+    ledger: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """The facts of one release. ``asked`` says what was asked in the user's words; ``missing`` counts the rows without a value, if they were seen."""
+    certified = certificate(design)
+    kept = _largest(estimate)
+    facts: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made": {
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "shuffledp": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy", "cryptography", "pyarrow")},
+        },
+        "asked": {"task": design.task, **asked},
+        "design": design.as_json(),
+        "counted": {"reports": estimate.n, "missing": missing},
+        "certificate": certified,
+        "comparison": comparison(design, certified),
+        "tally": _tally(design, tally, kept),
+        "estimates": _estimates(design, estimate, kept),
+        "secure": estimate.secure,
+        "notes": list(estimate.notes),
+        "ledger": None if ledger is None else dict(ledger),
+    }
+    return facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}
+
+
+def _reports(design: Design, tally: NDArray[np.int64]) -> int:
+    return int(tally[0] if design.task == "frequency" else tally.sum())
+
+
+def _largest(estimate: Estimate) -> NDArray[np.intp]:
+    """The places of the estimates that are listed: all in their order, or the largest."""
+    if len(estimate.values) <= LISTED:
+        return np.arange(len(estimate.values))
+    return np.sort(np.argpartition(-estimate.values, LISTED - 1)[:LISTED])
+
+
+def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> dict[str, Any]:
+    """What the shuffler released, as far as the listed estimates depend on it."""
+    if design.task == "mean":
+        return {"reports": _reports(design, tally), "votes": tally.tolist()}
+    domain = len(design.labels)
+    head, votes = tally[:-domain], tally[-domain:]
+    return {"reports": _reports(design, tally), "blocks": head[1:].tolist(), "votes": votes[kept].tolist()}
+
+
+def _estimates(design: Design, estimate: Estimate, kept: NDArray[np.intp]) -> dict[str, Any]:
+    low, high = estimate.interval(LEVEL)
+    lowest, highest = estimate.simultaneous(LEVEL)
+    columns = {"value": estimate.values, "stderr": estimate.stderr, "lower": low, "upper": high, "all_lower": lowest, "all_upper": highest}
+    return {
+        "unit": "mean" if design.task == "mean" else "people",
+        "level": LEVEL,
+        "of": len(estimate.values),
+        "label": [str(estimate.labels[place]) for place in kept.tolist()],
+        **{name: column[kept].tolist() for name, column in columns.items()},
+    }

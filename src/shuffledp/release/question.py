@@ -1,0 +1,100 @@
+"""What is asked of a table: a column, the answers that it admits, and what happens to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+from shuffledp.pipeline import Column, Numbers, Places, Values, learn_categories, open_column, read
+from shuffledp.protocols import Frequency, Histogram, Mean
+from shuffledp.protocols.base import ShuffledProtocol
+from shuffledp.protocols.design import Design, Task
+from shuffledp.protocols.frequency import Method
+from shuffledp.protocols.summation import check_bounds
+from shuffledp.release.terms import Categories, Promise, check_labels, check_words, name_of
+
+__all__ = ["Question"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question about one column of a table."""
+
+    task: Task
+    source: str
+    column: str | None = None
+    format: Any = None
+    title: str | None = None
+    categories: Categories | None = None
+    method: Method = "hadamard"
+    lower: float = 0.0
+    upper: float = 1.0
+    clip: bool = False
+
+    def settled(self) -> Question:
+        """The same with categories that are known: given ones, or, if that was asked for, those that the data hold."""
+        check_words("--title", self.title)
+        if self.categories is None:
+            check_bounds(self.lower, self.upper)
+            return self
+        given = self.categories
+        labels = given.labels
+        if labels is None:
+            if self.source == "-":
+                raise InvalidInput("categories can be learned from a file only, got standard input, which is read once. Save it first, or list the categories.")
+            labels = learn_categories(self.open())
+        return replace(self, categories=replace(given, labels=check_labels(given.of(labels))))
+
+    def open(self) -> Column:
+        """The column that is asked about."""
+        return open_column(self.source, self.column, kind="number" if self.categories is None else "text", format=self.format)
+
+    def values(self, column: Column, *, tick: Callable[[int], object] | None = None) -> Values:
+        """Read the column once, and keep what the randomizer needs of it."""
+        return read(column, self.reader(), tick=tick)
+
+    @property
+    def what(self) -> str:
+        """The question in a few words: short and printable, whatever the column is called, since the ledger keeps them."""
+        printable = "".join(letter if letter.isprintable() else " " for letter in self.column or "a column")
+        return f"{self.task} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip()
+
+    def reader(self) -> Places | Numbers:
+        """From what the table holds to what the randomizer takes."""
+        if self.categories is None:
+            return Numbers(self.lower, self.upper, clip=self.clip)
+        assert self.categories.labels is not None
+        return Places(self.categories.labels, other=self.categories.other, missing=self.categories.missing)
+
+    def protocol(self, n: int, promise: Promise) -> ShuffledProtocol:
+        """The protocol that asks ``n`` people and keeps the promise."""
+        terms = promise.terms(n)
+        if self.categories is None:
+            return Mean(lower=self.lower, upper=self.upper, **terms)
+        labels, other = self.categories.labels, self.categories.other
+        assert labels is not None
+        if self.task == "frequency":
+            return Frequency(domain=labels, method=self.method, other=other, **terms)
+        return Histogram(categories=labels, other=other, **terms)
+
+    def design(self, n: int, promise: Promise) -> Design:
+        """The protocol, written down."""
+        return Design.of(self.protocol(n, promise), learned=self.categories is not None and self.categories.learned)
+
+    def asked(self) -> dict[str, object]:
+        """The question in words, for the report."""
+        name = "standard input" if self.source == "-" else name_of(Path(self.source))
+        facts: dict[str, object] = {"what": self.what, "title": self.title, "source": name, "column": self.column}
+        if self.categories is None:
+            return facts | {"outside": "clipped to the bounds" if self.clip else "refused", "missing": "left out", "learned": False}
+        other, missing = self.categories.other, self.categories.missing
+        outside = "refused" if other is None else f"counted as {other}"
+        return facts | {
+            "categories": self.categories.origin,
+            "outside": outside,
+            "missing": "left out" if missing is None else f"counted as {missing}",
+            "learned": self.categories.learned,
+        }

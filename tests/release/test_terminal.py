@@ -1,0 +1,66 @@
+"""Colours and progress are for terminals: a pipe gets plain text."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.release.people import CITIES, PROMISE
+
+COMMAND = [sys.executable, "-m", "shuffledp"]
+ESCAPE = b"\x1b"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """So many rows that reading them takes longer than the first sign of progress."""
+    path = tmp_path_factory.mktemp("many") / "many.csv"
+    path.write_text("city\n" + "".join(f"{city}\n" for city in CITIES) * 500_000, encoding="utf-8")
+    return path
+
+
+def asked(table: Path) -> list[str]:
+    return [*COMMAND, "histogram", str(table), "--categories", ",".join(CITIES), *map(str, PROMISE), "--epsilon", "0.1", "--dry-run"]
+
+
+def test_a_pipe_gets_neither_colours_nor_progress(many: Path) -> None:
+    surroundings = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
+    said = subprocess.run(asked(many), capture_output=True, env=surroundings | {"TERM": "xterm-256color"}, check=True)
+    assert said.stderr == b""
+    assert ESCAPE not in said.stdout
+    assert b"2,000,000 people" in said.stdout
+
+
+def test_a_terminal_gets_colours_and_progress_with_rate_and_time_left(many: Path) -> None:
+    ours, theirs = pty.openpty()
+    seen: list[bytes] = []
+
+    def listen() -> None:
+        try:
+            while part := os.read(ours, 4096):
+                seen.append(part)
+        except OSError:  # the other end is closed
+            pass
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    surroundings = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
+    try:
+        code = subprocess.run(asked(many), stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings | {"TERM": "xterm", "COLUMNS": "120"}, check=False)
+    finally:
+        os.close(theirs)
+        listener.join()
+        os.close(ours)
+    screen = b"".join(seen)
+    assert code.returncode == 0, screen
+    assert ESCAPE in screen
+    plain = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", screen).decode()
+    assert "reading" in plain
+    assert re.search(r"[\d,]+ rows, \d+\.\d million a second", plain), plain
+    assert re.search(r"\d:\d\d:\d\d", plain), "time left"
+    assert "2,000,000 people" in plain
