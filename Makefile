@@ -12,8 +12,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/.installed-runtime  ## what the package is for, in a minute; the figure goes to build/demo/
-	@mkdir -p build/demo
+demo: .venv/.installed-runtime  ## the whole story in a minute: plan, run, estimate, report, audit; it goes to build/demo/
 	@$(BIN)/python -m shuffledp.demo
 
 # One BLAS thread per worker: two workers are already as many as the cores they are meant for.
@@ -41,6 +40,13 @@ lint: .venv/.installed  ## style, formatting, types, and the boundaries between 
 docs: .venv/.installed  ## the computed pages of docs/ and their figures, about three minutes
 	@$(BIN)/shuffledp reproduce --all --out docs/figures
 	@$(BIN)/python -m pages
+
+.PHONY: site
+# The theme announces its successor on every build; that is for us to read in the changelog of the theme, not in a log.
+site: export NO_MKDOCS_2_WARNING := 1
+site: .venv/.installed  ## the documentation as a web site, in build/site
+	@$(BIN)/mkdocs build --quiet --strict --site-dir build/site
+	@echo "open build/site/index.html; its search needs a server: python3 -m http.server -d build/site"
 
 # One thread for everybody, so that ratios do not depend on how busy the other cores are.
 bench: export OMP_NUM_THREADS := 1

@@ -1,7 +1,7 @@
 """README.md and docs/ run as they are read.
 
 A page's ```python blocks are executed from top to bottom in one namespace; a block with `>>>` prompts is a doctest, and
-its outputs are compared. In a ```console block, every `$ shuffledp ...` runs in a shell; it must exit with 0, or with
+its outputs are compared. In its ```console blocks, every `$ shuffledp ...` runs in a shell, in one folder; it must exit with 0, or with
 what an `$ echo $?` right after it says, and print the lines shown beneath it, if any. Outputs are compared up to
 whitespace, and `...` stands for any text. Other commands (`$ make demo`) are not run.
 """
@@ -91,13 +91,14 @@ def run(command: Command, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def console_blocks() -> list[object]:
-    return [
-        pytest.param(block.text, id=f"{page.relative_to(ROOT)}:{block.line}")
-        for page in PAGES
-        for block in blocks(page.read_text(encoding="utf-8"))
-        if block.language == "console" and any(command.line.startswith("shuffledp") for command in commands(block.text))
-    ]
+def sessions() -> list[object]:
+    """Every page with commands, and all of its commands in order."""
+    found = []
+    for page in PAGES:
+        typed = [command for block in blocks(page.read_text(encoding="utf-8")) if block.language == "console" for command in commands(block.text)]
+        if any(command.line.startswith("shuffledp") for command in typed):
+            found.append(pytest.param(typed, id=str(page.relative_to(ROOT))))
+    return found
 
 
 def test_the_readme_shows_python() -> None:
@@ -114,9 +115,9 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
             execute(block, page, namespace)
 
 
-@pytest.mark.parametrize("block", console_blocks())
-def test_console_blocks_run(block: str, tmp_path: Path) -> None:
-    session = commands(block)
+@pytest.mark.parametrize("session", sessions())
+def test_commands_run(session: list[Command], tmp_path: Path) -> None:
+    """One folder for a page: whoever follows it from top to bottom has one, too."""
     for command, after in zip(session, [*session[1:], None], strict=True):
         if not command.line.startswith("shuffledp"):
             continue
