@@ -63,11 +63,19 @@ class Guarantee(ABC):
     def epsilon(self, *, delta: float) -> Bound:
         """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
         delta = check_delta(delta)
+        return self._bound(self._epsilon_end("lower", delta), self._epsilon_end("upper", delta))
 
-        def at(end: End) -> float:
-            return meets(lambda epsilon, gap: float(self._end(end, np.array([epsilon]), gap)[0]), delta, self.ceiling, end=end)
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        """One end of the epsilon that meets ``delta``."""
+        return meets(lambda epsilon, gap: float(self._end(end, np.array([epsilon]), gap)[0]), delta, self.ceiling, end=end)
 
-        return self._bound(at("lower"), at("upper"))
+    def delta_at_most(self, *, epsilon: float) -> float:
+        """The upper end of ``delta(epsilon=...)`` alone, for those who read nothing else: half the work."""
+        return float(self._end("upper", np.array([check_epsilon(epsilon)]))[0])
+
+    def epsilon_at_most(self, *, delta: float) -> float:
+        """The upper end of ``epsilon(delta=...)`` alone."""
+        return self._epsilon_end("upper", check_delta(delta))
 
     def profile(self, epsilons: Floats) -> Band:
         """delta at many epsilons at once; each end is decreasing and convex in e^epsilon."""

@@ -230,10 +230,9 @@ class Rounds(Guarantee):
             values = np.max([part.deltas(epsilons, "lower") for part in self._better], axis=0)
         return np.where(epsilons < self.ceiling, values, 0.0)
 
-    def epsilon(self, *, delta: float) -> Bound:
-        delta = check_delta(delta)
-        lower = max(part.epsilon(delta, "lower") for part in self._better)
-        return self._bound(min(lower, self.ceiling), min(self._worse.epsilon(delta, "upper"), self.ceiling))
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        composed = [self._worse] if end == "upper" else self._better
+        return min(max(part.epsilon(delta, end) for part in composed), self.ceiling)
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(part.pessimistic_loss(spacing=spacing), rounds) for part, rounds in self.parts]).law()
