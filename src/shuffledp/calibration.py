@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,7 +12,8 @@ from scipy.special import log_ndtr, ndtr
 from shuffledp.errors import CertificateError, InvalidInput, check_probability
 from shuffledp.guarantee import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds
 from shuffledp.mechanism import shuffle
-from shuffledp.randomizers import Gaussian
+from shuffledp.profile import SOLVE_GAP
+from shuffledp.randomizers import Gaussian, Hadamard
 from shuffledp.randomizers.base import Randomizer
 from shuffledp.reductions import Adversary
 
@@ -25,6 +26,8 @@ MARGIN = 1e-6  # plans meet a target this much smaller, so that solving for epsi
 DIGITS = 1e-4  # relative accuracy of a real unknown; it is rounded to the safe side
 FIGURES = 5  # of a real unknown
 TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
+NEARBY = 0.05  # so near to each other on the scale, two candidates tell the slope well
+SWITCHES, AHEAD = 3, 1.1  # where else to look in families that choose sizes by epsilon0
 STALLED = 3  # steps that do not halve what is left, before it is halved
 
 
@@ -111,9 +114,12 @@ def calibrate(
                 f"the family must accept {name} and {', '.join(parameters) or 'nothing else'}, got {error}. Pass its other parameters."
             ) from None
 
+    def sizes(value: float) -> tuple[int, ...]:
+        return _sizes(family(**parameters, **{name: value}))
+
     start = scale.value(math.log(_deviation(target, delta) * math.sqrt(max(1.0, n * honest_share) / rounds) / TYPICAL))
     alone = target / rounds  # so much is always allowed
-    return _Search(scale, build, target, delta).answer(max(start, alone) if scale is EPSILON0 else start)
+    return _Search(scale, build, target, delta, sizes).answer(max(start, alone) if scale is EPSILON0 else start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,48 +176,82 @@ ROUNDS = _Scale("rounds", 1.0, float(MOST_ROUNDS), loss=lambda rounds: 0.5 * mat
 class _Search:
     """The last candidate that meets the target, going from the safe end of a scale to the risky one.
 
-    Every candidate is judged at full accuracy, by the upper end of delta alone. What it misses the target by is read as a Gaussian mechanism's, on the
-    scale of the unknown: secant steps on that line need about five candidates where halving needed twenty.
+    Every candidate is judged by the upper end of delta alone, to more digits than the answer has; the last one again at full accuracy. What it misses the
+    target by is read as a Gaussian mechanism's, on the scale of the unknown: secant steps on that line need about four candidates where halving needed
+    twenty.
     """
 
     scale: _Scale
     build: Callable[[float], Guarantee]
     epsilon: float
     delta: float
+    sizes: Callable[[float], tuple[int, ...]] | None = None
     good: float | None = None
     bad: float | None = None
     found: Guarantee | None = None
     misses: list[tuple[float, float]] = field(default_factory=list)  # place on the scale, and the excess there
 
     def answer(self, start: float) -> Calibration:
-        """Search from ``start``."""
-        scale, value = self.scale, self.scale.candidate(self.scale.loss(start), risky=False)
-        widths: list[float] = []
-        while True:
+        """Search from ``start``; again from where the family chooses another size, if more is allowed there."""
+        self._search(self.scale.candidate(self.scale.loss(start), risky=False))
+        for value in self._switches():
+            best, self.bad = self.good, None
             self._judge(value)
-            if self.good == scale.risky:
-                break
+            if self.good != best:
+                self._search(value)
+        assert self.good is not None
+        assert self.found is not None
+        if not self.found.delta_at_most(epsilon=self.epsilon) <= self.delta:
+            raise CertificateError(f"calibration of {self.scale.name} failed its own check at {self.good}. This is a bug in shuffledp; please report the call.")
+        return Calibration(self.scale.name, int(self.good) if self.scale.whole else self.good, self.found, self.epsilon, self.delta)
+
+    def _search(self, value: float) -> None:
+        """Come from ``value`` to a candidate that is good and whose neighbour is not."""
+        scale, widths = self.scale, list[float]()
+        while True:
+            if value != self.good:
+                self._judge(value)
+            if self.good == scale.risky or self._close_enough():
+                return
             if self.bad == scale.safe:
                 raise InvalidInput(self._hopeless())
             if self.good is None or self.bad is None:
                 value = self._beyond()
                 continue
             if scale.closed(self.good, self.bad):
-                break
+                return
             widths.append(abs(scale.loss(self.good) - scale.loss(self.bad)))
             stalled = len(widths) > STALLED and widths[-1] > 0.5 * widths[-1 - STALLED]
             value = self._between(halve=stalled)
             if stalled:
                 widths.clear()
-        assert self.good is not None
-        assert self.found is not None
-        if not self.found.delta_at_most(epsilon=self.epsilon) <= self.delta:
-            raise CertificateError(f"calibration of {scale.name} failed its own check at {self.good}. This is a bug in shuffledp; please report the call.")
-        return Calibration(scale.name, int(self.good) if scale.whole else self.good, self.found, self.epsilon, self.delta)
+
+    def _close_enough(self) -> bool:
+        """Whether the last candidate was good, and the next one is not: of a real unknown, the line through the last two says so."""
+        root = self._root() if len(self.misses) > 1 else None
+        if self.good is None or root is None or self.scale.whole or self.misses[-1][0] != self.scale.loss(self.good):
+            return False
+        (place, _), (before, _) = self.misses[-1], self.misses[-2]
+        return abs(place - before) < NEARBY and root[0] - place < self.scale.resolution(self.good)
+
+    def _switches(self) -> Iterator[float]:
+        """The next candidates at which the family chooses other sizes, such as that of a subset: it may leak less there than just before."""
+        if self.sizes is None or self.good is None:
+            return
+        low, far = self.good, min(AHEAD * self.good, self.scale.risky)
+        for _ in range(SWITCHES):
+            before, high = self.sizes(low), far
+            if self.scale is not EPSILON0 or self.sizes(high) == before:
+                return
+            while not self.scale.closed(low, high):
+                middle = self.scale.candidate(self.scale.loss(0.5 * (low + high)), risky=False)
+                low, high = (middle, high) if self.sizes(middle) == before else (low, middle)
+            low = high
+            yield high
 
     def _judge(self, value: float) -> None:
         guarantee = self.build(value)
-        delta = guarantee.delta_at_most(epsilon=self.epsilon * (1.0 - MARGIN))
+        delta = guarantee.delta_at_most(epsilon=self.epsilon * (1.0 - MARGIN), gap=SOLVE_GAP)
         if delta <= self.delta:
             self.good, self.found = value, guarantee
         else:  # NaN, too
@@ -257,6 +297,7 @@ class _Search:
         place, risky = 0.5 * (low + high), False
         if root is not None and not halve and low < root[0] < high:
             risky = root[0] - low < high - root[0]
+            risky = risky and scale.whole  # a real unknown is done once it is close on the good side
             nudge = 0.3 * scale.resolution(self.good)
             place = root[0] + nudge if risky else root[0] - nudge
         value = scale.candidate(place, risky=risky)
@@ -289,3 +330,9 @@ def _deviation(epsilon: float, delta: float) -> float:
         value = ndtr(mu / 2.0 - epsilon / mu) - math.exp(min(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu), 0.0))
         low, high = (middle, high) if value <= delta else (low, middle)
     return math.exp(0.5 * (low + high))
+
+
+def _sizes(randomizer: Randomizer) -> tuple[int, ...]:
+    """The whole numbers that a family chose by epsilon0."""
+    described = [value for value in randomizer.describe().values() if isinstance(value, int)]
+    return (*described, randomizer.block_size if isinstance(randomizer, Hadamard) else 0)

@@ -255,7 +255,7 @@ def _range(guarantee: Guarantee, first: float, last: float | None, points: int) 
     if points > MOST_ROWS:
         raise InvalidInput(f"points must be at most {MOST_ROWS}, got {points}. A hundred make a smooth curve.")
     if last is None:
-        far = guarantee.epsilon(delta=FAR_DELTA).upper
+        far = guarantee.epsilon_at_most(delta=FAR_DELTA)
         far = far if 0.0 < far < math.inf else min(guarantee.ceiling, 10.0)
         last = max(float(plots.rounded(far, up=True, digits=2)), 2.0 * first)
     elif check_epsilon(last) <= first:
