@@ -159,8 +159,11 @@ class _Scale:
         return abs(good - bad) <= max(1.001 * self.unit(least), 0.0 if self.whole else DIGITS / 2.0 * least)
 
 
-EPSILON0 = _Scale(  # for small epsilon0 a report loses about that over sqrt(n); for large ones exp(epsilon0 / 2) times as much as it hides
-    "epsilon0", *EPSILON0_RANGE, loss=lambda epsilon0: math.log(2.0 * math.sinh(epsilon0 / 2.0)), value=lambda loss: 2.0 * math.asinh(math.exp(min(loss, 99.0)) / 2.0)
+EPSILON0 = _Scale(  # a report loses about epsilon0 / sqrt(n) where that is small, and exp(epsilon0 / 2) / sqrt(n) where it is large
+    "epsilon0",
+    *EPSILON0_RANGE,
+    loss=lambda epsilon0: math.log(2.0 * math.sinh(epsilon0 / 2.0)),
+    value=lambda loss: 2.0 * math.asinh(math.exp(min(loss, 99.0)) / 2.0),
 )
 SIGMA = _Scale(  # the chi-square divergence of two normal laws at distance 1
     "sigma",
