@@ -99,7 +99,7 @@ def calibrate(
             assert n is not None
             once = one_round(family, n)
             return _Search(ROUNDS, lambda times: once.compose(int(times)), target, delta).answer(1.0)
-        users = rounds * (TYPICAL * math.exp(_loss(family)) / _deviation(target, delta)) ** 2
+        users = rounds * math.exp(2.0 * min(_loss(family), 99.0)) * (TYPICAL / _deviation(target, delta)) ** 2
         return _Search(USERS, lambda users: plan(family, int(users), rounds), target, delta).answer(users)
     assert n is not None
     assert rounds is not None
@@ -168,7 +168,7 @@ EPSILON0 = _Scale(  # a report loses about epsilon0 / sqrt(n) where that is smal
 SIGMA = _Scale(  # the chi-square divergence of two normal laws at distance 1
     "sigma",
     *SIGMA_RANGE[::-1],
-    loss=lambda sigma: 0.5 * math.log(math.expm1(sigma**-2.0)),
+    loss=lambda sigma: 0.5 * (sigma**-2.0 + math.log(-math.expm1(-(sigma**-2.0)))),
     value=lambda loss: max(math.log1p(math.exp(min(2.0 * loss, 700.0))), 1e-12) ** -0.5,
 )
 USERS = _Scale("n", float(MOST_USERS), 1.0, loss=lambda n: -0.5 * math.log(n), value=lambda loss: math.exp(min(-2.0 * loss, 99.0)), whole=True)
@@ -192,6 +192,7 @@ class _Search:
     good: float | None = None
     bad: float | None = None
     found: Guarantee | None = None
+    judged: int = 0
     misses: list[tuple[float, float]] = field(default_factory=list)  # place on the scale, and the excess there
 
     def answer(self, start: float) -> Calibration:
@@ -253,6 +254,7 @@ class _Search:
             yield high
 
     def _judge(self, value: float) -> None:
+        self.judged += 1
         guarantee = self.build(value)
         delta = guarantee.delta_at_most(epsilon=self.epsilon * (1.0 - MARGIN), gap=SOLVE_GAP)
         if delta <= self.delta:
@@ -278,8 +280,7 @@ class _Search:
         known = self.good if self.bad is None else self.bad
         assert known is not None
         here, root = self.scale.loss(known), self._root()
-        tries = len(self.misses)
-        far = 0.25 * 2.0**tries if root is None else self.scale.resolution(known) * 4.0**tries / 8.0
+        far = 0.25 * 2.0**self.judged if root is None else self.scale.resolution(known) * 4.0**self.judged / 8.0
         place = here if root is None else root[0]
         place = max(place, here) + far if risky else min(place, here) - far
         return self._apart(self.scale.candidate(place, risky=risky), known, risky=risky)
@@ -320,7 +321,7 @@ class _Search:
 def _loss(randomizer: Randomizer) -> float:
     """A first guess at how much one report loses, on the scale of its parameter."""
     if isinstance(randomizer, Gaussian):
-        return SIGMA.loss(randomizer.sigma)
+        return SIGMA.loss(max(randomizer.sigma, SIGMA.risky))
     return EPSILON0.loss(min(max(randomizer.epsilon0, EPSILON0.safe), EPSILON0.risky))
 
 
