@@ -13,13 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import shuffledp as sdp
 from benchmarks.result import Result
 from shuffledp.protocols.base import calibrated
 
 MOST, MOST_HELP = 1.0, 0.3
-TARGET = {"epsilon": 1.0, "delta": 1e-6}
+TARGET: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 CALLS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("calibrate(KRR, k=16), n = 1e4", lambda: sdp.calibrate(sdp.KRR, k=16, n=10**4, **TARGET)),
     ("calibrate(KRR, k=1e4), n = 1e9", lambda: sdp.calibrate(sdp.KRR, k=10**4, n=10**9, **TARGET)),
