@@ -202,6 +202,7 @@ class _Search:
             best, self.bad = self.good, None
             self._judge(value)
             if self.good != best:
+                self.misses, self.judged = self.misses[-1:], 1  # another curve begins here
                 self._search(value)
         assert self.good is not None
         assert self.found is not None
