@@ -1,4 +1,4 @@
-"""``make bench``: tightness, speed, memory and throughput, as ratios measured side by side in one run.
+"""``make bench``: tightness, speed, waiting, memory and throughput, as ratios measured side by side in one run.
 
 Every line names its target and whether it was met; the exit code is 1 if one was missed.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import memory, pipeline, speed, throughput, tightness
+from benchmarks import latency, memory, pipeline, speed, throughput, tightness
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
@@ -20,6 +20,8 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Speed against Feldman et al. 2020, Appendix F, n = 1e6", speed.against_feldman),
     ("Speed against Koskela et al. 2021, Algorithm 1 with L = 20 and m = 1e7, n = 1e4", speed.against_koskela),
     ("Growth of the cost", speed.growth),
+    ("Waiting: one call each, nothing remembered", latency.calls),
+    ("Waiting: whole commands, a fresh process each", latency.commands),
     ("Peak memory of a fresh process", memory.peaks),
     ("Reports drawn: against np.where(rng.random(n) < p, x, rng.integers(0, k, n)), which is not secure", throughput.against_numpy),
     ("Reports drawn: every randomizer, secure source", throughput.every_randomizer),

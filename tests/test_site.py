@@ -11,7 +11,7 @@ import yaml
 
 import shuffledp
 from pages.docstrings import fenced
-from shuffledp.cli import app
+from shuffledp.cli.listing import app
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from scipy.special import log_ndtr, ndtr
 
 from shuffledp.errors import CertificateError, InvalidInput, check_probability
 from shuffledp.guarantee import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds
 from shuffledp.mechanism import shuffle
-from shuffledp.randomizers import Gaussian
+from shuffledp.profile import SOLVE_GAP
+from shuffledp.randomizers import Gaussian, Hadamard
 from shuffledp.randomizers.base import Randomizer
 from shuffledp.reductions import Adversary
 
@@ -20,17 +24,27 @@ SIGMA_RANGE = (0.05, 1e6)
 MOST_USERS = 10**12
 MARGIN = 1e-6  # plans meet a target this much smaller, so that solving for epsilon, to 1e-7, confirms it
 DIGITS = 1e-4  # relative accuracy of a real unknown; it is rounded to the safe side
+FIGURES = 5  # of a real unknown
+TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
+NEARBY = 0.05  # so near to each other on the scale, two candidates tell the slope well
+SWITCHES, AHEAD = 3, 1.1  # where else to look in families that choose sizes by epsilon0
+STALLED = 3  # steps that do not halve what is left, before it is halved
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Calibration:
-    """The answer to ``calibrate``: ``value`` of the ``unknown``, the plan that uses it, and the epsilon it was checked to give."""
+    """The answer to ``calibrate``: ``value`` of the ``unknown``, the plan that uses it, and the target that it meets."""
 
     unknown: str
     value: float
     guarantee: Guarantee
-    epsilon: float
+    target: float
     delta: float
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The epsilon that the plan gives at ``delta``, at most the target; computed when it is asked for."""
+        return min(self.guarantee.epsilon_at_most(delta=self.delta), self.target)
 
     def __float__(self) -> float:
         """The value itself."""
@@ -72,9 +86,6 @@ def calibrate(
     def one_round(randomizer: Randomizer, users: int) -> Guarantee:
         return shuffle(randomizer, n=users, adversary=adversary, honest=max(1, math.floor(users * honest_share)))
 
-    def fits(guarantee: Guarantee) -> bool:
-        return _delta_at(guarantee, target * (1.0 - MARGIN)) <= delta
-
     open_ones = [name for name, missing in (("epsilon0", not isinstance(family, Randomizer)), ("n", n is None), ("rounds", rounds is None)) if missing]
     if len(open_ones) != 1:
         found = " and ".join(open_ones) if open_ones else "none"
@@ -86,12 +97,14 @@ def calibrate(
             raise InvalidInput(f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Set it in the randomizer itself.")
         if rounds is None:
             assert n is not None
-            round_ = one_round(family, n)
-            return _whole("rounds", round_.compose, fits, target, delta, MOST_ROUNDS, growing=True)
-        return _whole("n", lambda users: plan(family, users, rounds), fits, target, delta, MOST_USERS, growing=False)
+            once = one_round(family, n)
+            return _Search(ROUNDS, lambda times: once.compose(int(times)), target, delta).answer(1.0)
+        users = rounds * math.exp(2.0 * min(_loss(family), 99.0)) * (TYPICAL / _deviation(target, delta)) ** 2
+        return _Search(USERS, lambda users: plan(family, int(users), rounds), target, delta).answer(users)
     assert n is not None
     assert rounds is not None
-    name, (low, high) = ("sigma", SIGMA_RANGE) if family is Gaussian else ("epsilon0", EPSILON0_RANGE)
+    scale = SIGMA if family is Gaussian else EPSILON0
+    name = scale.name
 
     def build(value: float) -> Guarantee:
         try:
@@ -101,59 +114,230 @@ def calibrate(
                 f"the family must accept {name} and {', '.join(parameters) or 'nothing else'}, got {error}. Pass its other parameters."
             ) from None
 
-    return _real(name, build, fits, target, delta, low, high, growing=name == "epsilon0")
+    def sizes(value: float) -> tuple[int, ...]:
+        return _sizes(family(**parameters, **{name: value}))
+
+    start = scale.value(math.log(_deviation(target, delta) * math.sqrt(max(1.0, n * honest_share) / rounds) / TYPICAL))
+    alone = target / rounds  # so much is always allowed
+    return _Search(scale, build, target, delta, sizes).answer(max(start, alone) if scale is EPSILON0 else start)
 
 
-def _real(
-    name: str, build: Callable[[float], Guarantee], fits: Callable[[Guarantee], bool], epsilon: float, delta: float, low: float, high: float, *, growing: bool
-) -> Calibration:
-    """The last value that fits, going from the safe end to the other; ``growing``: a larger value leaks more."""
-    good, bad = (low, high) if growing else (high, low)
-    if not fits(build(good)):
-        raise InvalidInput(
-            f"no {name} between {low:g} and {high:g} meets epsilon = {epsilon:g} at delta = {delta:g}. Use more users, fewer rounds, or relax the target."
-        )
-    if fits(build(bad)):
-        good = bad
-    while abs(math.log(bad / good)) > DIGITS / 2.0:
-        middle = math.sqrt(good * bad)
-        good, bad = (middle, bad) if fits(build(middle)) else (good, middle)
-    value = _rounded(good, down=growing)
-    guarantee = build(value)
-    if not fits(guarantee):  # families whose parameters are rounded inside (subset sizes, hash ranges) need not be monotone
-        value, guarantee = good, build(good)
-    return _checked(name, value, guarantee, epsilon, delta)
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """An unknown, and where it can lie. ``loss`` is, up to a constant, about the logarithm of the privacy loss; ``value`` is its inverse.
+
+    On that scale the curve to be searched is nearly a straight line of slope 1, wherever the search begins.
+    """
+
+    name: str
+    safe: float
+    risky: float
+    loss: Callable[[float], float]
+    value: Callable[[float], float]
+    whole: bool = False
+
+    def unit(self, value: float) -> float:
+        """How far apart the candidates are: whole numbers, or numbers of five digits."""
+        return 1.0 if self.whole else 10.0 ** (math.floor(math.log10(value)) - FIGURES + 1)
+
+    def candidate(self, loss: float, *, risky: bool) -> float:
+        """The candidate next to a place on the scale, to its safe or to its risky side."""
+        low, high = sorted((self.safe, self.risky))
+        value = min(max(self.value(loss), low), high)
+        unit, up = self.unit(value), risky == (self.risky > self.safe)
+        counted = math.ceil(value / unit - 1e-6) if up else math.floor(value / unit + 1e-6)
+        return min(max(round(counted * unit, 12), low), high)
+
+    def resolution(self, value: float) -> float:
+        """How near, on the scale, two candidates may come to be as good as one."""
+        apart = 1.0 if self.whole else max(self.unit(value), DIGITS / 2.0 * value)
+        return abs(self.loss(value + apart) - self.loss(value))
+
+    def closed(self, good: float, bad: float) -> bool:
+        """Whether nothing worth the effort lies between."""
+        least = min(good, bad)
+        return abs(good - bad) <= max(1.001 * self.unit(least), 0.0 if self.whole else DIGITS / 2.0 * least)
 
 
-def _whole(
-    name: str, build: Callable[[int], Guarantee], fits: Callable[[Guarantee], bool], epsilon: float, delta: float, most: int, *, growing: bool
-) -> Calibration:
-    """The largest (``growing``) or smallest whole number that fits."""
-    good, bad = (1, most) if growing else (most, 1)
-    if not fits(build(good)):
-        remedy = "Use more users or a smaller epsilon0." if growing else "Use a smaller epsilon0 or fewer rounds."
-        raise InvalidInput(f"{name} = {good} must already meet epsilon = {epsilon:g} at delta = {delta:g}, got a larger epsilon. {remedy}")
-    if fits(build(bad)):
-        return _checked(name, bad, build(bad), epsilon, delta)
-    while abs(good - bad) > 1:
-        middle = round(math.sqrt(good * bad)) if max(good, bad) > 4 * min(good, bad) else (good + bad) // 2
-        middle = min(max(middle, min(good, bad) + 1), max(good, bad) - 1)
-        good, bad = (middle, bad) if fits(build(middle)) else (good, middle)
-    return _checked(name, good, build(good), epsilon, delta)
+EPSILON0 = _Scale(  # a report loses about epsilon0 / sqrt(n) where that is small, and exp(epsilon0 / 2) / sqrt(n) where it is large
+    "epsilon0",
+    *EPSILON0_RANGE,
+    loss=lambda epsilon0: math.log(2.0 * math.sinh(epsilon0 / 2.0)),
+    value=lambda loss: 2.0 * math.asinh(math.exp(min(loss, 99.0)) / 2.0),
+)
+SIGMA = _Scale(  # the chi-square divergence of two normal laws at distance 1
+    "sigma",
+    *SIGMA_RANGE[::-1],
+    loss=lambda sigma: 0.5 * (sigma**-2.0 + math.log(-math.expm1(-(sigma**-2.0)))),
+    value=lambda loss: max(math.log1p(math.exp(min(2.0 * loss, 700.0))), 1e-12) ** -0.5,
+)
+USERS = _Scale("n", float(MOST_USERS), 1.0, loss=lambda n: -0.5 * math.log(n), value=lambda loss: math.exp(min(-2.0 * loss, 99.0)), whole=True)
+ROUNDS = _Scale("rounds", 1.0, float(MOST_ROUNDS), loss=lambda rounds: 0.5 * math.log(rounds), value=lambda loss: math.exp(min(2.0 * loss, 99.0)), whole=True)
 
 
-def _rounded(value: float, *, down: bool) -> float:
-    """Five significant digits, to the safe side."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 4)
-    return round((math.floor if down else math.ceil)(value / unit) * unit, 12)
+@dataclass
+class _Search:
+    """The last candidate that meets the target, going from the safe end of a scale to the risky one.
+
+    Every candidate is judged by the upper end of delta alone, to more digits than the answer has; the last one again at full accuracy. What it misses the
+    target by is read as a Gaussian mechanism's, on the scale of the unknown: secant steps on that line need about four candidates where halving needed
+    twenty.
+    """
+
+    scale: _Scale
+    build: Callable[[float], Guarantee]
+    epsilon: float
+    delta: float
+    sizes: Callable[[float], tuple[int, ...]] | None = None
+    good: float | None = None
+    bad: float | None = None
+    found: Guarantee | None = None
+    judged: int = 0
+    misses: list[tuple[float, float]] = field(default_factory=list)  # place on the scale, and the excess there
+
+    def answer(self, start: float) -> Calibration:
+        """Search from ``start``; again from where the family chooses another size, if more is allowed there."""
+        self._search(self.scale.candidate(self.scale.loss(start), risky=False))
+        for value in self._switches():
+            best, self.bad = self.good, None
+            self._judge(value)
+            if self.good != best:
+                self.misses, self.judged = self.misses[-1:], 1  # another curve begins here
+                self._search(value)
+        assert self.good is not None
+        assert self.found is not None
+        if not self.found.delta_at_most(epsilon=self.epsilon) <= self.delta:
+            raise CertificateError(f"calibration of {self.scale.name} failed its own check at {self.good}. This is a bug in shuffledp; please report the call.")
+        return Calibration(self.scale.name, int(self.good) if self.scale.whole else self.good, self.found, self.epsilon, self.delta)
+
+    def _search(self, value: float) -> None:
+        """Come from ``value`` to a candidate that is good and whose neighbour is not."""
+        scale, widths = self.scale, list[float]()
+        while True:
+            if value != self.good:
+                self._judge(value)
+            if self.good == scale.risky or self._close_enough():
+                return
+            if self.bad == scale.safe:
+                raise InvalidInput(self._hopeless())
+            if self.good is None or self.bad is None:
+                value = self._beyond()
+                continue
+            if scale.closed(self.good, self.bad):
+                return
+            widths.append(abs(scale.loss(self.good) - scale.loss(self.bad)))
+            stalled = len(widths) > STALLED and widths[-1] > 0.5 * widths[-1 - STALLED]
+            value = self._between(halve=stalled)
+            if stalled:
+                widths.clear()
+
+    def _close_enough(self) -> bool:
+        """Whether the last candidate was good, and the next one is not: of a real unknown, the line through the last two says so."""
+        root = self._root() if len(self.misses) > 1 else None
+        if self.good is None or root is None or self.scale.whole or self.misses[-1][0] != self.scale.loss(self.good):
+            return False
+        (place, _), (before, _) = self.misses[-1], self.misses[-2]
+        return abs(place - before) < NEARBY and root[0] - place < self.scale.resolution(self.good)
+
+    def _switches(self) -> Iterator[float]:
+        """The next candidates at which the family chooses other sizes, such as that of a subset: it may leak less there than just before."""
+        if self.sizes is None or self.good is None:
+            return
+        low, far = self.good, min(AHEAD * self.good, self.scale.risky)
+        for _ in range(SWITCHES):
+            before, high = self.sizes(low), far
+            if self.scale is not EPSILON0 or self.sizes(high) == before:
+                return
+            while not self.scale.closed(low, high):
+                middle = self.scale.candidate(self.scale.loss(0.5 * (low + high)), risky=False)
+                low, high = (middle, high) if self.sizes(middle) == before else (low, middle)
+            low = high
+            yield high
+
+    def _judge(self, value: float) -> None:
+        self.judged += 1
+        guarantee = self.build(value)
+        delta = guarantee.delta_at_most(epsilon=self.epsilon * (1.0 - MARGIN), gap=SOLVE_GAP)
+        if delta <= self.delta:
+            self.good, self.found = value, guarantee
+        else:  # NaN, too
+            self.bad = value
+        if 0.0 < delta < 1.0:
+            self.misses.append((self.scale.loss(value), math.log(_deviation(self.epsilon, delta) / _deviation(self.epsilon, self.delta))))
+
+    def _root(self) -> tuple[float, float] | None:
+        """Where a line through the last two excesses, or one of slope 1 through the only one, crosses zero; and how steep it is."""
+        if not self.misses:
+            return None
+        (place, excess), before = self.misses[-1], self.misses[-2:-1]
+        slope = 1.0
+        if before and before[0][0] != place:
+            slope = max((excess - before[0][1]) / (place - before[0][0]), 0.2)
+        return place - excess / slope, slope
+
+    def _beyond(self) -> float:
+        """A candidate on the other side of the root, as long as only one side is known."""
+        risky = self.bad is None
+        known = self.good if self.bad is None else self.bad
+        assert known is not None
+        here, root = self.scale.loss(known), self._root()
+        far = 0.25 * 2.0**self.judged if root is None else self.scale.resolution(known) * 4.0**self.judged / 8.0
+        place = here if root is None else root[0]
+        place = max(place, here) + far if risky else min(place, here) - far
+        return self._apart(self.scale.candidate(place, risky=risky), known, risky=risky)
+
+    def _apart(self, value: float, known: float, *, risky: bool) -> float:
+        """``value``, or if that is ``known`` itself its neighbour."""
+        if value != known:
+            return value
+        up = risky == (self.scale.risky > self.scale.safe)
+        return round(known + (1.0 if up else -1.0) * self.scale.unit(known), 12)
+
+    def _between(self, *, halve: bool) -> float:
+        """A candidate between the two sides: near the root, on the side of which less is known."""
+        assert self.good is not None
+        assert self.bad is not None
+        scale, root = self.scale, self._root()
+        low, high = scale.loss(self.good), scale.loss(self.bad)
+        place, risky = 0.5 * (low + high), False
+        if root is not None and not halve and low < root[0] < high:
+            risky = root[0] - low < high - root[0]
+            risky = risky and scale.whole  # a real unknown is done once it is close on the good side
+            nudge = 0.3 * scale.resolution(self.good)
+            place = root[0] + nudge if risky else root[0] - nudge
+        value = scale.candidate(place, risky=risky)
+        if not min(self.good, self.bad) < value < max(self.good, self.bad):
+            value = scale.candidate(scale.loss(0.5 * (self.good + self.bad)), risky=risky)
+        return value
+
+    def _hopeless(self) -> str:
+        scale, target = self.scale, f"meets epsilon = {self.epsilon:g} at delta = {self.delta:g}"
+        if not scale.whole:
+            low, high = sorted((scale.safe, scale.risky))
+            return f"no {scale.name} between {low:g} and {high:g} {target}. Use more users, fewer rounds, or relax the target."
+        remedy = "Use more users or a smaller epsilon0." if scale is ROUNDS else "Use a smaller epsilon0 or fewer rounds."
+        return f"{scale.name} = {scale.safe:.0f} must already {target.replace('meets', 'meet')}, got a larger epsilon. {remedy}"
 
 
-def _checked(name: str, value: float, guarantee: Guarantee, epsilon: float, delta: float) -> Calibration:
-    """The re-check, at full accuracy: the certified delta at the target epsilon."""
-    if _delta_at(guarantee, epsilon) > delta:
-        raise CertificateError(f"calibration of {name} failed its own check at {value}. This is a bug in shuffledp; please report the call.")
-    return Calibration(name, value, guarantee, min(guarantee.epsilon(delta=delta).upper, epsilon), delta)
+def _loss(randomizer: Randomizer) -> float:
+    """A first guess at how much one report loses, on the scale of its parameter."""
+    if isinstance(randomizer, Gaussian):
+        return SIGMA.loss(max(randomizer.sigma, SIGMA.risky))
+    return EPSILON0.loss(min(max(randomizer.epsilon0, EPSILON0.safe), EPSILON0.risky))
 
 
-def _delta_at(guarantee: Guarantee, epsilon: float) -> float:
-    return guarantee.delta(epsilon=epsilon).upper
+def _deviation(epsilon: float, delta: float) -> float:
+    """The mu of the Gaussian mechanism that is just (epsilon, delta)-DP: a first guess, and what excesses are measured in."""
+    low, high = -40.0, 10.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        mu = math.exp(middle)
+        value = ndtr(mu / 2.0 - epsilon / mu) - math.exp(min(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu), 0.0))
+        low, high = (middle, high) if value <= delta else (low, middle)
+    return math.exp(0.5 * (low + high))
+
+
+def _sizes(randomizer: Randomizer) -> tuple[int, ...]:
+    """The whole numbers that a family chose by epsilon0."""
+    described = [value for value in randomizer.describe().values() if isinstance(value, int)]
+    return (*described, randomizer.block_size if isinstance(randomizer, Hadamard) else 0)

@@ -9,11 +9,12 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from shuffledp import __version__, plots
+from shuffledp import plots
 from shuffledp.calibration import Calibration
 from shuffledp.calibration import calibrate as solve
 from shuffledp.cli import show
-from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, read_count, read_number
+from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
+from shuffledp.cli.randomizers import EQUIVALENTS, PARAMETERS, read_count, read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.files import check_file, replace_file
@@ -21,7 +22,7 @@ from shuffledp.guarantee import Guarantee, check_delta, check_epsilon, check_use
 from shuffledp.profile import Band, Bound
 from shuffledp.randomizers import Floats
 
-__all__ = ["COMPARE", "DEFEND", "KRR", "PANELS", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "side_in_words"]
+__all__ = ["COMPARE", "DEFEND", "KRR", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "side_in_words"]
 
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000
@@ -31,20 +32,6 @@ LIMITS = {
     "n": "at least: fewer users would miss the target",
     "rounds": "at most: one more would miss the target",
 }
-KRR = "--randomizer krr --k 16"
-PLAN, RUN, DEFEND, COMPARE = PANELS = ("Plan a collection", "Run it", "Defend it", "Compare with the literature")
-
-app = typer.Typer(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
-
-
-def examples(*lines: str) -> str:
-    """The end of a command's help."""
-    return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"shuffledp {line}" for line in lines)])
-
-
-def _names() -> str:
-    lines = (f"{name:<11}{kind.usage():<31}{kind.title}" for name, kind in KINDS.items())
-    return "\n".join(["Randomizers, and what they take:", *lines]).replace("[", r"\[")
 
 
 def _question(name: str, meaning: str) -> typer.models.OptionInfo:
@@ -54,19 +41,6 @@ def _question(name: str, meaning: str) -> typer.models.OptionInfo:
 Delta = Annotated[float, _question("delta", "The delta to allow: a small probability, well below 1/n.")]
 Epsilon = Annotated[float, _question("epsilon", "The epsilon to test.")]
 Target = Annotated[float, _question("epsilon", "The epsilon that must not be exceeded.")]
-
-
-@app.callback(invoke_without_command=True, epilog=f"{_names()}\n\n{examples(f'epsilon {KRR} --epsilon0 4 --n 10000 --delta 1e-6')}")
-def start(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    """Plan, run and defend a collection in the shuffle model: from a table to a report. Every privacy number is an interval that contains the true one."""
-    if version:
-        print(f"shuffledp {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -255,7 +229,7 @@ def _range(guarantee: Guarantee, first: float, last: float | None, points: int) 
     if points > MOST_ROWS:
         raise InvalidInput(f"points must be at most {MOST_ROWS}, got {points}. A hundred make a smooth curve.")
     if last is None:
-        far = guarantee.epsilon(delta=FAR_DELTA).upper
+        far = guarantee.epsilon_at_most(delta=FAR_DELTA)
         far = far if 0.0 < far < math.inf else min(guarantee.ceiling, 10.0)
         last = max(float(plots.rounded(far, up=True, digits=2)), 2.0 * first)
     elif check_epsilon(last) <= first:

@@ -7,12 +7,14 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
+
+if TYPE_CHECKING:  # the help lists them all, and computes with none
+    from shuffledp.randomizers import FromMatrix, Randomizer
 
 __all__ = ["EQUIVALENTS", "KINDS", "PARAMETERS", "Kind", "find", "read_count", "read_number", "read_people"]
 
@@ -106,8 +108,10 @@ EQUIVALENTS: dict[str, Callable[[Any], float]] = {
 }
 
 
-def _from_file(*, matrix: Path) -> FromMatrix:
+def _from_file(*, matrix: Path) -> "FromMatrix":
     """The randomizer of a CSV file: one line per input, one probability per output, possibly as 1/3."""
+    from shuffledp.randomizers import FromMatrix
+
     rows: list[list[float]] = []
     try:
         with matrix.open(newline="", encoding="utf-8-sig") as lines:
@@ -126,11 +130,12 @@ def _from_file(*, matrix: Path) -> FromMatrix:
         raise InvalidInput(f"{str(matrix)!r}, rows counted from 0: {error}") from None
 
 
-Way = tuple[tuple[str, ...], Callable[..., Randomizer]]
+Load = Callable[[], Callable[..., "Randomizer"]]
+Way = tuple[tuple[str, ...], Load]
 
 
 class Kind(NamedTuple):
-    """A randomizer in words, and the ways to build it; the last parameter of a way says how much one report hides."""
+    """A randomizer in words, and the ways to build it, loaded when used; the last parameter of a way says how much one report hides."""
 
     title: str
     ways: tuple[Way, ...]
@@ -157,25 +162,38 @@ class Kind(NamedTuple):
         return ways + "".join(f" [--{name}]" for name in self.optional)
 
 
-def _over_domain(builder: Callable[..., Randomizer]) -> Way:
-    return ("k", "epsilon0"), builder
+def _load(name: str, way: str | None = None, **fixed: object) -> Load:
+    """A class of ``shuffledp.randomizers``, or another way to build it."""
+
+    def load() -> Callable[..., "Randomizer"]:
+        from shuffledp import randomizers
+
+        family: Any = getattr(randomizers, name)
+        builder = family if way is None else getattr(family, way)
+        return functools.partial(builder, **fixed) if fixed else builder
+
+    return load
+
+
+def _over_domain(name: str) -> Way:
+    return ("k", "epsilon0"), _load(name)
 
 
 KINDS = {
-    "krr": Kind("k-ary randomized response", (_over_domain(KRR), (("k", "gamma"), KRR.from_gamma))),
-    "rr": Kind("binary randomized response", ((("epsilon0",), RR), (("gamma",), functools.partial(KRR.from_gamma, k=2)))),
-    "any": Kind("any randomizer with that epsilon0", ((("epsilon0",), AnyLDP),), optional=("delta0",)),
-    "laplace": Kind("Laplace noise on [0, 1]", ((("epsilon0",), Laplace), (("scale",), Laplace.from_scale))),
-    "gaussian": Kind("Gaussian noise on [0, 1]", ((("sigma",), Gaussian),)),
-    "hadamard": Kind("Hadamard response", (_over_domain(Hadamard),)),
-    "oue": Kind("optimised unary encoding", (_over_domain(OUE),)),
-    "rappor": Kind("basic RAPPOR", (_over_domain(RAPPOR), (("k", "flip"), RAPPOR.from_flip))),
-    "olh": Kind("optimal local hashing", (_over_domain(OLH),)),
-    "blh": Kind("binary local hashing", (_over_domain(BLH),)),
-    "local-hash": Kind("local hashing", ((("k", "g", "epsilon0"), LocalHash),)),
-    "subset": Kind("subset selection", (_over_domain(SubsetSelection),), optional=("size",)),
-    "unary": Kind("unary encoding", ((("k", "p", "q"), Unary),), solvable=False),
-    "matrix": Kind("your own table of probabilities", ((("matrix",), _from_file),), solvable=False),
+    "krr": Kind("k-ary randomized response", (_over_domain("KRR"), (("k", "gamma"), _load("KRR", "from_gamma")))),
+    "rr": Kind("binary randomized response", ((("epsilon0",), _load("RR")), (("gamma",), _load("KRR", "from_gamma", k=2)))),
+    "any": Kind("any randomizer with that epsilon0", ((("epsilon0",), _load("AnyLDP")),), optional=("delta0",)),
+    "laplace": Kind("Laplace noise on [0, 1]", ((("epsilon0",), _load("Laplace")), (("scale",), _load("Laplace", "from_scale")))),
+    "gaussian": Kind("Gaussian noise on [0, 1]", ((("sigma",), _load("Gaussian")),)),
+    "hadamard": Kind("Hadamard response", (_over_domain("Hadamard"),)),
+    "oue": Kind("optimised unary encoding", (_over_domain("OUE"),)),
+    "rappor": Kind("basic RAPPOR", (_over_domain("RAPPOR"), (("k", "flip"), _load("RAPPOR", "from_flip")))),
+    "olh": Kind("optimal local hashing", (_over_domain("OLH"),)),
+    "blh": Kind("binary local hashing", (_over_domain("BLH"),)),
+    "local-hash": Kind("local hashing", ((("k", "g", "epsilon0"), _load("LocalHash")),)),
+    "subset": Kind("subset selection", (_over_domain("SubsetSelection"),), optional=("size",)),
+    "unary": Kind("unary encoding", ((("k", "p", "q"), _load("Unary")),), solvable=False),
+    "matrix": Kind("your own table of probabilities", ((("matrix",), lambda: _from_file),), solvable=False),
 }
 
 

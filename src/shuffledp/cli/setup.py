@@ -56,12 +56,12 @@ class Setup:
 
     def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
         """What builds the randomizer from the given parameters, and from ``unknown`` if there is one."""
-        names, builder = next((way for way in self.kind.ways if way[0][-1] in self.given), self.kind.ways[0])
+        names, load = next((way for way in self.kind.ways if way[0][-1] in self.given), self.kind.ways[0])
         missing = [name for name in names if name not in self.given and name != unknown]
         if missing:
             needed = ", and ".join(f"--{name}, {PARAMETERS[name].meaning}" for name in missing)
             raise InvalidInput(f"{self.name} needs {needed}. Add, for example, {' '.join(f'--{name} {PARAMETERS[name].example}' for name in missing)}.")
-        return builder
+        return load()
 
     def randomizer(self) -> Randomizer:
         """The randomizer, all of whose parameters must be given."""

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.comparison import CERTIFIED, Compared, Comparison
 from shuffledp.files import replace_file
 from shuffledp.plots.figures import check_figure
 from shuffledp.plots.style import BLUE, DARK, GREY, STYLE
 from shuffledp.plots.words import describe, rounded
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # every published bound would come along
     from matplotlib.axes import Axes
+
+    from shuffledp.comparison import Compared, Comparison
 
 __all__ = ["comparison_figure"]
 
@@ -32,6 +33,8 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
     """Draw one point per bound, sorted, and the certified interval as a band through them all; return the file's path."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
+
+    from shuffledp.comparison import CERTIFIED
 
     path = check_figure(path)
     rows = [row for row in comparison.rows if 0.0 < row.epsilon < math.inf and row.name != CERTIFIED]

@@ -189,7 +189,7 @@ class Protocol(ABC):
             )
         if not self._keeps_promise(restated := self.guarantee_for(arrived, colluding=colluding)):
             assert self.delta is not None
-            now = restated.epsilon(delta=self.delta).upper
+            now = restated.epsilon_at_most(delta=self.delta)
             raise InvalidInput(
                 f"honest reports must be at least {self.least} for the promised epsilon = {self.epsilon:g}, got {honest}, which gives {now:.4g}. "
                 f"Wait for more reports, or build the protocol with least={honest} before anybody reports."
@@ -211,7 +211,7 @@ class Protocol(ABC):
     def _keeps_promise(self, guarantee: Guarantee) -> bool:
         assert self.epsilon is not None
         assert self.delta is not None
-        return guarantee.delta(epsilon=self.epsilon).upper <= self.delta
+        return guarantee.delta_at_most(epsilon=self.epsilon) <= self.delta
 
     def _check_same(self, made: Bag | Reports) -> None:
         if (mine := self.describe()) != made.description:

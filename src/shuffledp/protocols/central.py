@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp.explanation import Explanation, Row
-from shuffledp.guarantee import Guarantee, check_delta, check_order, check_rounds
+from shuffledp.guarantee import Guarantee, check_order, check_rounds
 from shuffledp.haystack import DEFAULT_GAP
 from shuffledp.pld import LossDistribution, knot_indices, pessimistic
 from shuffledp.profile import Bound
@@ -56,9 +56,9 @@ class CentralGaussian(Guarantee):
         exact = np.array([gaussian.delta(sigma=self.sigma, epsilon=float(each), sensitivity=self.moved) for each in epsilons])
         return np.minimum(exact * (1.0 + ROUNDING if end == "upper" else 1.0 - ROUNDING), 1.0)
 
-    def epsilon(self, *, delta: float) -> Bound:
-        exact = gaussian.epsilon(sigma=self.sigma, delta=check_delta(delta), sensitivity=self.moved)
-        return self._bound(exact * (1.0 - ROUNDING), exact)
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        exact = gaussian.epsilon(sigma=self.sigma, delta=delta, sensitivity=self.moved)
+        return exact if end == "upper" else exact * (1.0 - ROUNDING)
 
     def compose(self, rounds: int) -> CentralGaussian:
         return CentralGaussian(self.sigma, self.sensitivity, check_rounds(self.rounds * check_rounds(rounds)))

@@ -119,7 +119,7 @@ class Design:
 
     def _check_promise(self) -> None:
         epsilon, delta = self.facts["epsilon"], check_delta(self.facts["delta"])
-        if epsilon is not None and not self.protocol.guarantee.delta(epsilon=check_epsilon(epsilon)).upper <= delta:
+        if epsilon is not None and not self.protocol.guarantee.delta_at_most(epsilon=check_epsilon(epsilon)) <= delta:
             raise InvalidInput(f"a design must keep its promise of epsilon = {epsilon!r} at delta = {delta!r}, got one whose noise does not. {REMEDY}")
 
 

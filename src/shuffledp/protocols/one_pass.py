@@ -83,7 +83,7 @@ def one_pass(*, noise: float, n: int, delta: float, flaw: float = 0.0, hint: flo
     search = _Search(noise, n, flaw)
     report = search.report(search.first(delta, min(local, LARGEST), hint))
     guarantee = shuffle(report, n=n)
-    return OnePass(min(guarantee.epsilon(delta=delta).upper, local), delta, local, guarantee)
+    return OnePass(min(guarantee.epsilon_at_most(delta=delta), local), delta, local, guarantee)
 
 
 def calibrated(*, n: int, epsilon: float, delta: float, flaw: float = 0.0) -> float:
@@ -100,7 +100,7 @@ def calibrated(*, n: int, epsilon: float, delta: float, flaw: float = 0.0) -> fl
             return True
         search = _Search(noise, n, flaw)
         epsilon0, least = search.best_at(epsilon)
-        return least <= 2.0 * delta and shuffle(search.report(epsilon0), n=n).delta(epsilon=epsilon * (1.0 - MARGIN)).upper <= delta
+        return least <= 2.0 * delta and shuffle(search.report(epsilon0), n=n).delta_at_most(epsilon=epsilon * (1.0 - MARGIN)) <= delta
 
     return least_noise(fits)
 

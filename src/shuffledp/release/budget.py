@@ -76,7 +76,7 @@ class Budget:
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
     """One round of a design, as the ledger records it."""
     facts, once = design.facts, _once(design)
-    epsilon = once.epsilon(delta=facts["delta"]).upper
+    epsilon = once.epsilon_at_most(delta=facts["delta"])
     return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=facts["delta"], batches=batches)
 
 

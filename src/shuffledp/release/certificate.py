@@ -55,7 +55,7 @@ def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
 
 
 def _curve(guarantee: Guarantee) -> dict[str, list[float]]:
-    last = min(guarantee.epsilon(delta=FAR_DELTA).upper, guarantee.ceiling)
+    last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
     epsilons = np.linspace(0.0, last, POINTS)
     band = guarantee.profile(epsilons)
     return {"epsilon": epsilons.tolist(), "lower": band.lower.tolist(), "upper": band.upper.tolist()}

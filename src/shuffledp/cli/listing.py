@@ -1,0 +1,105 @@
+"""What the help lists: every command in the order of the work, and the module that is loaded when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, NamedTuple
+
+import typer
+
+from shuffledp import __version__
+from shuffledp.cli.randomizers import KINDS
+
+__all__ = ["COMPARE", "DEFEND", "KRR", "LISTED", "PLAN", "RUN", "Listed", "app", "examples", "load"]
+
+KRR = "--randomizer krr --k 16"
+PLAN, RUN, DEFEND, COMPARE = "Plan a collection", "Run it", "Defend it", "Compare with the literature"
+
+
+class Listed(NamedTuple):
+    """A command: its name, the module of ``shuffledp.cli`` that registers it, its panel in the help, and the first sentences of its own help."""
+
+    name: str
+    module: str
+    panel: str
+    summary: str
+
+
+LISTED = (
+    Listed("epsilon", "commands", PLAN, "The smallest epsilon of the shuffled reports, at a given delta."),
+    Listed("delta", "commands", PLAN, "The smallest delta of the shuffled reports, at a given epsilon."),
+    Listed("calibrate", "commands", PLAN, "The one unknown of a plan, so that a target (epsilon, delta) is met."),
+    Listed("explain", "commands", PLAN, "Which theorem certifies the answer, what it assumes, and every other bound beside it."),
+    Listed("curve", "commands", PLAN, "delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV."),
+    Listed("plan", "plan", PLAN, "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send."),
+    Listed("histogram", "release", RUN, "How many people hold each of a few categories: from a table to estimates, a figure and a report."),
+    Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
+    Listed("mean", "release", RUN, "The mean of a number that people hold."),
+    Listed("design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."),
+    Listed("encode", "stages", RUN, "On the clients' side: values to randomised reports. What leaves here is noisy already."),
+    Listed(
+        "shuffle",
+        "stages",
+        RUN,
+        "Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised are refused.",
+    ),
+    Listed("analyse", "stages", RUN, "At the analyst: shuffled reports to estimates, a figure and a report."),
+    Listed("example", "stages", RUN, "Data to try things on: a real survey with a sensitive question, and a made-up population."),
+    Listed("audit", "audit", DEFEND, "Attack the running code: an empirical lower bound on epsilon beside the certified one."),
+    Listed("verify", "verify", DEFEND, "Compute every number of a report again, by a slow oracle that shares no code with the accounting."),
+    Listed("ledger", "ledger", DEFEND, "What was released about a population, and what it adds up to."),
+    Listed("compare", "compare", COMPARE, "Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong."),
+    Listed(
+        "bounds",
+        "compare",
+        COMPARE,
+        "Every bound this package knows: who proved it, of which randomizers, when it holds, and whether it survived our checks.",
+    ),
+    Listed("reproduce", "reproduce", COMPARE, "The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and SVG."),
+)
+
+app = typer.Typer(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help."""
+    return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"shuffledp {line}" for line in lines)])
+
+
+def _randomizers() -> str:
+    lines = (f"{name:<11}{kind.usage():<31}{kind.title}" for name, kind in KINDS.items())
+    return "\n".join(["Randomizers, and what they take:", *lines]).replace("[", r"\[")
+
+
+FIRST = examples(
+    "histogram people.csv --column city --categories cities.txt \\\n  --epsilon 1 --delta 1e-6 --out result",  # in lines that no terminal wraps
+    f"epsilon {KRR} --epsilon0 4 --n 10000 --delta 1e-6",
+)
+
+
+@app.callback(invoke_without_command=True, epilog=f"{FIRST}\n\n{_randomizers()}")
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Plan, run and defend a collection in the shuffle model: from a table to a report. Every privacy number is an interval that contains the true one."""
+    if version:
+        print(f"shuffledp {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _not_loaded() -> None:
+    raise AssertionError("a command was called whose module was not loaded")
+
+
+for _each in LISTED:  # each holds the place of the command that its module registers under the same name
+    app.command(_each.name, rich_help_panel=_each.panel, help=_each.summary)(_not_loaded)
+
+
+def load(name: str | None) -> None:
+    """Load the module of one command; of a name that is not listed, all of them."""
+    known = {each.name: each.module for each in LISTED}
+    for module in [known[name]] if name in known else dict.fromkeys(known.values()):
+        import_module(f"shuffledp.cli.{module}")
