@@ -18,6 +18,7 @@ __all__ = ["CURVE_GAP", "MOST_ROUNDS", "Guarantee", "check_delta", "check_epsilo
 
 CURVE_GAP = 2e-4  # for curves of many points, such as PLDs are made of
 FARTHEST_DELTA = 1e-9  # trade-off curves are drawn from the epsilons up to the one that meets this
+CURVE_POINTS = 65  # of them, closer to 0, where most of the curve comes from
 MOST_USERS = 10**15
 MOST_ROUNDS = 10**7
 LARGEST_EPSILON = 700.0
@@ -101,7 +102,7 @@ class Guarantee(ABC):
         for alpha in alphas.ravel():
             check_probability("alpha", float(alpha), zero=True, one=True, remedy="alpha is the probability of a false alarm.")
         far = self._epsilon_end("upper", FARTHEST_DELTA)
-        points = np.linspace(0.0, far if math.isfinite(far) else 50.0, 257)
+        points = (far if math.isfinite(far) else 50.0) * np.linspace(0.0, 1.0, CURVE_POINTS) ** 1.5
         x = np.exp(points)
         upper = self._end("upper", points, CURVE_GAP)
         lower = minorant(x, self._end("lower", points, CURVE_GAP), upper)

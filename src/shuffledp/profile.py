@@ -21,6 +21,7 @@ LARGEST = 700.0  # e to the power of more is no float
 SOLVE_GAP = 1e-7  # for the epsilon that meets a delta, and for profiles
 WALL_GAP = 1e-5  # for showing that no much better epsilon does
 WORTH = 9e-4  # relative to epsilon: a better one closer than this is not looked for
+PROBED = 16  # points at which curves compete for a long list of them
 LOOKS, LOOKED_AT = 4, 16  # how often, and at how many points, where the ends of a curve leave room
 CLOSE = 2e-7  # how near log delta comes to its target
 ROUGH_GAP = 1e-3  # for finding where to look
@@ -87,6 +88,8 @@ class Envelope:
     def _contenders(self, epsilons: Floats, gap: float) -> Sequence[Curve]:
         if len(self.curves) == 1 or gap >= ROUGH_GAP:
             return self.curves
+        if self.end == "lower" and epsilons.size > PROBED:  # any curve is a lower end: a few points tell which ones to take
+            epsilons = epsilons[np.linspace(0, epsilons.size - 1, PROBED).astype(np.intp)]
         rough = [curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves]
         best = np.max([lower for lower, _ in rough], axis=0)
         return [curve for curve, (_, upper) in zip(self.curves, rough, strict=True) if np.any(upper >= best)]

@@ -69,11 +69,11 @@ class Composition:
     def law(self) -> LossDistribution:
         """The total loss as one pessimistic distribution: whatever the FFT may have lost or blurred counts as infinite."""
         points, first, wrapped = self._window(0.0, *self.cumulant(0.0))
-        frequency, transform, errors = self._transform(0.0, points)
+        frequency, value, error = self._transform(0.0, points)
         spectrum = np.zeros(points // 2 + 1, dtype=np.complex128)
-        spectrum[frequency] = transform
+        spectrum[frequency] = value
         mass = np.roll(irfft(spectrum, points), -(first % points))
-        doubt = wrapped + 8.0 * UNIT * self.rounds + 2.0 * float(errors.sum()) + 4.0 * UNIT * (np.log2(points) + 1.0) * float(np.abs(transform).sum())
+        doubt = wrapped + 8.0 * UNIT * self.rounds + 2.0 * float(error.sum()) + 4.0 * UNIT * (np.log2(points) + 1.0) * float(np.abs(value).sum())
         finite = np.maximum(mass, 0.0) * np.exp(self.cumulant(0.0)[0])
         return LossDistribution(self.spacing, first + np.arange(points, dtype=np.float64), finite, min(self.infinite + doubt, 1.0))
 
@@ -144,9 +144,8 @@ class Composition:
         """The total loss under the tilt c > 0, by one FFT."""
         log_m, mean, variance = self.cumulant(c)
         points, first, wrapped = self._window(c, log_m, mean, variance)
-        frequency, transform, errors = self._transform(c, points)
         lattice = _Lattice(self.spacing, first, points)
-        return _Tilted.of(lattice, c, log_m, mean, frequency, transform, errors, wrapped, 8.0 * UNIT * self.rounds)
+        return _Tilted.of(self._transform(c, points), lattice, c, log_m, mean, wrapped, 8.0 * UNIT * self.rounds)
 
     def _window(self, c: float, log_m: float, mean: float, variance: float) -> tuple[int, int, float]:
         """Number of points, first index, and a bound on the tilted mass outside."""
@@ -166,11 +165,8 @@ class Composition:
         below = 0.0 if first <= least else min(np.exp(min(value + a * low, 0.0)) for a, value in lower)
         return next_fast_len(points, real=True), first, float(above + below)
 
-    def _transform(self, c: float, points: int) -> tuple[Integers, Complexes, Floats]:
-        """The discrete Fourier transform of the tilted total on a circle of ``points``: frequencies where it is not 0, values, bounds on their errors.
-
-        After many rounds only the lowest frequencies are left.
-        """
+    def _transform(self, c: float, points: int) -> _Spectrum:
+        """The discrete Fourier transform of the tilted total on a circle of ``points``, where it is not 0: after many rounds, at low frequencies."""
         accuracy = 4.0 * UNIT * (np.log2(points) + 3.0)
         frequency = np.arange(points // 2 + 1)
         value, error = np.ones(frequency.size, dtype=np.complex128), np.zeros(frequency.size)
@@ -185,7 +181,15 @@ class Composition:
             frequency, phi, before = frequency[seen], phi[seen], np.exp(shrinks[seen])
             error = error[seen] * before + rounds * accuracy * before
             value = value[seen] * phi**rounds
-        return frequency, value, error + accuracy * np.abs(value)
+        return _Spectrum(frequency, value, error + accuracy * np.abs(value))
+
+
+class _Spectrum(NamedTuple):
+    """A discrete Fourier transform at some frequencies, and bounds on the errors of its values."""
+
+    frequency: Integers
+    value: Complexes
+    error: Floats
 
 
 class _Lattice(NamedTuple):
@@ -223,19 +227,17 @@ class _Tilted:
     rounding: float  # how far log_m may be off
 
     @classmethod
-    def of(
-        cls, lattice: _Lattice, c: float, log_m: float, centre: float, frequency: Integers, transform: Complexes, errors: Floats, wrapped: float, rounding: float
-    ) -> _Tilted:
-        """From the transform of the tilted law, with bounds on its errors."""
+    def of(cls, spectrum: _Spectrum, lattice: _Lattice, c: float, log_m: float, centre: float, wrapped: float, rounding: float) -> _Tilted:
+        """From the transform of the tilted law."""
         spacing, first, points = lattice
+        frequency = spectrum.frequency
         share = np.where((frequency == 0) | (2 * frequency == points), 1.0, 2.0) / points
         step = -c * spacing + 2j * np.pi * frequency / points
-        flat = -1.0 / np.expm1(step)
-        rising = flat * np.exp(step) * np.expm1(-spacing) / np.expm1(step - spacing)
-        blurred = share * (errors + 64.0 * UNIT * np.abs(transform))
-        doubt = float(blurred @ np.abs(flat)), float(blurred @ np.abs(rising))
-        coefficients = share * transform
-        flat, rising = coefficients * flat, coefficients * rising
+        u = -1.0 / np.expm1(step)
+        v = u * np.exp(step) * np.expm1(-spacing) / np.expm1(step - spacing)
+        blurred = share * (spectrum.error + 64.0 * UNIT * np.abs(spectrum.value))
+        doubt = float(blurred @ np.abs(u)), float(blurred @ np.abs(v))
+        flat, rising = share * spectrum.value * u, share * spectrum.value * v
         turned = cls._turned(frequency, first + points, points)
         after = float((turned @ flat).real), float((turned @ rising).real)
         return cls(lattice, c, log_m, centre, frequency, flat, rising, after, doubt, wrapped + rounding, rounding)
