@@ -11,12 +11,14 @@ from shuffledp.errors import CertificateError, InvalidInput, check_count, check_
 from shuffledp.explanation import Explanation
 from shuffledp.haystack import DEFAULT_GAP
 from shuffledp.pld import LossDistribution
-from shuffledp.profile import SOLVE_GAP, Band, Bound, convex, meets, minorant
+from shuffledp.profile import SOLVE_GAP, Band, Bound, convex, crossing, minorant
 from shuffledp.randomizers.base import End, Floats
 
 __all__ = ["CURVE_GAP", "MOST_ROUNDS", "Guarantee", "check_delta", "check_epsilon", "check_order", "check_rounds", "check_users"]
 
 CURVE_GAP = 2e-4  # for curves of many points, such as PLDs are made of
+FARTHEST_DELTA = 1e-9  # trade-off curves are drawn from the epsilons up to the one that meets this
+CURVE_POINTS = 65  # of them, closer to 0, where most of the curve comes from
 MOST_USERS = 10**15
 MOST_ROUNDS = 10**7
 LARGEST_EPSILON = 700.0
@@ -67,7 +69,12 @@ class Guarantee(ABC):
 
     def _epsilon_end(self, end: End, delta: float) -> float:
         """One end of the epsilon that meets ``delta``."""
-        return meets(lambda epsilon, gap: float(self._end(end, np.array([epsilon]), gap)[0]), delta, self.ceiling, end=end)
+        return crossing(lambda epsilons, gap: self._both(end, epsilons, gap), delta, self.ceiling, end=end)
+
+    def _both(self, end: End, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+        """Both numerical ends of the curve behind ``_end``; here it is taken for exact."""
+        values = self._end(end, epsilons, gap)
+        return values, values
 
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
         """The upper end of ``delta(epsilon=...)`` alone, for those who read nothing else: half the work.
@@ -97,9 +104,8 @@ class Guarantee(ABC):
         alphas = _numbers("alphas", alphas)
         for alpha in alphas.ravel():
             check_probability("alpha", float(alpha), zero=True, one=True, remedy="alpha is the probability of a false alarm.")
-        end = self.ceiling if math.isfinite(self.ceiling) else self.epsilon(delta=1e-9).upper
-        far = min(self.epsilon(delta=1e-9).upper, end)
-        points = np.linspace(0.0, far if math.isfinite(far) else 50.0, 257)
+        far = self._epsilon_end("upper", FARTHEST_DELTA)
+        points = (far if math.isfinite(far) else 50.0) * np.linspace(0.0, 1.0, CURVE_POINTS) ** 1.5
         x = np.exp(points)
         upper = self._end("upper", points, CURVE_GAP)
         lower = minorant(x, self._end("lower", points, CURVE_GAP), upper)

@@ -15,7 +15,7 @@ from shuffledp.explanation import Explanation, Row
 from shuffledp.guarantee import CURVE_GAP, Guarantee, check_delta, check_order, check_rounds, check_users
 from shuffledp.haystack import DEFAULT_GAP, BinaryScan, Haystack
 from shuffledp.pld import Composition, CurveBand, LossDistribution, Spread, common_spacing, knot_indices, optimistic, own_multiple, pessimistic
-from shuffledp.profile import Bound, Envelope, meets
+from shuffledp.profile import Bound, Envelope, crossing
 from shuffledp.randomizers import AnyLDP, Gaussian
 from shuffledp.randomizers.base import End, Floats, Randomizer
 from shuffledp.reductions import ADVERSARIES, Adversary, Curve, Reduction, reduce
@@ -57,8 +57,11 @@ class Shuffled(Guarantee):
         return self.reduction.ceiling
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        return self._both(end, epsilons, gap)[end == "upper"]
+
+    def _both(self, end: End, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
         curves = self.reduction.uppers if end == "upper" else self.reduction.lowers
-        return Envelope(curves, end, self.ceiling)(epsilons, gap)
+        return Envelope(curves, end, self.ceiling).ends(epsilons, gap)
 
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
@@ -107,8 +110,7 @@ class Shuffled(Guarantee):
         return [(source, curves) for source, curves in others if source not in self.method]
 
     def _solve(self, curves: Sequence[Curve], delta: float, end: End) -> float:
-        envelope = Envelope(curves, end, self.ceiling)
-        return meets(lambda epsilon, gap: float(envelope(np.array([epsilon]), gap)[0]), delta, self.ceiling, end=end)
+        return crossing(Envelope(curves, end, self.ceiling).ends, delta, self.ceiling, end=end)
 
     @cached_property
     def typical_loss(self) -> float:

@@ -15,10 +15,14 @@ from shuffledp.haystack import DEFAULT_GAP
 from shuffledp.randomizers.base import End, Floats
 from shuffledp.reductions import Curve
 
-__all__ = ["SOLVE_GAP", "Band", "Bound", "Envelope", "convex", "lower_hull", "meets", "minorant"]
+__all__ = ["SOLVE_GAP", "Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
 
 LARGEST = 700.0  # e to the power of more is no float
 SOLVE_GAP = 1e-7  # for the epsilon that meets a delta, and for profiles
+WALL_GAP = 1e-5  # for showing that no much better epsilon does
+WORTH = 9e-4  # relative to epsilon: a better one closer than this is not looked for
+PROBED = 16  # points at which curves compete for a long list of them
+LOOKS, LOOKED_AT = 4, 16  # how often, and at how many points, where the ends of a curve leave room
 CLOSE = 2e-7  # how near log delta comes to its target
 ROUGH_GAP = 1e-3  # for finding where to look
 
@@ -68,18 +72,24 @@ class Envelope:
     ceiling: float = math.inf
 
     def __call__(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        """The end at every epsilon >= 0; where many curves compete, only those that can win are computed closely."""
+        """The end at every epsilon >= 0."""
+        return self.ends(epsilons, gap)[self.end == "upper"]
+
+    def ends(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Both numerical ends of the largest curve; where many curves compete, only those that can win are computed closely."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
-        values = np.zeros_like(epsilons)
+        values = np.zeros((2, epsilons.size))
         live = np.flatnonzero(epsilons < self.ceiling)
         if live.size:
             curves = self._contenders(epsilons[live], gap)
-            values[live] = np.max([curve.bounds(epsilons[live], gap)[self.end == "upper"] for curve in curves], axis=0)
-        return values
+            values[:, live] = np.max([curve.bounds(epsilons[live], gap) for curve in curves], axis=0)
+        return values[0], values[1]
 
     def _contenders(self, epsilons: Floats, gap: float) -> Sequence[Curve]:
         if len(self.curves) == 1 or gap >= ROUGH_GAP:
             return self.curves
+        if self.end == "lower" and epsilons.size > PROBED:  # any curve is a lower end: a few points tell which ones to take
+            epsilons = epsilons[np.linspace(0, epsilons.size - 1, PROBED).astype(np.intp)]
         rough = [curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves]
         best = np.max([lower for lower, _ in rough], axis=0)
         return [curve for curve, (_, upper) in zip(self.curves, rough, strict=True) if np.any(upper >= best)]
@@ -91,50 +101,126 @@ class Envelope:
 
 
 def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: float, *, end: End) -> float:
-    """Where a decreasing curve falls to ``delta``, on the safe side.
+    """``crossing`` for a curve of which ``delta_at(epsilon, gap)`` is the one end that counts, and which is known to fall as its values do."""
 
-    ``delta_at(epsilon, gap)`` is an upper (lower) end of the curve. For end="upper" the result e is checked to satisfy
-    delta_at(e) <= delta; for end="lower", delta_at(e) >= delta, so that the true epsilon is at least e (or e = 0).
+    def band(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+        values = np.array([delta_at(float(epsilon), gap) for epsilon in epsilons])
+        unknown = np.zeros_like(values) if end == "upper" else np.ones_like(values)
+        other = values if gap <= SOLVE_GAP else unknown
+        return (values, other) if end == "lower" else (other, values)
+
+    return crossing(band, delta, ceiling, end=end)
+
+
+def crossing(band: Callable[[Floats, float], tuple[Floats, Floats]], delta: float, ceiling: float, *, end: End) -> float:
+    """Where a falling curve comes down to ``delta``, on the safe side, and nearly as close as its ends allow.
+
+    ``band(epsilons, gap)`` are a lower and an upper end of the curve, which need not fall themselves. For end="upper" the result e is a point at
+    which the upper end is at most delta; for end="lower" the lower end is at least delta there, so that the true epsilon is at least e (or e = 0).
+    Values at rough accuracy only say where to look. The curve itself falls: where its lower end exceeds delta nothing smaller will do, and where its
+    upper end is below delta nothing larger. Whatever these two do not rule out is searched.
     """
-    target = math.log(delta)
-
-    def excess(epsilon: float, gap: float) -> float:
-        value = delta_at(epsilon, gap)
-        if math.isnan(value):  # never good
-            return math.inf if end == "upper" else -math.inf
-        return math.log(value) - target if value > 0.0 else -math.inf
-
-    start = delta_at(0.0, ROUGH_GAP)
-    if start <= 2.0 * delta and excess(0.0, SOLVE_GAP) <= 0.0:
+    search = _Search(band, delta, ceiling, end)
+    gap, start = ROUGH_GAP, search.value(0.0, ROUGH_GAP)
+    if start <= 2.0 * delta:
+        gap, start = ROUGH_GAP if start > 1.1 * delta else SOLVE_GAP, search.value(0.0, SOLVE_GAP)
+    if start <= delta or search.closed:
         return 0.0
-    low, high = _bracket(lambda epsilon: excess(epsilon, ROUGH_GAP), _gaussian_guess(start, delta), ceiling)
-    if math.isinf(high):
-        return ceiling if end == "upper" else low
-    return _polish(lambda e: excess(e, SOLVE_GAP), *_false_position(lambda e: excess(e, ROUGH_GAP), low, high), ceiling, end)
+    low, high = _bracket(lambda e: search.excess(e, gap), _gaussian_guess(start, delta), ceiling)
+    if math.isfinite(high):
+        root, slope = _false_position(lambda e: search.excess(e, gap), low, high)
+        search.polish(root, slope, *sorted((search.best, search.wall)))
+    search.widen()
+    return search.best
 
 
-def _polish(excess: Callable[[float], float], epsilon: float, slope: float, ceiling: float, end: End) -> float:
-    """From near the root to the closest point on the safe side: secant steps inside a bracket, halving where they leave it."""
-    sign = 1.0 if end == "upper" else -1.0
-    low, high = 0.0, ceiling
-    best = ceiling if end == "upper" else 0.0
-    before: tuple[float, float] | None = None
-    for attempt in range(80):
-        value = excess(epsilon)
-        if sign * value <= 0.0:  # on the safe side
-            best = min(best, epsilon) if end == "upper" else max(best, epsilon)
-            if abs(value) <= CLOSE:
+class _Search:
+    """What is known so far: the best point on the safe side, and the wall on its other side beyond which there is none."""
+
+    def __init__(self, band: Callable[[Floats, float], tuple[Floats, Floats]], delta: float, ceiling: float, end: End) -> None:
+        self.band, self.delta, self.target, self.end = band, delta, math.log(delta), end
+        self.sign = 1.0 if end == "upper" else -1.0
+        self.ceiling = ceiling
+        self.best, self.wall = (ceiling, 0.0) if end == "upper" else (0.0, min(ceiling, LARGEST))
+
+    @property
+    def closed(self) -> bool:
+        """Whether no point that is better by more than ``WORTH`` is left."""
+        return self.sign * (self.best - self.wall) <= WORTH * min(self.best, self.wall)
+
+    def values(self, epsilons: Floats, gap: float) -> Floats:
+        """The end that counts, and note what follows from it."""
+        ends = self.band(epsilons, gap)
+        counts, other = ends if self.end == "lower" else ends[::-1]
+        safe = self.sign * (counts - self.delta) <= 0.0
+        hopeless = self.sign * (other - self.delta) > 0.0
+        if self.end == "upper":
+            self.best, self.wall = min([self.best, *epsilons[safe].tolist()]), max([self.wall, *epsilons[hopeless].tolist()])
+        else:
+            self.best, self.wall = max([self.best, *epsilons[safe].tolist()]), min([self.wall, *epsilons[hopeless].tolist()])
+        return np.where(np.isnan(counts), self.sign * math.inf, counts)  # never good
+
+    def value(self, epsilon: float, gap: float) -> float:
+        return float(self.values(np.array([epsilon]), gap)[0])
+
+    def excess(self, epsilon: float, gap: float) -> float:
+        """log of the end that counts over delta."""
+        value = self.value(epsilon, gap)
+        return math.log(value) - self.target if value > 0.0 else -math.inf
+
+    def polish(self, epsilon: float, slope: float, low: float, high: float) -> None:
+        """From near a root to the closest point on its safe side: secant steps inside a bracket, halving where they leave it.
+
+        The steps are taken in t = -ceiling log(1 - epsilon / ceiling), in which log delta has a finite slope where delta vanishes, too.
+        """
+        t, low, high = (self._stretched(e) for e in (epsilon, low, high))
+        slope *= math.exp(-t / self.ceiling)
+        before: tuple[float, float] | None = None
+        for attempt in range(60):
+            value = self.excess(self._shrunk(t), SOLVE_GAP)
+            if -CLOSE <= self.sign * value <= 0.0:
                 break
-        low, high = (epsilon, high) if value > 0.0 else (low, epsilon)
-        if math.isfinite(high) and high - low <= 1e-12 * high:
-            break
-        if before is not None and math.isfinite(value) and math.isfinite(before[1]) and epsilon != before[0]:
-            slope = min((value - before[1]) / (epsilon - before[0]), -1e-6 / max(epsilon, 1e-300))
-        before = (epsilon, value)
-        step = epsilon - value / slope + sign * 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope) if math.isfinite(value) else math.nan
-        wide = high if math.isfinite(high) else min(2.0 * max(epsilon, low), LARGEST)
-        epsilon = step if low < step < wide and attempt % 8 < 6 else 0.5 * (low + wide)
-    return best
+            low, high = (t, high) if value > 0.0 else (low, t)
+            if math.isfinite(high) and self._shrunk(high) - self._shrunk(low) <= 1e-12 * self._shrunk(high):
+                break
+            if before is not None and math.isfinite(value) and math.isfinite(before[1]) and t != before[0]:
+                slope = min((value - before[1]) / (t - before[0]), -1e-6 / max(t, 1e-300))
+            before = (t, value)
+            aside = self.sign * 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope)
+            step = t - value / slope + aside if math.isfinite(value) else math.nan
+            wide = high if math.isfinite(high) else min(2.0 * max(t, low, min(self.ceiling, 1.0)), LARGEST)
+            t = step if low < step < wide and attempt % 8 < 6 else 0.5 * (low + wide)
+
+    def _stretched(self, epsilon: float) -> float:
+        if math.isinf(self.ceiling):
+            return epsilon
+        return -self.ceiling * math.log1p(-epsilon / self.ceiling) if epsilon < self.ceiling else math.inf
+
+    def _shrunk(self, t: float) -> float:
+        return t if math.isinf(self.ceiling) else -self.ceiling * math.expm1(-t / self.ceiling)
+
+    def widen(self) -> None:
+        """Close in on the best point from the other side; if that is not possible, look everywhere between the two, until nothing better is found."""
+        for gap in (WALL_GAP, SOLVE_GAP):
+            if not self.closed and 0.0 < self.best < LARGEST:
+                self.value(self.best * (1.0 - self.sign * 0.8 * WORTH), gap)
+        for _ in range(LOOKS):
+            if self.closed:
+                return
+            before = self.best
+            low, high = sorted((self.best, min(self.wall, LARGEST)))
+            points = np.linspace(low, min(high, LARGEST), LOOKED_AT + 1)[1:]
+            values = self.values(points, SOLVE_GAP)
+            if self.best == before or self.closed:
+                return
+            found = int(np.flatnonzero(points == self.best)[0])
+            beside = found - int(self.sign)
+            (left, f_left), (right, f_right) = sorted(
+                (float(points[i]), float(values[i])) if 0 <= i < points.size else (low, math.inf) for i in (found, beside)
+            )
+            known = 0.0 < f_right < f_left < math.inf
+            slope = math.log(f_right / f_left) / (right - left) if known else -1.0 / right
+            self.polish(left + math.log(self.delta / f_left) / slope if known else 0.5 * (left + right), slope, left, right)
 
 
 def _gaussian_guess(total_variation: float, delta: float) -> float:
@@ -168,7 +254,7 @@ def _false_position(excess: Callable[[float], float], low: float, high: float) -
     f_low, f_high = excess(low), excess(high)
     w_low, w_high = f_low, f_high
     middle = high
-    for _ in range(60):
+    for _ in range(60 if high > low else 0):
         middle = low - w_low * (high - low) / (w_high - w_low) if math.isfinite(w_high) and w_high != w_low else 0.5 * (low + high)
         middle = min(max(middle, low + 0.02 * (high - low)), high - 0.02 * (high - low))
         value = excess(middle)
@@ -178,7 +264,7 @@ def _false_position(excess: Callable[[float], float], low: float, high: float) -
             high, f_high, w_low, w_high = middle, value, w_low / 2.0, value
         if abs(value) < 0.2 or high - low < 1e-3 * high:
             break
-    slope = (f_high - f_low) / (high - low) if math.isfinite(f_high) else -1.0 / high
+    slope = (f_high - f_low) / (high - low) if math.isfinite(f_high) and high > low else -1.0 / high
     return middle, min(slope, -1e-3 / high)
 
 

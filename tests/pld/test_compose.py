@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shuffledp as sdp
+from shuffledp import RR, shuffle
 from shuffledp.pld import Composition, LossDistribution
 from shuffledp.randomizers import Floats
 
@@ -106,7 +108,7 @@ def test_many_rounds_approach_the_normal_law() -> None:
     composition = Composition([(LossDistribution(s, np.array([-1.0, 1.0]), np.array([1.0 - q, q]), 0.0), rounds)])
     mu = math.sqrt(rounds) * s
     points = mu * np.array([0.0, 1.0, 3.0])
-    exact = [float(mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)) for e in points]
+    exact = [gaussian_delta(mu, e) for e in points]
     for end in ("lower", "upper"):
         assert composition.deltas(points, end) == pytest.approx(exact, rel=5e-3)
 
@@ -150,3 +152,39 @@ def test_the_law_of_the_total_is_pessimistic() -> None:
     values = [total.infinite + total.mass @ np.maximum(-np.expm1(np.minimum(epsilon - total.losses, 700.0)), 0.0) for epsilon in epsilons]
     assert np.all(np.array(values) >= direct(several, epsilons) - 1e-13)
     assert np.array(values) == pytest.approx(direct(several, epsilons), abs=1e-9)
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    with mp.workdps(50):
+        half, ratio = mp.mpf(mu) / 2, mp.mpf(epsilon) / mu
+        return float(mp.ncdf(half - ratio) - mp.exp(epsilon) * mp.ncdf(-half - ratio))
+
+
+@pytest.mark.parametrize(
+    "epsilon0, n, rounds, delta",
+    [(1e-6, 10**7, 10**7, 1e-8), (1e-12, 10**12, 100, 1e-19), (5.686535608012932e-10, 7217020995, 10, 1e-16), (0.5, 10**6, 10**4, 1e-6)],
+)
+def test_rounds_of_next_to_no_leakage_are_a_gaussian_mechanism(epsilon0: float, n: int, rounds: int, delta: float) -> None:
+    """Losses of 1e-10 and less: errors were counted as if each could cost a delta of 1, knots became one in floating point, and 0/0 came out."""
+    once = shuffle(RR(epsilon0=epsilon0), n=n)
+    mu = math.sqrt(rounds) * math.sqrt(2.0 * math.pi) * once.delta(epsilon=0.0).upper
+    total = once.compose(rounds)
+    for share in (0.0, 1.0, 3.0):
+        bound = total.delta(epsilon=share * mu)
+        limit = gaussian_delta(mu, share * mu)
+        assert bound.lower == pytest.approx(limit, rel=0.1 if share > 1.0 else 0.03)
+        assert bound.upper == pytest.approx(limit, rel=0.1 if share > 1.0 else 0.02)
+    lower, upper = total.epsilon(delta=delta)
+    assert 0.985 * upper < lower <= upper
+    assert gaussian_delta(mu, 0.99 * lower) > delta > gaussian_delta(mu, 1.01 * upper)
+
+
+@pytest.mark.parametrize("rounds", [7, 10_000])
+def test_rounds_of_one_gaussian_report_enclose_the_exact_composition(rounds: int) -> None:
+    """One user: k rounds with noise sigma are one with sigma / sqrt(k)."""
+    sigma, once = 40.0 * math.sqrt(rounds), sdp.Gaussian(sigma=40.0)
+    total = shuffle(sdp.Gaussian(sigma=sigma), n=1).compose(rounds)
+    for epsilon in (0.0, 0.02, 0.1):
+        bound = total.delta(epsilon=epsilon)
+        assert bound.lower <= once.local_delta(epsilon=epsilon) <= bound.upper
+        assert bound.lower >= 0.97 * bound.upper

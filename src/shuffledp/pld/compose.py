@@ -2,25 +2,35 @@
 
 For a total loss Y, delta(eps) = P(Y = inf) + E(1 - e^(eps - Y))_+. Tilting every round by e^(c loss) centres the sum where delta is decided, so
 that small deltas keep their relative accuracy. Three errors are added to the ends: mass that the periodic FFT wraps around (Chernoff on both
-sides), rounding in the transforms, and their amplification by the number of rounds.
+sides), rounding in the transforms, and their amplification by the number of rounds. Mass that is lost or misplaced counts with the most that a unit
+of it can add to delta, which is far less than 1 where all losses are small.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import brentq
 
 from shuffledp.pld.discretise import LossDistribution
+from shuffledp.profile import meets
 from shuffledp.randomizers.base import End, Floats
 
 __all__ = ["Composition"]
 
+Integers = NDArray[np.int64]
+Complexes = NDArray[np.complex128]
+
 UNIT = 2.0**-52
 MOST_POINTS = 1 << 21
 SHARPEST = 16.0  # a tilt may favour the next grid point by at most e^16
+UNDERFLOW = -740.0  # e to the power of less is no float
+NUDGES = 6  # tries at a root to the safe side, before it is searched for
 WRAP = 32.0  # the window is widened until less than e^-WRAP of the tilted mass lies outside
 
 
@@ -32,6 +42,8 @@ class Composition:
         self.spacing: float = parts[0][0].spacing
         self.least = sum(rounds * int(part.index[0]) for part, rounds in parts)
         self.most = sum(rounds * int(part.index[-1]) for part, rounds in parts)
+        self.rounds = sum(rounds for _, rounds in parts)
+        self.accuracy = 1e-7 + 1000.0 * UNIT * self.rounds  # of delta from a transform whose tilt suits it
         self._last: _Tilted | None = None  # nearby questions share one FFT
 
     @property
@@ -56,10 +68,14 @@ class Composition:
 
     def law(self) -> LossDistribution:
         """The total loss as one pessimistic distribution: whatever the FFT may have lost or blurred counts as infinite."""
-        plain = self._at_tilt(0.0)
-        doubt = plain.wrapped + plain.law.size * plain.noise
-        index = np.rint(plain.y / self.spacing)
-        return LossDistribution(self.spacing, index, np.maximum(plain.law, 0.0) * np.exp(plain.log_m), min(self.infinite + doubt, 1.0))
+        points, first, wrapped = self._window(0.0, *self.cumulant(0.0))
+        frequency, value, error = self._transform(0.0, points)
+        spectrum = np.zeros(points // 2 + 1, dtype=np.complex128)
+        spectrum[frequency] = value
+        mass = np.roll(irfft(spectrum, points), -(first % points))
+        doubt = wrapped + 8.0 * UNIT * self.rounds + 2.0 * float(error.sum()) + 4.0 * UNIT * (np.log2(points) + 1.0) * float(np.abs(value).sum())
+        finite = np.maximum(mass, 0.0) * np.exp(self.cumulant(0.0)[0])
+        return LossDistribution(self.spacing, first + np.arange(points, dtype=np.float64), finite, min(self.infinite + doubt, 1.0))
 
     def deltas(self, epsilons: Floats, end: End) -> Floats:
         """The chosen end of delta at every epsilon >= 0."""
@@ -72,7 +88,7 @@ class Composition:
                 focus = waiting[waiting.size // 2]
                 tilted = self._last = self._at_tilt(self._tilt(float(epsilons[focus])))
             values, errors = np.array([tilted.delta(epsilon) for epsilon in epsilons[waiting]]).T
-            close = (errors <= 1e-7 * (values + self.infinite)) | (waiting == focus)
+            close = (errors <= self.accuracy * (values + self.infinite)) | (waiting == focus)
             signed = values + errors if end == "upper" else np.maximum(values - errors, 0.0)
             answer[waiting[close]] = signed[close] + self.infinite
             tilted = None
@@ -85,20 +101,25 @@ class Composition:
             return float("inf")
         tilted = self._last = self._at_tilt(self._tilt_for(left))
         epsilon = tilted.solve(left)
-        for attempt in range(16):
+        error = tilted.delta(epsilon)[1]
+        aim = left - 2.0 * error if end == "upper" else left + 2.0 * error
+        if 0.5 * left < aim < 2.0 * left:
+            epsilon = tilted.solve(aim)
+        for attempt in range(NUDGES):
             value = float(self.deltas(np.array([epsilon]), end)[0])
             if (epsilon == 0.0 and end == "lower") or (value <= delta if end == "upper" else value >= delta):
                 return epsilon
             nudge = 1e-9 * max(epsilon, self.spacing) * 8.0**attempt
             epsilon = epsilon + nudge if end == "upper" else max(epsilon - nudge, 0.0)
-        return float(self.spacing * self.most if end == "upper" else 0.0)
+        return meets(lambda e, _: float(self.deltas(np.array([e]), end)[0]), delta, float(self.spacing * self.most), end=end)
 
     def _tilt_for(self, delta: float) -> float:
-        """The tilt of the Chernoff bound: the c at which (log E e^(cY) - log delta) / c is least."""
+        """The tilt that ``_tilt`` chooses at the epsilon where delta is met, by the saddle-point approximation of delta."""
 
         def slope(c: float) -> float:
-            value, mean, _ = self.cumulant(c)
-            return float(c * mean - value + np.log(delta))
+            value, mean, variance = self.cumulant(c)
+            peak = np.log(c) + np.log1p(c) + 0.5 * np.log(2.0 * np.pi * (variance + 1.0 / c**2 + 1.0 / (c + 1.0) ** 2))
+            return float(c * mean - value + np.log(delta) + peak - 1.0 - c / (c + 1.0))
 
         return self._root(slope)
 
@@ -120,12 +141,11 @@ class Composition:
         return float(np.sqrt(low * high))
 
     def _at_tilt(self, c: float) -> _Tilted:
-        """The total loss under the tilt c, by one FFT."""
+        """The total loss under the tilt c > 0, by one FFT."""
         log_m, mean, variance = self.cumulant(c)
         points, first, wrapped = self._window(c, log_m, mean, variance)
-        law, noise = self._tilted_sum(c, points)
-        wrapped += 8.0 * UNIT * sum(rounds for _, rounds, _ in self.parts)  # the masses themselves are rounded
-        return _Tilted(c, log_m, self.spacing * (first + np.arange(points, dtype=np.float64)), np.roll(law, -(first % points)), wrapped, noise)
+        lattice = _Lattice(self.spacing, first, points)
+        return _Tilted.of(self._transform(c, points), lattice, c, log_m, mean, wrapped, 8.0 * UNIT * self.rounds)
 
     def _window(self, c: float, log_m: float, mean: float, variance: float) -> tuple[int, int, float]:
         """Number of points, first index, and a bound on the tilted mass outside."""
@@ -145,56 +165,124 @@ class Composition:
         below = 0.0 if first <= least else min(np.exp(min(value + a * low, 0.0)) for a, value in lower)
         return next_fast_len(points, real=True), first, float(above + below)
 
-    def _tilted_sum(self, c: float, points: int) -> tuple[Floats, float]:
-        """The law of the tilted total on a circle of ``points``, and a bound on the error of each entry."""
-        log2 = np.log2(points) + 1.0
-        transform: np.ndarray = np.ones(points // 2 + 1, dtype=np.complex128)
-        amplified = 0.0
+    def _transform(self, c: float, points: int) -> _Spectrum:
+        """The discrete Fourier transform of the tilted total on a circle of ``points``, where it is not 0: after many rounds, at low frequencies."""
+        accuracy = 4.0 * UNIT * (np.log2(points) + 3.0)
+        frequency = np.arange(points // 2 + 1)
+        value, error = np.ones(frequency.size, dtype=np.complex128), np.zeros(frequency.size)
         for part, rounds, log_mass in self.parts:
             exponent = c * part.losses + log_mass
             tilted = np.exp(exponent - exponent.max())
             tilted /= tilted.sum()
-            circle = np.bincount((part.index.astype(np.int64) % points), weights=tilted, minlength=points)
-            phi = rfft(circle)
-            transform *= phi**rounds
-            amplified += rounds * 4.0 * UNIT * (log2 + 2.0) * float((np.abs(phi) ** (rounds - 1)).sum())
-        noise = (amplified + 4.0 * UNIT * log2 * float(np.abs(transform).sum())) * 2.0 / points
-        return irfft(transform, points), noise
+            phi = rfft(np.bincount((part.index.astype(np.int64) % points), weights=tilted, minlength=points))[frequency]
+            with np.errstate(divide="ignore"):
+                shrinks = (rounds - 1) * np.log(np.abs(phi))
+            seen = np.flatnonzero(shrinks > UNDERFLOW)
+            frequency, phi, before = frequency[seen], phi[seen], np.exp(shrinks[seen])
+            error = error[seen] * before + rounds * accuracy * before
+            value = value[seen] * phi**rounds
+        return _Spectrum(frequency, value, error + accuracy * np.abs(value))
+
+
+class _Spectrum(NamedTuple):
+    """A discrete Fourier transform at some frequencies, and bounds on the errors of its values."""
+
+    frequency: Integers
+    value: Complexes
+    error: Floats
+
+
+class _Lattice(NamedTuple):
+    """The losses ``spacing * (first + j)`` for j = 0 ... ``points`` - 1, and of the rest those that differ from them by whole circles."""
+
+    spacing: float
+    first: int
+    points: int
+
+    @property
+    def end(self) -> float:
+        """The first loss after the last."""
+        return self.spacing * (self.first + self.points)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tilted:
-    """The law of the total loss Y, tilted: at y it has the mass P(Y = y) e^(c y - log_m), up to ``noise`` each and ``wrapped`` in all."""
+    """The law of the total loss Y, tilted: at y it has the mass P(Y = y) e^(c y - log_m), up to ``wrapped`` in all.
 
+    It is kept as a Fourier series over the circle of the lattice, since delta is then two short sums: with t = y - eps > 0 at the first loss y above eps and
+    r = e^(-c spacing + i frequency), the weights (1 - e^-t) e^(-c t) of all losses from there on add up to e^(-c t) ((1 - e^-t) U + e^-t V), where
+    U = 1 + r + r^2 + ... and V = sum of r^j (1 - e^(-j spacing)).
+    """
+
+    lattice: _Lattice
     c: float
     log_m: float
-    y: Floats
-    law: Floats
+    centre: float
+    frequency: Integers
+    flat: Complexes  # coefficients times U
+    rising: Complexes  # coefficients times V
+    after: tuple[float, float]  # their sums at the lattice's end
+    doubt: tuple[float, float]  # bounds on the errors of such sums
     wrapped: float
-    noise: float
+    rounding: float  # how far log_m may be off
+
+    @classmethod
+    def of(cls, spectrum: _Spectrum, lattice: _Lattice, c: float, log_m: float, centre: float, wrapped: float, rounding: float) -> _Tilted:
+        """From the transform of the tilted law."""
+        spacing, first, points = lattice
+        frequency = spectrum.frequency
+        share = np.where((frequency == 0) | (2 * frequency == points), 1.0, 2.0) / points
+        step = -c * spacing + 2j * np.pi * frequency / points
+        u = -1.0 / np.expm1(step)
+        v = u * np.exp(step) * np.expm1(-spacing) / np.expm1(step - spacing)
+        blurred = share * (spectrum.error + 64.0 * UNIT * np.abs(spectrum.value))
+        doubt = float(blurred @ np.abs(u)), float(blurred @ np.abs(v))
+        flat, rising = share * spectrum.value * u, share * spectrum.value * v
+        turned = cls._turned(frequency, first + points, points)
+        after = float((turned @ flat).real), float((turned @ rising).real)
+        return cls(lattice, c, log_m, centre, frequency, flat, rising, after, doubt, wrapped + rounding, rounding)
+
+    @staticmethod
+    def _turned(frequency: Integers, index: int, points: int) -> Complexes:
+        """e^(2 pi i frequency index / points), reduced in integers."""
+        return np.asarray(np.exp(2j * np.pi / points * (frequency * (index % points) % points)))
 
     def solve(self, delta: float) -> float:
-        """The epsilon at which E(1 - e^(eps - Y))_+ = delta: between grid points it is A - e^eps B, with A and B tail sums."""
-        centre = float(self.law @ self.y)
-        near = self.y > centre - 300.0 / max(self.c, 1.0)
-        y, law = self.y[near], np.maximum(self.law[near], 0.0)
-        mass = law * np.exp(self.c * (centre - y))  # in units of e^(log_m - c centre)
-        goal = delta * np.exp(min(self.c * centre - self.log_m, 700.0))
-        above = np.cumsum(mass[::-1])[::-1]
-        below = np.cumsum((mass * np.exp(centre - y))[::-1])[::-1]
-        fallen = np.searchsorted(np.exp(np.minimum(y - centre, 700.0)) * below - above, -goal)  # the answer lies just before this point
-        if fallen >= y.size or above[fallen] <= goal or below[fallen] <= 0.0:
-            return max(float(y[min(fallen, y.size - 1)]), 0.0)
-        return max(centre + float(np.log((above[fallen] - goal) / below[fallen])), 0.0)
+        """About the epsilon at which E(1 - e^(eps - Y))_+ = delta."""
+
+        def excess(epsilon: float) -> float:
+            value = self.delta(epsilon)[0]
+            return float(np.log(value / delta)) if value > 0.0 else -1e3
+
+        last, step = max(self.lattice.end, 0.0), 1.0 / self.c
+        low = high = min(max(self.centre, 0.0), last)
+        while low > 0.0 and excess(low) <= 0.0:
+            low, high, step = max(low - step, 0.0), low, 2.0 * step
+        while high < last and excess(high) > 0.0:
+            low, high, step = high, min(high + step, last), 2.0 * step
+        if low == high or excess(low) <= 0.0 or excess(high) > 0.0:
+            return low
+        return float(brentq(excess, low, high, xtol=1e-13 * high, rtol=1e-13, maxiter=60, disp=False))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """E(1 - e^(eps - Y))_+ over finite Y, and a bound on its error."""
         if self.log_m - self.c * epsilon > 600.0:  # the tilt does not suit this epsilon at all
             return 0.0, np.inf
-        start = int(np.searchsorted(self.y, epsilon))
-        y = self.y[start:]
-        weight = -np.expm1(epsilon - y) * np.exp(-self.c * (y - epsilon))
+        spacing, first, points = self.lattice
+        start = max(int(np.ceil(epsilon / spacing)), first)
+        if start >= first + points:
+            return 0.0, float(np.exp(self.log_m - self.c * epsilon)) * 2.0 * self.wrapped * self._most
+        turned = self._turned(self.frequency, start, points)
+        begin, end = ((-np.expm1(-t), np.exp(-t), np.exp(-self.c * t)) for t in (spacing * start - epsilon, self.lattice.end - epsilon))
+        here = float((turned @ self.flat).real), float((turned @ self.rising).real)
         scale = float(np.exp(self.log_m - self.c * epsilon))
-        value = scale * float(self.law[start:] @ weight)
-        blur = UNIT * (64.0 + 16.0 * abs(self.log_m) + 16.0 * self.c * (epsilon + float(np.abs(self.y[[0, -1]]).max())))
-        return value, scale * (2.0 * self.wrapped + self.noise * float(weight.sum())) + blur * abs(value)
+        value = scale * sum(sign * decay * (rise * u + fall * v) for sign, (rise, fall, decay), (u, v) in ((1.0, begin, here), (-1.0, end, self.after)))
+        noise = sum(decay * (rise * self.doubt[0] + fall * self.doubt[1]) for rise, fall, decay in (begin, end))
+        farthest = max(abs(spacing * first), abs(self.lattice.end))
+        blur = UNIT * (64.0 + 16.0 * abs(self.log_m) + 16.0 * self.c * (epsilon + farthest)) + 2.0 * self.rounding
+        return value, scale * (2.0 * self.wrapped * self._most + noise) + blur * abs(value)
+
+    @property
+    def _most(self) -> float:
+        """The most that a unit of tilted mass can add to delta, in units of ``scale``: the largest (1 - e^-t) e^(-c t) over t >= 0."""
+        return float(np.exp(-self.c * np.log1p(1.0 / self.c)) / (1.0 + self.c))

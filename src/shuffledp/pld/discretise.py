@@ -47,12 +47,12 @@ def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribut
     This is "connect the dots" (Doroshenko et al. 2022). ``knots`` are grid indices from 0 up. Chords of a convex function lie above it,
     and so does the lower convex hull of upper values at the knots; beyond the last knot the curve goes on as a constant: infinite loss.
     """
-    x = np.exp(spacing * knots)
+    growth = np.expm1(spacing * knots)  # x - 1: of tiny losses, x itself would be 1
     values = np.minimum.accumulate(curve(spacing * knots))  # the truth falls, whatever upper values do far out
     # Both orders have this curve, so the hull also spans from 1/x to x, across x = 1.
-    values[0] = min(values[0], float(np.min((2.0 * values[1:] + np.expm1(spacing * knots[1:])) / (x[1:] + 1.0))))
-    corner = lower_hull(x, values)
-    index, q = _kinks(knots[corner], x[corner], values[corner])
+    values[0] = min(values[0], float(np.min((2.0 * values[1:] + growth[1:]) / (growth[1:] + 2.0))))
+    corner = lower_hull(growth, values)
+    index, q = _kinks(knots[corner], growth[corner], values[corner])
     return _two_sided(spacing, index, q, index, q, infinite=float(values[-1]))
 
 
@@ -61,8 +61,8 @@ def optimistic(band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knot
 
     What a polygon might cut off a convex curve is subtracted first, and so is the value at the last knot: less loss, not more.
     """
-    x = np.exp(spacing * knots)
-    low = [minorant(x, *ends) for ends in (band, swapped)]
+    growth = np.expm1(spacing * knots)
+    low = [minorant(growth, *ends) for ends in (band, swapped)]
     floor = max(values[-1] for values in low)
     low = [np.maximum(values - floor, 0.0) for values in low]
     base = min(values[0] for values in low)
@@ -70,15 +70,15 @@ def optimistic(band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knot
         corners = []
         for values in low:
             values[0] = base
-            corners.append(lower_hull(x, values))
-        steps = [x[corner[1]] - 1.0 for corner in corners]
+            corners.append(lower_hull(growth, values))
+        steps = [growth[corner[1]] for corner in corners]
         rest = 1.0 - base + sum((values[corner[1]] - base) / step for values, corner, step in zip(low, corners, steps, strict=True))
         if rest >= 0.0:
             break
         base = max(base + 1.01 * rest / (1.0 + sum(1.0 / step for step in steps)), 0.0)
     else:
         return LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0)
-    sides = [_kinks(knots[corner], x[corner], values[corner]) for values, corner in zip(low, corners, strict=True)]
+    sides = [_kinks(knots[corner], growth[corner], values[corner]) for values, corner in zip(low, corners, strict=True)]
     return _two_sided(spacing, *sides[0], *sides[1], infinite=0.0)
 
 
@@ -94,9 +94,9 @@ def knot_indices(spacing: float, fine_until: float, probes: Floats, values: Floa
     return np.unique(np.concatenate([fine, np.ceil(sparse / spacing)])).astype(np.float64)
 
 
-def _kinks(knots: Floats, x: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Indices and Q-masses of the corners at x > 1 of a convex, falling polygon that is constant after its end."""
-    slopes = np.append(np.diff(values) / np.diff(x), 0.0)
+def _kinks(knots: Floats, growth: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Indices and Q-masses of the corners at x = 1 + growth > 1 of a convex, falling polygon that is constant after its end."""
+    slopes = np.append(np.diff(values) / np.diff(growth), 0.0)
     return knots[1:], np.maximum(np.diff(slopes), 0.0)
 
 
