@@ -17,7 +17,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import Guarantee
 from shuffledp.ledger import Entry, Ledger, OverLimit, Part
 from shuffledp.ledger.alike import MOST, corner, grouped
-from shuffledp.ledger.schema import writing
+from shuffledp.ledger.store import held
 from shuffledp.ledger.total import EXACT, Grouped, composed
 from shuffledp.randomizers.base import Randomizer
 from shuffledp.randomizers.law import law_of
@@ -278,7 +278,7 @@ def test_threads_of_one_process_take_turns_at_the_file(tmp_path: Path) -> None:
     path = tmp_path / "budget.sqlite"
     Ledger(path).spend("people", entry(), limit_epsilon=50.0, limit_delta=1e-6)
     seen: list[int] = []
-    with writing(path):
+    with held(path):
         thread = threading.Thread(target=lambda: seen.append(len(Ledger(path).releases())))
         thread.start()
         thread.join(0.3)
