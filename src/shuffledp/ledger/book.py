@@ -84,10 +84,11 @@ class Book:
         A sum needs the laws, users and rounds of every entry, each of which is checked; what else an entry says, ``parsed`` checks.
         """
         rounds: Counter[tuple[str, int, int]] = Counter()
+        laws: dict[str, str] = {}
         for row in self.rows:
             if row.population == name:
                 for part in _facts_of(row)["parts"]:
-                    rounds[_key(row, part)] += part["rounds"]
+                    rounds[_key(row, part, laws)] += part["rounds"]
         return [(mechanism_of(law, n, honest), times) for (law, n, honest), times in rounds.items()]
 
     def sharing(self, batches: Iterable[str]) -> Iterator[tuple[Row, tuple[str, ...]]]:
@@ -119,10 +120,12 @@ def refreshed(seen: Book, connection: sqlite3.Connection) -> Book | None:
         return None
     notes = [row for row in seen.rows if row.begun is None]
     begun = {row.id: connection.execute("SELECT begun, seal FROM begun WHERE release = ?", (row.id,)).fetchone() for row in notes}
-    old = tuple(replace(row, begun=begun[row.id][0], begun_seal=begun[row.id][1]) if begun.get(row.id) else row for row in seen.rows)
+    old = seen.rows
+    if any(begun.values()):
+        old = tuple(replace(row, begun=begun[row.id][0], begun_seal=begun[row.id][1]) if begun.get(row.id) else row for row in seen.rows)
     populations = _populations(connection)
     rows = (*old, *_rows(connection, FORMAT, after=len(old)))
-    return Book(populations, rows, (*_broken(populations, rows, trusted=len(old)), *_miscounted(connection, FORMAT, len(rows))))
+    return Book(populations, rows, (*_broken(populations, rows, trusted=len(old)), *_miscounted(connection, len(rows))))
 
 
 def parsed(row: Row) -> Release:
@@ -142,7 +145,7 @@ def book_of(connection: sqlite3.Connection, path: Path) -> Book:
     populations = _populations(connection)
     version = check_schema(connection, path)
     rows = _rows(connection, version)
-    return Book(populations, rows, (*_broken(populations, rows), *_miscounted(connection, version, len(rows))))
+    return Book(populations, rows, (*_broken(populations, rows), *_miscounted(connection, len(rows)), *_strays(connection, version)))
 
 
 def _populations(connection: sqlite3.Connection) -> tuple[Population, ...]:
@@ -180,12 +183,17 @@ def _broken(populations: tuple[Population, ...], rows: tuple[Row, ...], *, trust
     return faults
 
 
-def _miscounted(connection: sqlite3.Connection, version: int, rows: int) -> list[str]:
-    """Whether SQLite's own count of all records ever made is that of those that are there, and every note belongs to one of them."""
-    faults = []
+def _miscounted(connection: sqlite3.Connection, rows: int) -> list[str]:
+    """Whether SQLite's own count of all records ever made is that of those that are there."""
     counted = connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
-    if counted != ([("releases", rows)] if rows else []):
-        faults.append(f"{dict(counted).get('releases', 0)} releases were recorded, and {rows} are left")
+    if counted == ([("releases", rows)] if rows else []):
+        return []
+    return [f"{dict(counted).get('releases', 0)} releases were recorded, and {rows} are left"]
+
+
+def _strays(connection: sqlite3.Connection, version: int) -> list[str]:
+    """Notes that wait for a release that is still to come, and would speak for it."""
+    faults = []
     for table in ("published", "begun") if version > 1 else ("published",):
         stray = connection.execute(f"SELECT release FROM {table} WHERE release NOT IN (SELECT id FROM releases) LIMIT 1").fetchone()
         if stray is not None:
@@ -196,7 +204,7 @@ def _miscounted(connection: sqlite3.Connection, version: int, rows: int) -> list
 def _sealed(owner: Population | None, row: Row) -> bool:
     try:
         return owner is not None and row.record == seal_of(owner, id=row.id, recorded=row.recorded, entry=row.entry, version=row.version, previous=row.previous)
-    except ValueError:  # an infinite limit has no seal
+    except (ValueError, TypeError):  # an infinite limit has no seal, nor has text that is none
         return False
 
 
@@ -210,13 +218,14 @@ def _facts_of(row: Row) -> Mapping[str, Any]:
         raise _unreadable(row, error) from None
 
 
-def _key(row: Row, part: Mapping[str, Any]) -> tuple[str, int, int]:
-    """The law as text, users, and honest users of a part; whether these and the rounds make sense is checked once for all that are equal."""
+def _key(row: Row, part: Mapping[str, Any], laws: dict[str, str]) -> tuple[str, int, int]:
+    """The law as text, users, and honest users of a part; whether a law makes sense is checked once for all that are equal."""
     try:
         n, honest, rounds = part["n"], part["honest"], part["rounds"]
         if not (type(n) is type(honest) is type(rounds) is int and rounds >= 1):
             raise ValueError("users and rounds are whole numbers, and rounds at least 1.")
-        law = canonical(part["law"])
+        spelled = repr(part["law"])
+        law = laws.get(spelled) or laws.setdefault(spelled, canonical(part["law"]))
         mechanism_of(law, n, honest)
         return law, n, honest
     except UNREADABLE as error:

@@ -46,7 +46,11 @@ def checked(book: Book, last: str | None = None) -> Check:
         some = [release for release in releases if release.population == population.name]
         if not some:
             continue
-        total = composed(part for release in some for part in release.entry.mechanisms).delta_at_most(epsilon=population.limit_epsilon)
+        try:
+            total = composed(part for release in some for part in release.entry.mechanisms).delta_at_most(epsilon=population.limit_epsilon)
+        except InvalidInput as error:  # a limit that is none, or more rounds than are counted
+            faults.append(f"{population.name} cannot be added up: {error}")
+            continue
         if total > population.limit_delta * (1.0 + SLACK):
             faults.append(
                 f"{population.name} is over its limit: at epsilon = {population.limit_epsilon:g} its releases have delta = {total:.4g},"

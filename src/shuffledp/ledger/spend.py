@@ -147,13 +147,11 @@ class Ledger:
             raise _unknown(book, name)
         return composed([*book.mechanisms(name), *(() if adding is None else adding.mechanisms)])
 
-    def more(self, population: str, like: Entry) -> int:
+    def more(self, population: str, like: Entry, *, limit_epsilon: float | None = None, limit_delta: float | None = None) -> int:
         """How many more releases like this one fit within the limit of ``population``, one after the other; at most ``fit.MANY``."""
-        book, name = self._whole(), check_name(population)
-        owner = book.population(name)
-        if owner is None:
-            raise _unknown(book, name)
-        return more(book.mechanisms(name), like, limit_epsilon=owner.limit_epsilon, limit_delta=owner.limit_delta)
+        book = self._whole()
+        owner = _limits(book, population, limit_epsilon, limit_delta)
+        return more(book.mechanisms(owner.name), like, limit_epsilon=owner.limit_epsilon, limit_delta=owner.limit_delta)
 
     def populations(self) -> tuple[Population, ...]:
         """Every population, by name."""

@@ -21,6 +21,15 @@ class Spent:
 
     ledger: Ledger
     receipt: Receipt
+    entry: Entry
+
+    def begin(self) -> None:
+        """Say, of a release that was held back, that its output is about to be seen: to be called just before a finished file is put in place."""
+        self.ledger.begin(self.receipt.id)
+
+    def more(self) -> int:
+        """How many more releases like this one fit within the limit."""
+        return self.ledger.more(self.receipt.population, self.entry)
 
     def publish(self, digest: str) -> None:
         """Say that the output stands."""
@@ -61,16 +70,18 @@ class Budget:
             raise InvalidInput("--ledger must come with --population, got none. Name the people whose budget this is, for example --population app-users.")
         return cls(path, population, limit_epsilon, limit_delta)
 
-    def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = ()) -> Spent:
-        """Record one round of a design, or refuse it."""
-        ledger = Ledger(self.path)
-        return Spent(ledger, ledger.spend(self.population, entry_of(design, what, batches), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta))
+    def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = (), held_back: bool = False) -> Spent:
+        """Record one round of a design, or refuse it. With ``held_back``, nothing of it may be seen before ``Spent.begin``."""
+        ledger, entry = Ledger(self.path), entry_of(design, what, batches)
+        receipt = ledger.spend(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta, held_back=held_back)
+        return Spent(ledger, receipt, entry)
 
     def afford(self, design: Design, what: str) -> dict[str, Any]:
-        """What spending would come to; nothing is recorded."""
-        ledger = Ledger(self.path)
-        receipt = ledger.afford(self.population, entry_of(design, what), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
-        return Spent(ledger, receipt).facts()
+        """What spending would come to, and how many ``more`` like it would fit after it; nothing is recorded."""
+        ledger, entry = Ledger(self.path), entry_of(design, what)
+        receipt = ledger.afford(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
+        fitting = ledger.more(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
+        return Spent(ledger, receipt, entry).facts() | {"more": max(fitting - 1, 0)}
 
 
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
