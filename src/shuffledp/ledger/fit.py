@@ -57,8 +57,7 @@ def more(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, li
     most = min(MANY, room // sum(part.rounds for part in entry.parts))
     harsh, good, bad = harshest(earlier), 0, 1
     while bad <= most and _fits(harsh, entry, limit_epsilon, limit_delta, times=bad):
-        good, bad = bad, 2 * bad
-    bad = min(bad, most + 1)
+        good, bad = bad, min(2 * bad, most) if bad < most else most + 1
     while bad - good > max(1, good // 100):
         middle = (good + bad) // 2
         good, bad = (middle, bad) if _fits(harsh, entry, limit_epsilon, limit_delta, times=middle) else (good, middle)
