@@ -135,6 +135,19 @@ def test_a_replaced_file_keeps_who_may_read_it(tmp_path: Path) -> None:
     assert (target.read_text(), target.stat().st_mode & 0o777) == ("new", 0o600)
 
 
+def test_what_is_not_in_place_yet_is_nobody_elses_to_read(tmp_path: Path) -> None:
+    """A release may be held back until its file is in place; what a killed run leaves beside it must not give it away."""
+    modes: list[int] = []
+    before = os.umask(0o022)
+    try:
+        replace_file(tmp_path / "answer", lambda place: modes.append(place.stat().st_mode & 0o777) or place.write_text("yes"))
+        new_folder(tmp_path / "result", lambda place: modes.append(place.stat().st_mode & 0o777))
+    finally:
+        os.umask(before)
+    assert modes == [0o600, 0o700]
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("answer", "result")] == [0o644, 0o755]
+
+
 def test_an_error_while_filling_leaves_nothing(tmp_path: Path) -> None:
     def fail(place: Path) -> None:
         (place / "half").write_text("half")

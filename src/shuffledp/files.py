@@ -50,10 +50,9 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     path = check_file(path).resolve()  # a link stays a link
     with unwritable(path):
         _sweep(path)
-        with _neighbour(path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))) as temporary:
-            if path.exists():
-                shutil.copymode(path, temporary)
+        with _neighbour(path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))) as (temporary, mode):
             write(temporary)
+            os.chmod(temporary, stat.S_IMODE(path.stat().st_mode) if path.exists() else mode)
             _flush(temporary)
             os.replace(temporary, path)
             _flush(path.parent)
@@ -89,16 +88,20 @@ def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collect
     with unwritable(path):
         _sweep(path)
         check_new_folder(path, replacing=replacing)
-        with _neighbour(path, os.mkdir) as temporary:
+        with _neighbour(path, os.mkdir) as (temporary, mode):
             fill(temporary)
+            os.chmod(temporary, mode)
             for each in [*temporary.rglob("*"), temporary]:
                 _flush(each)
             _put(temporary, check_new_folder(path, replacing=replacing))
 
 
 @contextmanager
-def _neighbour(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
-    """A new, hidden neighbour of ``path``, locked for as long as it is ours, so that no other run takes it for what a dead one left."""
+def _neighbour(path: Path, make: Callable[[Path], object]) -> Iterator[tuple[Path, int]]:
+    """A new, hidden neighbour of ``path``, locked for as long as it is ours, so that no other run takes it for what a dead one left.
+
+    Nobody else may look into it; who may look into what it becomes is the number that comes with it.
+    """
     while True:
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
         make(temporary)
@@ -108,13 +111,15 @@ def _neighbour(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
             continue  # another run swept it away between its making and its locking
         try:
             if _lock(lock) and _is(temporary, lock):
+                status = os.fstat(lock)
+                os.fchmod(lock, 0o700 if stat.S_ISDIR(status.st_mode) else 0o600)
                 break
         except OSError:
             os.close(lock)
             raise
         os.close(lock)
     try:
-        yield temporary
+        yield temporary, stat.S_IMODE(status.st_mode)
     finally:
         os.close(lock)
         with suppress(OSError):
