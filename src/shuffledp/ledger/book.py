@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shuffledp.canonical import canonical
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger.alike import Mechanism
-from shuffledp.ledger.entry import Entry, mechanism_of
+from shuffledp.ledger.entry import Entry, Part, mechanism_of
 from shuffledp.ledger.schema import FORMAT, check_schema
 from shuffledp.ledger.seal import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.ledger.store import reading
@@ -21,11 +22,11 @@ from shuffledp.ledger.store import reading
 __all__ = ["Book", "Release", "Row", "book_of", "parsed", "read", "refreshed"]
 
 LOWEST = -(1 << 63) + 1  # below every id, also of rows that have no business there
+BATCHES = re.compile(r'\{"batches":\[("[0-9a-f]{32}"(,"[0-9a-f]{32}")*)?\],')  # how the text of an entry begins
 UNREADABLE = (InvalidInput, ValueError, TypeError, KeyError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A release as it is stored."""
 
     id: int
@@ -81,14 +82,19 @@ class Book:
     def mechanisms(self, name: str) -> list[Mechanism]:
         """All that was released about a population, equal mechanisms counted together.
 
-        A sum needs the laws, users and rounds of every entry, each of which is checked; what else an entry says, ``parsed`` checks.
+        A sum needs the laws, users and rounds of every entry, each of which is checked; what else an entry says, ``parsed`` checks. Entries that
+        differ in nothing but the names of their batches are read once.
         """
         rounds: Counter[tuple[str, int, int]] = Counter()
-        laws: dict[str, str] = {}
+        known: dict[tuple[bool, str], list[tuple[tuple[str, int, int], int]]] = {}
         for row in self.rows:
             if row.population == name:
-                for part in _facts_of(row)["parts"]:
-                    rounds[_key(row, part, laws)] += part["rounds"]
+                batches = BATCHES.match(row.entry)
+                rest = (batches is None, row.entry if batches is None else row.entry[batches.end() :])
+                if rest not in known:
+                    known[rest] = _counted(row)
+                for key, times in known[rest]:
+                    rounds[key] += times
         return [(mechanism_of(law, n, honest), times) for (law, n, honest), times in rounds.items()]
 
     def sharing(self, batches: Iterable[str]) -> Iterator[tuple[Row, tuple[str, ...]]]:
@@ -122,7 +128,7 @@ def refreshed(seen: Book, connection: sqlite3.Connection) -> Book | None:
     begun = {row.id: connection.execute("SELECT begun, seal FROM begun WHERE release = ?", (row.id,)).fetchone() for row in notes}
     old = seen.rows
     if any(begun.values()):
-        old = tuple(replace(row, begun=begun[row.id][0], begun_seal=begun[row.id][1]) if begun.get(row.id) else row for row in seen.rows)
+        old = tuple(row._replace(begun=begun[row.id][0], begun_seal=begun[row.id][1]) if begun.get(row.id) else row for row in seen.rows)
     populations = _populations(connection)
     rows = (*old, *_rows(connection, FORMAT, after=len(old)))
     return Book(populations, rows, (*_broken(populations, rows, trusted=len(old)), *_miscounted(connection, len(rows))))
@@ -162,7 +168,7 @@ def _rows(connection: sqlite3.Connection, version: int, *, after: int = 0) -> tu
     made = (Row(*row) for row in rows)
     if version > 1:
         return tuple(made)
-    return tuple(replace(row, begun=row.recorded, begun_seal=begun_seal(row.record, row.recorded)) for row in made)
+    return tuple(row._replace(begun=row.recorded, begun_seal=begun_seal(row.record, row.recorded)) for row in made)
 
 
 def _broken(populations: tuple[Population, ...], rows: tuple[Row, ...], *, trusted: int = 0) -> list[str]:
@@ -218,16 +224,15 @@ def _facts_of(row: Row) -> Mapping[str, Any]:
         raise _unreadable(row, error) from None
 
 
-def _key(row: Row, part: Mapping[str, Any], laws: dict[str, str]) -> tuple[str, int, int]:
-    """The law as text, users, and honest users of a part; whether a law makes sense is checked once for all that are equal."""
+def _counted(row: Row) -> list[tuple[tuple[str, int, int], int]]:
+    """Of every part of an entry: the law as text, users, honest users; and rounds."""
     try:
-        n, honest, rounds = part["n"], part["honest"], part["rounds"]
-        if not (type(n) is type(honest) is type(rounds) is int and rounds >= 1):
-            raise ValueError("users and rounds are whole numbers, and rounds at least 1.")
-        spelled = repr(part["law"])
-        law = laws.get(spelled) or laws.setdefault(spelled, canonical(part["law"]))
-        mechanism_of(law, n, honest)
-        return law, n, honest
+        parts = [Part(**part) for part in _facts_of(row)["parts"]]
+        for part in parts:
+            if not (type(part.n) is type(part.honest) is type(part.rounds) is int and part.rounds >= 1):
+                raise ValueError("users and rounds are whole numbers, and rounds at least 1.")
+            mechanism_of(canonical(part.law), part.n, part.honest)
+        return [((canonical(part.law), part.n, part.honest), part.rounds) for part in parts]
     except UNREADABLE as error:
         raise _unreadable(row, error) from None
 
