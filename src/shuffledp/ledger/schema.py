@@ -19,6 +19,7 @@ __all__ = ["APPLICATION", "FORMAT", "SCHEMA", "TRUST", "UPGRADE", "Damaged", "ch
 APPLICATION = 0x53447031  # "SDp1", in the header of the file
 FORMAT = 2
 OLDEST_FORMAT = 1
+LISTED = 8  # names in a sentence
 TRUST = "PRAGMA trusted_schema = ON"  # once it is known to be ours: some SQLites take json_extract, which it uses, for unsafe
 ONLY_GROWS = "SELECT RAISE(ABORT, 'the ledger only grows')"
 
@@ -95,7 +96,8 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> int:
     expected = _expected(_FIRST if version == OLDEST_FORMAT else SCHEMA)
     if sorted(found, key=repr) != sorted(expected, key=repr):
         changed = sorted({repr(str(thing[1]))[1:-1] for thing in set(found) ^ set(expected)} or {str(thing[1]) for thing in found})
-        raise damaged(path, f"the tables or their guards were changed: {', '.join(changed)}")
+        more = f" and {len(changed) - LISTED} more" * (len(changed) > LISTED)
+        raise damaged(path, f"the tables or their guards were changed: {', '.join(changed[:LISTED])}{more}")
     connection.execute(TRUST)
     return version
 

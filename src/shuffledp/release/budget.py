@@ -21,15 +21,10 @@ class Spent:
 
     ledger: Ledger
     receipt: Receipt
-    entry: Entry
 
     def begin(self) -> None:
         """Say, of a release that was held back, that its output is about to be seen: to be called just before a finished file is put in place."""
         self.ledger.begin(self.receipt.id)
-
-    def more(self) -> int:
-        """How many more releases like this one fit within the limit."""
-        return self.ledger.more(self.receipt.population, self.entry)
 
     def publish(self, digest: str) -> None:
         """Say that the output stands."""
@@ -74,14 +69,18 @@ class Budget:
         """Record one round of a design, or refuse it. With ``held_back``, nothing of it may be seen before ``Spent.begin``."""
         ledger, entry = Ledger(self.path), entry_of(design, what, batches)
         receipt = ledger.spend(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta, held_back=held_back)
-        return Spent(ledger, receipt, entry)
+        return Spent(ledger, receipt)
 
     def afford(self, design: Design, what: str) -> dict[str, Any]:
         """What spending would come to, and how many ``more`` like it would fit after it; nothing is recorded."""
-        ledger, entry = Ledger(self.path), entry_of(design, what)
-        receipt = ledger.afford(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
-        fitting = ledger.more(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
-        return Spent(ledger, receipt, entry).facts() | {"more": max(fitting - 1, 0)}
+        ledger = Ledger(self.path)
+        receipt = ledger.afford(self.population, entry_of(design, what), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
+        return Spent(ledger, receipt).facts() | {"more": max(self.more(design) - 1, 0)}
+
+    def more(self, design: Design) -> int:
+        """How many more rounds of a design fit within the limit."""
+        entry = entry_of(design, design.task)
+        return Ledger(self.path).more(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
 
 
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
