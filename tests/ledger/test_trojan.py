@@ -111,6 +111,18 @@ def test_a_trigger_with_a_reserved_name_is_refused_too(ledger: Ledger) -> None:
     refused(ledger, "sqlite_guard")
 
 
+def test_tables_that_changed_their_pages_are_refused(ledger: Ledger) -> None:
+    one, other = "sqlite_autoindex_releases_1", "sqlite_autoindex_releases_2"
+    sql(
+        ledger.path,
+        "CREATE TEMP TABLE kept AS SELECT name, rootpage FROM sqlite_master",
+        "PRAGMA writable_schema = ON",
+        f"UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM kept WHERE name = '{other}') WHERE name = '{one}'",
+        f"UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM kept WHERE name = '{one}') WHERE name = '{other}'",
+    )
+    refused(ledger, "SQLite finds the file damaged")
+
+
 def test_two_guards_of_one_name_are_refused(ledger: Ledger) -> None:
     plant(ledger.path, ("trigger", "releases_delete", "releases", SCHEMA["releases_delete"].replace("'", "''")))
     assert ledger.check().faults
@@ -241,6 +253,15 @@ def test_an_older_copy_put_back_while_we_run_is_refused(ledger: Ledger, tmp_path
             act()
     assert "a moment ago" in ledger.check().faults[0]
     assert len(Ledger(ledger.path).releases()) == 2, "who comes anew cannot know, but for a seal kept elsewhere"
+
+
+def test_a_ledger_that_vanishes_while_we_run_is_not_made_anew(ledger: Ledger, tmp_path: Path) -> None:
+    assert len(ledger.releases()) == 2
+    ledger.path.rename(tmp_path / "away")
+    for act in (lambda: ledger.spend("p", entry(), **LIMITS), lambda: ledger.publish(1, DESIGN), lambda: ledger.begin(1)):
+        with pytest.raises(InvalidInput, match=r"must be there, got none|a moment ago are gone"):
+            act()
+    assert not ledger.path.exists()
 
 
 def swapping(monkeypatch: pytest.MonkeyPatch, swap: Callable[[], object], *, when: str) -> None:

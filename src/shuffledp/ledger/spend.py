@@ -30,6 +30,8 @@ from shuffledp.profile import Bound
 
 __all__ = ["Ledger", "OverLimit", "Receipt"]
 
+UNSEEN = (0, START)  # how many records were seen, and the seal of the last
+
 
 class OverLimit(InvalidInput):
     """A release would exceed its population's limit; ``fitting`` is the same kind of release, as large as would fit, if any does."""
@@ -64,7 +66,7 @@ class Ledger:
 
     def __init__(self, path: str | Path) -> None:
         self.path = check_place(Path(path))
-        self._seen: tuple[int, str] = (0, START)
+        self._seen = UNSEEN
         if self.path.exists() and self.path.stat().st_size:
             with suppress(Damaged):  # ``check`` tells more about it, and everything else refuses it
                 reading(self.path, lambda _: None)
@@ -83,7 +85,7 @@ class Ledger:
         seen = self._whole()
         terms = _terms(seen, population, entry, limit_epsilon, limit_delta, held_back=held_back)
         try:
-            with held(self.path) as file:
+            with held(self.path, create=self._seen == UNSEEN) as file:
                 with file.transaction() as connection:
                     book = _whole(self._sound(refreshed(seen, connection)), self.path)
                     if _situation(book, terms.owner) != _situation(seen, terms.owner):

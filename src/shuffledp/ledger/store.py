@@ -184,11 +184,13 @@ class Held:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[Held]:
-    """Hold the ledger at ``path``; where there is none, or an empty file, one is created first."""
+def held(path: Path, *, create: bool = False) -> Iterator[Held]:
+    """Hold the ledger at ``path``; with ``create``, where there is none, or an empty file, one is made first."""
     check_place(path)
     with _turn, spoken(path), unwritable(path):
         if not _size(path):
+            if not create:
+                raise InvalidInput(f"the ledger {str(path)!r} must be there, got none. If it was moved, move it back: a new one would forget what was spent.")
             _create(path)
         handle = _patiently(path, lambda: _lock(path))
         _handles.add(handle)
