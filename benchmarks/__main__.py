@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import latency, memory, pipeline, speed, throughput, tightness
+from benchmarks import latency, ledger, memory, pipeline, speed, throughput, tightness
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
@@ -27,6 +27,7 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Reports drawn: every randomizer, secure source", throughput.every_randomizer),
     ("Files: against `select c, count(*) group by c`, which protects nobody, two threads each", pipeline.against_engines),
     ("Files: the external shuffle, secure source", pipeline.external_shuffle),
+    ("A ledger that is full already, CPU time", ledger.spending),
 ]
 
 

@@ -36,6 +36,7 @@ def test_show_lists_releases_and_the_total_against_the_limit(file: Path, capsys:
     said = " ".join(capsys.readouterr().out.split())
     assert said.count("histogram of 'city'") == 2
     assert "at most 0.6476, at least 0.6470, at delta = 1e-6. The limit is epsilon = 2" in said
+    assert "more like the last fit." in said
     assert "recorded but not published counts as well" in said
     assert "visitors" not in said
 
@@ -73,6 +74,29 @@ def test_check_says_ok_or_exits_with_one_line_for_every_fault(file: Path, capsys
     file.write_bytes(content[:-5000])
     assert main(["ledger", "check", str(file), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["ok"] is False
+
+
+def test_check_finds_a_ledger_that_was_put_back(file: Path, kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    survey = Entry.of(shuffle(KRR(k=16, epsilon0=4.0), n=10_000), what="x", design=DESIGN, epsilon=1.0, delta=1e-6)
+    seal = Ledger(file).spend("visitors", survey).record
+    assert seal is not None
+    assert main(["ledger", "check", str(file), "--last", seal.upper()]) == 0
+    assert "release 4; no more were recorded after it" in capsys.readouterr().out
+    shutil.copy(kept, file)
+    assert main(["ledger", "check", str(file)]) == 0, "the positive control: by itself it looks whole"
+    assert main(["ledger", "check", str(file), "--last", seal]) == 1
+    assert f"fault: the record with the seal {seal} is not there" in capsys.readouterr().out
+    assert main(["ledger", "check", str(file), "--last", "5e5e"]) == 2
+    assert "last must be a SHA-256 digest" in capsys.readouterr().err
+
+
+def test_export_as_csv_holds_no_formula(file: Path, tmp_path: Path) -> None:
+    bad = Entry.of(shuffle(KRR(k=16, epsilon0=4.0), n=10_000), what="=cmd|' /C calc'!A0", design=DESIGN, epsilon=1.0, delta=1e-6)
+    Ledger(file).spend("@SUM(A1:A9)", bad, limit_epsilon=2.0, limit_delta=1e-6)
+    assert main(["ledger", "export", str(file), "--out", str(tmp_path / "budget.csv")]) == 0
+    with (tmp_path / "budget.csv").open(newline="") as lines:
+        row = next(iter(csv.DictReader(lines)))
+    assert (row["population"], row["what"], row["id"]) == ("'@SUM(A1:A9)", "'=cmd|' /C calc'!A0", "4")
 
 
 def test_a_ledger_without_a_release_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,8 @@
 """A file or a folder that shuffledp writes is there as a whole or not at all."""
 
+import csv
 import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -12,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.files import check_new_folder, new_folder, replace_file
+from shuffledp.files import check_new_folder, new_folder, plain_cell, replace_file, write_table
 
 SLOW_WRITER = """
 import sys, time
@@ -133,6 +135,19 @@ def test_a_replaced_file_keeps_who_may_read_it(tmp_path: Path) -> None:
     assert (target.read_text(), target.stat().st_mode & 0o777) == ("new", 0o600)
 
 
+def test_what_is_not_in_place_yet_is_nobody_elses_to_read(tmp_path: Path) -> None:
+    """A release may be held back until its file is in place; what a killed run leaves beside it must not give it away."""
+    modes: list[int] = []
+    before = os.umask(0o022)
+    try:
+        replace_file(tmp_path / "answer", lambda place: modes.append(place.stat().st_mode & 0o777) or place.write_text("yes"))
+        new_folder(tmp_path / "result", lambda place: modes.append(place.stat().st_mode & 0o777))
+    finally:
+        os.umask(before)
+    assert modes == [0o600, 0o700]
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("answer", "result")] == [0o644, 0o755]
+
+
 def test_an_error_while_filling_leaves_nothing(tmp_path: Path) -> None:
     def fail(place: Path) -> None:
         (place / "half").write_text("half")
@@ -211,3 +226,93 @@ def test_a_disk_without_locks_can_be_written(tmp_path: Path, monkeypatch: pytest
     replace_file(tmp_path / "answer", lambda place: place.write_text("yes"))
     assert (tmp_path / "answer").read_text() == "yes"
     assert leftovers(tmp_path) == []
+
+
+def test_a_pipe_or_a_link_named_like_a_temporary_file_holds_nobody_up(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("mine")
+    pipes = [tmp_path / f".{name}.0123456789abcdef.part" for name in ("answer", "result")]
+    links = [tmp_path / f".{name}.fedcba9876543210.old.part" for name in ("answer", "result")]
+    for pipe, link in zip(pipes, links, strict=True):
+        os.mkfifo(pipe)
+        link.symlink_to(precious)
+    waiting = threading.Thread(target=lambda: os.close(os.open(pipes[0], os.O_RDONLY)))
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive(), "the positive control: whoever opens such a pipe as a file waits for ever"
+    os.close(os.open(pipes[0], os.O_WRONLY))
+    waiting.join()
+    signal.alarm(20)
+    try:
+        replace_file(tmp_path / "answer", lambda place: place.write_text("yes"))
+        new_folder(tmp_path / "result", complete)
+    finally:
+        signal.alarm(0)
+    assert (tmp_path / "answer").read_text() == "yes"
+    assert not (tmp_path / "result").is_symlink()
+    assert (precious / "file").read_text() == "mine"
+    assert all(pipe.is_fifo() for pipe in pipes), "not ours, so left alone"
+    assert all(link.is_symlink() for link in links)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder that belongs to somebody else")
+def test_what_somebody_else_put_there_is_neither_removed_nor_taken_for_an_old_answer(tmp_path: Path) -> None:
+    for name in (".result.0123456789abcdef.part", ".result.0123456789abcdef.old.part"):
+        (tmp_path / name).mkdir()
+        os.chown(tmp_path / name, 4321, 4321)
+    new_folder(tmp_path / "result", complete)
+    assert len(list((tmp_path / "result").iterdir())) == 40
+    assert len(leftovers(tmp_path)) == 2
+
+
+def test_a_lock_that_somebody_keeps_on_a_new_file_does_not_hold_us_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keepers, token = [], iter(["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"])
+
+    def make(name: str) -> str:
+        (tmp_path / f".answer.{name}.part").unlink(missing_ok=True)
+        return name
+
+    real = os.open
+
+    def watched(path: object, flags: int, mode: int = 0o777) -> int:
+        handle = real(path, flags, mode)  # type: ignore[arg-type]
+        if str(path).endswith("aaaa.part") and flags & os.O_CREAT:
+            keepers.append(real(path, os.O_RDONLY))  # type: ignore[arg-type]
+            fcntl.flock(keepers[0], fcntl.LOCK_EX)
+        return handle
+
+    monkeypatch.setattr("shuffledp.files.TRIES", 2)
+    monkeypatch.setattr("shuffledp.files.secrets.token_hex", lambda _: make(next(token)))
+    monkeypatch.setattr("shuffledp.files.os.open", watched)
+    replace_file(tmp_path / "answer", lambda place: place.write_text("yes"))
+    assert (tmp_path / "answer").read_text() == "yes"
+    os.close(keepers[0])
+
+
+FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", "\uff0b1", "'quoted", "''twice", "=", "-"]
+HARMLESS = ["Oslo", "a=b", "3", "-5", "+1.5", "-1e-3", "1e5", "", " =1", "caf\u00e9", 'say "hi"', "a,b;c"]
+
+
+def test_a_spreadsheet_runs_nothing_and_everything_can_be_read_back(tmp_path: Path) -> None:
+    texts = [*FORMULAS, *HARMLESS, "a;=cmd|' /C calc'!A0"]
+    write_table(tmp_path / "table.csv", ["=label", "number"], [(text, -1.5) for text in texts])
+    with (tmp_path / "table.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    cells = [row[0] for row in rows]
+    assert all(cell.startswith("'") for cell in cells[: len(FORMULAS)])
+    assert cells[len(FORMULAS) : -1] == HARMLESS, "what is no formula is as it was"
+    assert [cell.removeprefix("'") for cell in cells] == texts
+    assert {row[1] for row in rows} == {"-1.5"}, "a number stays one"
+    assert header == ["=label", "number"], "columns are named by us"
+    assert '"a;=cmd' in (tmp_path / "table.csv").read_text(encoding="utf-8"), "quoted: where ; parts cells, it parts none of ours"
+    plain = [text for text in FORMULAS if text[0] in "=+-@"]
+    assert all(plain_cell(text) != text for text in plain), "the positive control: without it these begin a formula"
+
+
+def test_too_few_open_files_is_said_as_such(tmp_path: Path) -> None:
+    def fail(_: Path) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with pytest.raises(InvalidInput, match=r"Too many open files\. .*ulimit -n"):
+        replace_file(tmp_path / "answer", fail)

@@ -7,6 +7,9 @@ import json
 
 __all__ = ["canonical", "digest_of"]
 
+# Made once: a ledger of ten thousand releases is spelled ten thousand times whenever it is read.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def canonical(facts: object) -> str:
     """JSON with sorted keys and no spaces.
@@ -14,7 +17,7 @@ def canonical(facts: object) -> str:
     >>> canonical({"b": 1, "a": [2.5]})
     '{"a":[2.5],"b":1}'
     """
-    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(facts)
 
 
 def digest_of(facts: object) -> str:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import fcntl
 import os
 import re
+import resource
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterator
+import stat
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["check_file", "check_new_file", "check_new_folder", "new_folder", "replace_file", "unwritable"]
+__all__ = ["check_file", "check_new_file", "check_new_folder", "new_folder", "plain_cell", "replace_file", "starved", "unwritable", "write_table"]
 
 LONGEST = 200  # bytes of a folder's name, so that the hidden one beside it has one, too
+FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20']")  # how a formula begins for a spreadsheet, in full width too
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+SPARE = 8  # files that one step opens at once, at most
+TRIES = 50  # at the lock of a new file, which at most a passing sweep holds
 
 
 def check_file(path: Path) -> Path:
@@ -42,10 +50,9 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     path = check_file(path).resolve()  # a link stays a link
     with unwritable(path):
         _sweep(path)
-        with _neighbour(path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))) as temporary:
-            if path.exists():
-                shutil.copymode(path, temporary)
+        with _neighbour(path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))) as (temporary, mode):
             write(temporary)
+            os.chmod(temporary, stat.S_IMODE(path.stat().st_mode) if path.exists() else mode)
             _flush(temporary)
             os.replace(temporary, path)
             _flush(path.parent)
@@ -81,29 +88,38 @@ def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collect
     with unwritable(path):
         _sweep(path)
         check_new_folder(path, replacing=replacing)
-        with _neighbour(path, os.mkdir) as temporary:
+        with _neighbour(path, os.mkdir) as (temporary, mode):
             fill(temporary)
+            os.chmod(temporary, mode)
             for each in [*temporary.rglob("*"), temporary]:
                 _flush(each)
             _put(temporary, check_new_folder(path, replacing=replacing))
 
 
 @contextmanager
-def _neighbour(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
-    """A new, hidden neighbour of ``path``, locked for as long as it is ours, so that no other run takes it for what a dead one left."""
+def _neighbour(path: Path, make: Callable[[Path], object]) -> Iterator[tuple[Path, int]]:
+    """A new, hidden neighbour of ``path``, locked for as long as it is ours, so that no other run takes it for what a dead one left.
+
+    Nobody else may look into it; who may look into what it becomes is the number that comes with it.
+    """
     while True:
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
         make(temporary)
         try:
-            lock = os.open(temporary, os.O_RDONLY)
+            lock = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             continue  # another run swept it away between its making and its locking
-        _lock(lock)
-        if _is(temporary, lock):
-            break
+        try:
+            if _lock(lock) and _is(temporary, lock):
+                status = os.fstat(lock)
+                os.fchmod(lock, 0o700 if stat.S_ISDIR(status.st_mode) else 0o600)
+                break
+        except OSError:
+            os.close(lock)
+            raise
         os.close(lock)
     try:
-        yield temporary
+        yield temporary, stat.S_IMODE(status.st_mode)
     finally:
         os.close(lock)
         with suppress(OSError):
@@ -116,7 +132,7 @@ def _put(temporary: Path, path: Path) -> None:
     if not path.exists():
         os.rename(temporary, path)
         return _flush(path.parent)
-    lock = os.open(path, os.O_RDONLY)  # it stays ours while it is aside
+    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # it stays ours while it is aside
     try:
         _lock(lock)
         os.rename(path, old)
@@ -133,40 +149,54 @@ def _put(temporary: Path, path: Path) -> None:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what dead runs left, which is what nobody holds a lock on; an old folder that had stepped aside for one of them comes back."""
+    """Remove what dead runs left, which is what nobody holds a lock on; an old folder that had stepped aside for one of them comes back.
+
+    A name alone proves nothing: a pipe or a link of such a name, and what belongs to somebody else, was never ours.
+    """
     ours = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}(\.old)?\.part")
     for left in [each for each in path.parent.iterdir() if ours.fullmatch(each.name)]:
         with suppress(OSError):
-            lock = os.open(left, os.O_RDONLY)
+            status = left.lstat()
+            if status.st_uid != os.geteuid() or not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+                continue
+            lock = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe that took its place meanwhile does not hold us up
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if left.name.endswith(".old.part") and not path.exists():
+                if not _is(left, lock) or not os.path.samestat(status, os.fstat(lock)):
+                    continue
+                if left.name.endswith(".old.part") and stat.S_ISDIR(status.st_mode) and not os.path.lexists(path):
                     os.rename(left, path)
-                elif _is(left, lock):
+                else:
                     _remove(left)
             finally:
                 os.close(lock)
 
 
-def _lock(handle: int) -> None:
-    """Wait for the lock; on a disk that has none (some network disks) go on without it: then nobody sweeps there, either."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    except OSError as error:
-        if error.errno not in {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}:
-            raise
+def _lock(handle: int) -> bool:
+    """Take the lock, unless somebody keeps it; on a disk that has none (some network disks) go on without it: then nobody sweeps there, either."""
+    for _ in range(TRIES):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(0.01)
+        except OSError as error:
+            if error.errno not in {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}:
+                raise
+            return True
+    return False
 
 
 def _is(path: Path, handle: int) -> bool:
     """Whether ``path`` still names what was opened."""
     try:
-        return os.path.samestat(os.stat(path), os.fstat(handle))
+        return os.path.samestat(os.lstat(path), os.fstat(handle))
     except FileNotFoundError:
         return False
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink()
@@ -174,7 +204,7 @@ def _remove(path: Path) -> None:
 
 def _flush(path: Path) -> None:
     """Ask the disk to keep what was written; some file systems cannot flush a folder, and then there is nothing to ask."""
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         os.fsync(handle)
     except OSError as error:
@@ -190,4 +220,39 @@ def unwritable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise InvalidInput(f"{str(path)!r} must be opened, got: {error.strerror}. Close other files, or allow more of them: ulimit -n 256") from None
         raise InvalidInput(f"{str(path)!r} must be writable, got: {error.strerror or error}. Choose another place, or make room there.") from None
+
+
+def starved() -> str | None:
+    """If this process can hardly open another file: how many it may open."""
+    taken = []
+    try:
+        taken += [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE)]
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            return f"at most {resource.getrlimit(resource.RLIMIT_NOFILE)[0]} are allowed; ulimit -n 256 allows more"
+    finally:
+        for each in taken:
+            os.close(each)
+    return None
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A CSV file that a spreadsheet shows and does not run: text is quoted, and passes ``plain_cell``; numbers stay as they are."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(columns)
+        writer.writerows([plain_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+
+
+def plain_cell(text: str) -> str:
+    """``text`` with an apostrophe before it if a spreadsheet would take it for a formula. To read it back, remove one leading apostrophe.
+
+    A text that begins with an apostrophe gets another one, so that nothing is lost; one that is a number stays one.
+
+    >>> [plain_cell(text) for text in ("Oslo", "=1+1", "-5", "-a", "'s-Gravenhage")]
+    ['Oslo', "'=1+1", '-5', "'-a", "''s-Gravenhage"]
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text

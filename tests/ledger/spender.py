@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.errors import InvalidInput
-from shuffledp.ledger import Ledger, OverLimit, schema, spend
+from shuffledp.ledger import Ledger, OverLimit, spend, store
 from tests.ledger.made import LIMITS, entry
 
 
@@ -32,8 +32,8 @@ def race(path: Path, tries: int) -> dict[str, object]:
 
 def blind(path: Path, tries: int) -> dict[str, object]:
     """The same, slowly, without a look at how many names the file has: only its lock is left."""
-    schema._one_name, record = lambda *_: None, spend._record
-    spend._record = lambda *facts: time.sleep(0.2) or record(*facts)
+    store._one_name, record = lambda *_: None, spend._record
+    spend._record = lambda *facts, **more: time.sleep(0.2) or record(*facts, **more)
     return race(path, tries)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.ledger import Ledger, schema
+from shuffledp.ledger import Ledger, store
 from tests.ledger.made import DESIGN, LIMITS, entry
 
 
@@ -107,7 +107,7 @@ def test_what_is_no_ledger_is_refused_and_left_as_it_was(tmp_path: Path) -> None
     connection.close()
     Ledger(newer).spend("p", entry(), **LIMITS)
     connection = sqlite3.connect(newer)
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
     for path, reason in ((text, "no SQLite database"), (other, "another program's"), (newer, "a newer shuffledp wrote it"), (tmp_path, "got a folder")):
         before = path.read_bytes() if path.is_file() else b""
@@ -164,7 +164,7 @@ def test_a_ledger_mounted_as_a_single_file_is_refused(ledger: Ledger, tmp_path: 
     place.mkdir()
     moved = ledger.path.rename(place / "budget.sqlite")
     table = tmp_path / "mountinfo"
-    monkeypatch.setattr(schema, "MOUNTS", table)
+    monkeypatch.setattr(store, "MOUNTS", table)
     line = "36 35 98:0 /mnt1 {} rw,noatime master:1 - ext3 /dev/root rw,errors=continue\n"
     table.write_text(line.format(str(place).replace(" ", "\\040")))
     assert len(Ledger(moved).releases()) == 3, "a mounted folder is fine"

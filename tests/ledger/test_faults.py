@@ -60,18 +60,18 @@ def test_two_names_of_one_ledger_spend_exactly_what_one_could_even_if_nobody_not
 
 
 def test_a_release_that_somebody_overtook_is_added_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, sums, writing = tmp_path / "budget.sqlite", [], spend.writing
+    path, sums, holding = tmp_path / "budget.sqlite", [], spend.held
     for _ in range(FIT - 1):
         Ledger(path).spend("p", entry(), **LIMITS)
 
     def overtaken(whose: str) -> None:
         def late(place: Path) -> object:
-            monkeypatch.setattr(spend, "writing", writing)
+            monkeypatch.setattr(spend, "held", holding)
             Ledger(path).spend(whose, entry(), **LIMITS)
             sums.clear()
-            return writing(place)
+            return holding(place)
 
-        monkeypatch.setattr(spend, "writing", late)
+        monkeypatch.setattr(spend, "held", late)
 
     within = spend._within
     monkeypatch.setattr(spend, "_within", lambda *rest: sums.append(rest) or within(*rest))

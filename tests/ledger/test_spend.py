@@ -17,7 +17,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import Guarantee
 from shuffledp.ledger import Entry, Ledger, OverLimit, Part
 from shuffledp.ledger.alike import MOST, corner, grouped
-from shuffledp.ledger.schema import writing
+from shuffledp.ledger.book import read
+from shuffledp.ledger.store import held
 from shuffledp.ledger.total import EXACT, Grouped, composed
 from shuffledp.randomizers.base import Randomizer
 from shuffledp.randomizers.law import law_of
@@ -59,6 +60,21 @@ def test_the_total_contains_the_exact_two_rounds_of_a_handful_of_users(ledger: L
         bound = total.delta(epsilon=float(epsilon))
         assert bound.lower <= truth * (1.0 + 1e-9)
         assert truth <= bound.upper * (1.0 + 1e-9)
+
+
+def test_the_quick_sum_of_all_records_is_the_slow_one(ledger: Ledger) -> None:
+    for number, rounds in enumerate((1, 2, 1, 3)):
+        asked = replace(entry(rounds=rounds), batches=(f"{number:032x}", "f" * 31 + str(number)) if number else ())
+        ledger.spend("p", asked, limit_epsilon=5.0, limit_delta=1e-6)
+    ledger.spend("p", entry(OUE(k=8, epsilon0=2.0)))
+    ledger.spend("q", entry(n=20_000), **LIMITS)
+    quick = {(repr(each.randomizer), each.n, each.honest): rounds for each, rounds in read(ledger.path).mechanisms("p")}
+    slow: dict[tuple[str, int, int], int] = {}
+    for each, rounds in (part for release in ledger.releases("p") for part in release.entry.mechanisms):
+        key = (repr(each.randomizer), each.n, each.honest)
+        slow[key] = slow.get(key, 0) + rounds
+    assert quick == slow
+    assert sum(slow.values()) == 8
 
 
 def test_a_release_that_reaches_the_limit_exactly_is_allowed(ledger: Ledger) -> None:
@@ -278,7 +294,7 @@ def test_threads_of_one_process_take_turns_at_the_file(tmp_path: Path) -> None:
     path = tmp_path / "budget.sqlite"
     Ledger(path).spend("people", entry(), limit_epsilon=50.0, limit_delta=1e-6)
     seen: list[int] = []
-    with writing(path):
+    with held(path):
         thread = threading.Thread(target=lambda: seen.append(len(Ledger(path).releases())))
         thread.start()
         thread.join(0.3)

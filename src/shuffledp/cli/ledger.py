@@ -52,10 +52,18 @@ def show_(
         total = each["total"]["epsilon"]
         upper, lower = ("infinite" if end is None else plots.rounded(end, up=up) for end, up in ((total["upper"], True), (total["lower"], False)))
         limit = f"epsilon = {show.short(each['limit_epsilon'])} at delta = {show.exactly(each['limit_delta'])}"
-        show.sentences([f"\nTogether: epsilon is at most {upper}, at least {lower}, at delta = {show.exactly(each['limit_delta'])}. The limit is {limit}.\n"])
+        together = f"\nTogether: epsilon is at most {upper}, at least {lower}, at delta = {show.exactly(each['limit_delta'])}. The limit is {limit}."
+        show.sentences([f"{together} {_more(each['more'])}\n"])
     if any(one["state"] == "recorded" for each in chosen for one in each["releases"]):
         show.sentences([UNPUBLISHED])
     return None
+
+
+def _more(count: int) -> str:
+    """What is left, in releases like the last one."""
+    if not count:
+        return "Not one more like the last fits."
+    return f"{'At least ' * (count >= 100)}{count:,} more like the last {'fits' if count == 1 else 'fit'}."
 
 
 def _row(release: dict[str, Any]) -> tuple[str, ...]:
@@ -65,15 +73,25 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     return str(release["id"]), plots.rounded(entry["epsilon"], up=True), f"{users:,}", f"{rounds:,}", when, release["state"], entry["what"]
 
 
-@ledger.command("check", epilog=examples("ledger check budget.sqlite"))
-def check(file: File, as_json: Json = False) -> None:
+@ledger.command("check", epilog=examples("ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}"))
+def check(
+    file: File,
+    last: Annotated[
+        str | None,
+        typer.Option("--last", metavar="SEAL", help="A record that must be there: its seal, as a report or a copy states it.", rich_help_panel=QUESTION),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Check the file, the chain of records, every entry and every total again.
+
+    Nothing in a file can show that its end was cut off, or that an older copy took its place. With --last, the seal of the last release that
+    you know of, it is seen.
 
     Exit code 0: all confirmed; 1: something is wrong, one line each.
     """
     with show.patiently("checking every release"):
         book = _open(file)
-        found = book.check()
+        found = book.check(last=None if last is None else last.strip().lower())
     if as_json:
         show.as_json({"ok": not found.faults, "faults": list(found.faults), "remarks": list(found.remarks)})
     else:

@@ -3,12 +3,15 @@
 entry   what is to be released, as plain data: randomizers with their integers, users, rounds
 alike   many mechanisms, counted as a few that are harsher
 total   everything released over the same users, composed
-fit     the largest release that would still fit
-schema  the SQLite file: tables that only grow, and what to say when it cannot be used
-book    the ledger read as it stands, and the chain of seals
+fit     the largest release that would still fit, and how many more of the same
+names   of populations, and which of them look alike
+schema  tables that only grow, and the proof that a file has these and nothing else
+seal    the chain of hashes that makes a change visible
+store   the SQLite file: locked, read, written and read back, and what to say when it cannot be used
+book    the ledger read as it stands
 check   what is wrong with it
 export  the ledger as JSON and as CSV
-spend   ``Ledger``: spend, publish, and questions
+spend   ``Ledger``: spend, begin, publish, and questions
 
 Recorded is spent. A release whose program was stopped before its output stood is still counted: nobody can tell what was seen of it.
 
@@ -26,10 +29,12 @@ Recorded is spent. A release whose program was stopped before its output stood i
 ['published']
 """
 
-from shuffledp.ledger.book import Population, Release
+from shuffledp.ledger.book import Release
 from shuffledp.ledger.check import Check
-from shuffledp.ledger.entry import Entry, Part, check_name
+from shuffledp.ledger.entry import Entry, Part
 from shuffledp.ledger.export import write_csv, write_json
+from shuffledp.ledger.names import check_name
+from shuffledp.ledger.seal import Population
 from shuffledp.ledger.spend import Ledger, OverLimit, Receipt
 
 __all__ = ["Check", "Entry", "Ledger", "OverLimit", "Part", "Population", "Receipt", "Release", "check_name", "write_csv", "write_json"]

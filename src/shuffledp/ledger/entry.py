@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from shuffledp.canonical import canonical
@@ -17,7 +16,7 @@ from shuffledp.mechanism import Accountant, Rounds, Shuffled, shuffle
 from shuffledp.randomizers.law import from_law, law_of
 from shuffledp.randomizers.votes import VotingRandomizer
 
-__all__ = ["Entry", "Part", "check_digest", "check_name", "check_text"]
+__all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]
 
 LONGEST = 500  # characters of a name or of a description
 FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
@@ -73,7 +72,7 @@ class Entry:
     @property
     def mechanisms(self) -> tuple[tuple[Shuffled, int], ...]:
         """The parts, ready to be composed."""
-        return tuple((shuffle(_read(canonical(part.law)), n=part.n, honest=part.honest), part.rounds) for part in self.parts)
+        return tuple((mechanism_of(canonical(part.law), part.n, part.honest), part.rounds) for part in self.parts)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -115,15 +114,6 @@ def check_text(name: str, value: object) -> str:
     return value
 
 
-def check_name(value: object) -> str:
-    """Return ``value`` as the name of a population, composed (NFC): what looks the same is the same, however it was typed.
-
-    >>> check_name("cafe\u0301") == "caf\u00e9"
-    True
-    """
-    return unicodedata.normalize("NFC", check_text("population", value))
-
-
 def check_digest(name: str, value: object) -> str:
     """Return ``value`` as a SHA-256 digest in hexadecimal digits."""
     if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
@@ -134,10 +124,23 @@ def check_digest(name: str, value: object) -> str:
 def _checked(part: Part) -> Part:
     law, n, honest, rounds = part
     users, some = check_users(n, honest)
-    return Part(law_of(from_law(law)), users, some, check_rounds(rounds))
+    return Part(law_of(_read(_text(law))), users, some, check_rounds(rounds))
 
 
-@cache
+def _text(law: object) -> str:
+    """A law as canonical JSON; what is no JSON is no law."""
+    try:
+        return canonical(law)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"the law of a part must be what `law_of` says of a randomizer, got {law!r}. {REMEDY}") from None
+
+
+@lru_cache(1 << 16)
+def mechanism_of(law: str, n: int, honest: int) -> Shuffled:
+    """The mechanism of a part, its law given as canonical JSON. Ten thousand releases have few of them between them."""
+    return shuffle(_read(law), n=n, honest=honest)
+
+
+@lru_cache(1 << 16)
 def _read(law: str) -> VotingRandomizer:
-    """A thousand releases have few laws between them."""
     return from_law(json.loads(law))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from shuffledp.files import write_table
 from shuffledp.ledger.book import Book, Release
-from shuffledp.ledger.schema import FORMAT
+from shuffledp.ledger.fit import more
+from shuffledp.ledger.seal import Population
 from shuffledp.ledger.total import composed
 
 __all__ = ["exported", "total_facts", "write_csv", "write_json"]
 
+FORMAT = 1  # of the export; what is added to it later has a name of its own
 COLUMNS = (
     *("population", "id", "state", "recorded", "published", "what", "n", "honest", "rounds", "randomizer", "epsilon0"),
     *("epsilon", "delta", "design", "output", "version", "record"),
@@ -29,6 +32,7 @@ def exported(book: Book) -> dict[str, Any]:
             "limit_epsilon": each.limit_epsilon,
             "limit_delta": each.limit_delta,
             "total": total_facts(releases, each.limit_delta),
+            "more": _more(each, releases),
             "releases": [_facts(release) for release in releases],
         }
         for each in book.populations
@@ -50,19 +54,24 @@ def write_json(facts: dict[str, Any], path: Path) -> None:
 
 
 def write_csv(facts: dict[str, Any], path: Path) -> None:
-    """A line for every part of every release."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, COLUMNS)
-        lines.writeheader()
+    """A line for every part of every release; text that a spreadsheet would take for a formula is written as ``files.plain_cell`` says."""
+
+    def lines() -> Iterator[list[object]]:
         for population in facts["populations"]:
             for release in population["releases"]:
-                entry = release["entry"]
-                for part in entry["parts"]:
-                    law = part["law"]
-                    cells = {**population, **release, **entry, **part, **law, "population": population["name"]}
-                    lines.writerow({name: cells[name] for name in COLUMNS})
+                for part in release["entry"]["parts"]:
+                    cells = {**population, **release, **release["entry"], **part, **part["law"], "population": population["name"]}
+                    yield [cells[name] for name in COLUMNS]
+
+    write_table(path, COLUMNS, lines())
+
+
+def _more(population: Population, releases: tuple[Release, ...]) -> int:
+    """How many more releases like the last one fit."""
+    earlier = [each for release in releases for each in release.entry.mechanisms]
+    return more(earlier, releases[-1].entry, limit_epsilon=population.limit_epsilon, limit_delta=population.limit_delta)
 
 
 def _facts(release: Release) -> dict[str, Any]:
-    names = ("id", "state", "recorded", "published", "version", "output", "record")
+    names = ("id", "state", "recorded", "begun", "published", "version", "output", "record")
     return {name: getattr(release, name) for name in names} | {"entry": release.entry.as_json()}

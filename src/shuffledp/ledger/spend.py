@@ -5,7 +5,6 @@ from __future__ import annotations
 import decimal
 import math
 import sqlite3
-import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,16 +16,21 @@ from shuffledp.canonical import canonical
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
 from shuffledp.guarantee import Guarantee, check_delta, check_epsilon
 from shuffledp.ledger.alike import Mechanism
-from shuffledp.ledger.book import Book, Population, Release, output_seal, read, rows_of, seal_of
+from shuffledp.ledger.book import Book, Release, book_of, parsed, read, refreshed
 from shuffledp.ledger.check import Check, checked
-from shuffledp.ledger.entry import Entry, check_digest, check_name
+from shuffledp.ledger.entry import Entry, check_digest
 from shuffledp.ledger.export import exported
-from shuffledp.ledger.fit import largest
-from shuffledp.ledger.schema import Damaged, check_place, identified, reading, writing
-from shuffledp.ledger.total import composed, delta_at_most
+from shuffledp.ledger.fit import largest, more
+from shuffledp.ledger.names import check_name, check_new_name, lookalikes
+from shuffledp.ledger.schema import Damaged, damaged
+from shuffledp.ledger.seal import START, Population, begun_seal, output_seal, seal_of
+from shuffledp.ledger.store import check_place, held, reading
+from shuffledp.ledger.total import composed
 from shuffledp.profile import Bound
 
 __all__ = ["Ledger", "OverLimit", "Receipt"]
+
+UNSEEN = (0, START)  # how many records were seen, and the seal of the last
 
 
 class OverLimit(InvalidInput):
@@ -39,7 +43,8 @@ class OverLimit(InvalidInput):
 class Receipt:
     """A release was recorded under ``id``, and sealed by ``record``; ``total`` is the epsilon of all ``releases`` so far at ``limit_delta``.
 
-    Of a release that was only asked about (``afford``), ``id`` and ``record`` are ``None``.
+    Of a release that was only asked about (``afford``), ``id`` and ``record`` are ``None``. ``lookalikes`` are other populations whose names a
+    reader may take for this one: if they are the same users, they should have one budget.
     """
 
     id: int | None
@@ -49,68 +54,106 @@ class Receipt:
     total: Bound
     limit_epsilon: float
     limit_delta: float
+    lookalikes: tuple[str, ...] = ()
 
 
 class Ledger:
     """The budget in the SQLite file at ``path``. The first ``spend`` creates it; nothing else does, and questions leave no trace.
 
-    A connection lives for one call, so a ledger may be shared between threads and processes: whoever spends waits for the others.
+    A connection lives for one call, so a ledger may be shared between threads and processes: whoever spends waits for the others. What this
+    object has seen recorded must still be there the next time: an older copy put in the ledger's place is refused.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = check_place(Path(path))
+        self._seen = UNSEEN
         if self.path.exists() and self.path.stat().st_size:
             with suppress(Damaged):  # ``check`` tells more about it, and everything else refuses it
-                reading(self.path, lambda connection: identified(connection, self.path))
+                reading(self.path, lambda _: None)
 
-    def spend(self, population: str, entry: Entry, *, limit_epsilon: float | None = None, limit_delta: float | None = None) -> Receipt:
+    def spend(self, population: str, entry: Entry, *, limit_epsilon: float | None = None, limit_delta: float | None = None, held_back: bool = False) -> Receipt:
         """Record ``entry`` if all releases of ``population``, with it, stay within the limit; then it may be released.
 
         The limit means: certified delta(limit_epsilon) <= limit_delta. The first release of a population sets it; later ones may leave it out. The
         sum is computed before the lock is taken, and again under it if somebody else spent from this population meanwhile: two processes at once
-        never overspend, and other populations do not wait. When this returns, the record is on the disk.
-        """
-        seen = _whole(self._book(), self.path)
-        owner, earlier, total = _affordable(seen, population, entry, limit_epsilon, limit_delta)
-        try:
-            with writing(self.path) as connection:
-                book = _whole(rows_of(connection, self.path), self.path)
-                owner = _limits(book, population, limit_epsilon, limit_delta)
-                _check_batches(book, entry)
-                if _records(book, owner) != _records(seen, owner):
-                    earlier = _mechanisms(book, owner.name)
-                    total = _within(owner, earlier, entry)
-                id, record = _record(connection, book, owner, entry)
-        except OverLimit:
-            raise _refusal(owner, earlier, entry) from None
-        return Receipt(id, record, owner.name, len(_records(book, owner)) + 1, _spent(owner, total), owner.limit_epsilon, owner.limit_delta)
+        never overspend, and other populations do not wait. When this returns, the record is on the disk, and was read back.
 
-    def afford(self, population: str, entry: Entry, *, limit_epsilon: float | None = None, limit_delta: float | None = None) -> Receipt:
+        ``held_back`` is a promise: nothing of the release can be seen by anybody before ``begin`` has been called with its id. A record that was
+        never begun, because its program failed or was killed, then keeps its batches from no one; and the very same release, asked for again,
+        takes over that record instead of paying twice. At most one output ever comes of a record, since a record begins once.
+        """
+        seen = self._whole()
+        terms = _terms(seen, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+        try:
+            with held(self.path, create=self._seen == UNSEEN) as file:
+                with file.transaction() as connection:
+                    book = _whole(self._sound(refreshed(seen, connection)), self.path)
+                    if _situation(book, terms.owner) != _situation(seen, terms.owner):
+                        terms = _asked(book, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+                    _check_batches(book, entry)
+                    taken = terms.waiting or _record(connection, book, terms.owner, entry, begun=not held_back)
+                file.confirm(lambda connection: _there(connection, taken, terms.owner))
+        except OverLimit:
+            raise _refusal(terms.owner, terms.earlier, entry) from None
+        self._seen = max(self._seen, taken)
+        return terms.receipt(book, *taken)
+
+    def afford(
+        self, population: str, entry: Entry, *, limit_epsilon: float | None = None, limit_delta: float | None = None, held_back: bool = False
+    ) -> Receipt:
         """What ``spend`` would answer now, or refuse; nothing is recorded, and no file is made."""
-        book = _whole(self._book(), self.path)
-        owner, _, total = _affordable(book, population, entry, limit_epsilon, limit_delta)
-        return Receipt(None, None, owner.name, len(_records(book, owner)) + 1, _spent(owner, total), owner.limit_epsilon, owner.limit_delta)
+        book = self._whole()
+        return _terms(book, population, entry, limit_epsilon, limit_delta, held_back=held_back).receipt(book, None, None)
+
+    def begin(self, id: int | None) -> None:
+        """Note that something of a release that was held back is about to be seen; from here on its batches are taken. Once only."""
+        number = _number(id)
+        with held(self.path) as file:
+            with file.transaction() as connection:
+                book = self._sound(_whole(book_of(connection, self.path), self.path))
+                row = next((each for each in book.rows if each.id == number), None)
+                if row is None:
+                    raise _no_release(number)
+                if row.begun is not None:
+                    raise InvalidInput(f"release {number} must begin once, got a second beginning: another run has taken it over. Spend again.")
+                _check_batches(book, parsed(row).entry, but=number)
+                _note_begun(connection, number, row.record)
+            file.confirm(lambda connection: connection.execute("SELECT 1 FROM begun WHERE release = ?", (number,)).fetchone() is not None)
 
     def publish(self, id: int | None, output: str) -> None:
         """Note that the output of a recorded release stands, and its SHA-256 digest. Noting the same again changes nothing."""
-        number, output = check_count("id", id, least=1, remedy="It is the id of a receipt."), check_digest("output", output)
-        with writing(self.path) as connection:
-            row = connection.execute("SELECT record, output FROM releases LEFT JOIN published ON release = id WHERE id = ?", (number,)).fetchone()
-            if row is None:
-                raise InvalidInput(f"id must be that of a recorded release, got {number}. `shuffledp ledger show` lists them.")
-            record, before = row
-            if before is not None and before != output:
-                raise InvalidInput(f"release {number} must be published once, got another output. Spend again for another release.")
-            if before is None:
-                now = _now()
-                connection.execute("INSERT INTO published VALUES (?, ?, ?, ?)", (number, now, output, output_seal(record, now, output)))
+        number, output = _number(id), check_digest("output", output)
+        with held(self.path) as file:
+            with file.transaction() as connection:
+                row = connection.execute(
+                    "SELECT record, output, begun FROM releases LEFT JOIN begun ON begun.release = id"
+                    " LEFT JOIN published ON published.release = id WHERE id = ?",
+                    (number,),
+                ).fetchone()
+                if row is None:
+                    raise _no_release(number)
+                record, before, begun = row
+                if before is not None and before != output:
+                    raise InvalidInput(f"release {number} must be published once, got another output. Spend again for another release.")
+                if begun is None:
+                    _note_begun(connection, number, record)
+                if before is None:
+                    now = _now()
+                    connection.execute("INSERT INTO published VALUES (?, ?, ?, ?)", (number, now, output, output_seal(record, now, output)))
+            file.confirm(lambda connection: connection.execute("SELECT output FROM published WHERE release = ?", (number,)).fetchone() == (output,))
 
     def total(self, population: str, adding: Entry | None = None) -> Guarantee:
         """Everything released about ``population``, composed; with ``adding``, as it would be."""
         book, name = self._book(), check_name(population)
         if book.population(name) is None and adding is None:
             raise _unknown(book, name)
-        return composed([*_mechanisms(book, name), *(() if adding is None else adding.mechanisms)])
+        return composed([*book.mechanisms(name), *(() if adding is None else adding.mechanisms)])
+
+    def more(self, population: str, like: Entry, *, limit_epsilon: float | None = None, limit_delta: float | None = None) -> int:
+        """How many more releases like this one fit within the limit of ``population``, one after the other; at most ``fit.MANY``."""
+        book = self._whole()
+        owner = _limits(book, population, limit_epsilon, limit_delta)
+        return more(book.mechanisms(owner.name), like, limit_epsilon=owner.limit_epsilon, limit_delta=owner.limit_delta)
 
     def populations(self) -> tuple[Population, ...]:
         """Every population, by name."""
@@ -123,45 +166,98 @@ class Ledger:
             raise _unknown(book, name)
         return book.releases(name)
 
-    def check(self) -> Check:
-        """The file, the chain of records, every entry and every total, checked again."""
+    def check(self, *, last: str | None = None) -> Check:
+        """The file, the chain of records, every entry and every total, checked again; and whether the record sealed ``last`` is still there."""
+        seal = None if last is None else check_digest("last", last)
         try:
-            return checked(self._book())
+            return checked(self._book(), seal)
         except Damaged as error:
-            return Check((str(error),), ())
+            return Check((error.fault,), ())
 
     def export(self) -> dict[str, Any]:
         """Everything as strict JSON, the same for the same ledger."""
-        return exported(_whole(self._book(), self.path))
+        return exported(self._whole())
 
     def _book(self) -> Book:
-        return read(self.path)
+        return self._sound(read(self.path))
+
+    def _whole(self) -> Book:
+        return _whole(self._book(), self.path)
+
+    def _sound(self, book: Book | None) -> Book:
+        """Refuse a book that is not the one that was seen before, and more; and a damaged one that was sound a moment ago."""
+        count, seal = self._seen
+        if book is None or (count and not book.damage and (len(book.rows) < count or book.rows[count - 1].record != seal)):
+            raise damaged(self.path, "records that were there a moment ago are gone; an older copy was put in its place, or somebody removed them")
+        if book.rows and not book.damage:
+            self._seen = max(self._seen, (len(book.rows), book.last))
+        return book
 
 
-def _check_batches(book: Book, entry: Entry) -> None:
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """Whose budget a release is charged to, what was released before, what it all becomes, and the record that waits for it, if one does."""
+
+    owner: Population
+    earlier: list[Mechanism]
+    total: Guarantee
+    waiting: tuple[int, str] | None
+
+    def receipt(self, book: Book, id: int | None, record: str | None) -> Receipt:
+        releases = len(_records(book, self.owner)) + (self.waiting is None)
+        names = lookalikes(self.owner.name, (each.name for each in book.populations))
+        return Receipt(id, record, self.owner.name, releases, _spent(self.owner, self.total), self.owner.limit_epsilon, self.owner.limit_delta, names)
+
+
+def _terms(book: Book, population: str, entry: Entry, limit_epsilon: float | None, limit_delta: float | None, *, held_back: bool) -> _Terms:
+    """The terms of a release that keeps the limit; one that does not is refused, with what would fit."""
+    _check_batches(book, entry)
+    try:
+        return _asked(book, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+    except OverLimit:
+        owner = _limits(book, population, limit_epsilon, limit_delta)
+        raise _refusal(owner, book.mechanisms(owner.name), entry) from None
+
+
+def _asked(book: Book, population: str, entry: Entry, limit_epsilon: float | None, limit_delta: float | None, *, held_back: bool) -> _Terms:
+    owner = _limits(book, population, limit_epsilon, limit_delta)
+    earlier, waiting = book.mechanisms(owner.name), _waiting(book, owner, entry) if held_back else None
+    return _Terms(owner, earlier, _within(owner, earlier, entry if waiting is None else None), waiting)
+
+
+def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | None:
+    """The record of the very same release that was never begun: all that it says is the same, so it is paid for."""
+    text = canonical(entry.as_json())
+    return next(((row.id, row.record) for row in book.rows if row.population == owner.name and row.begun is None and row.entry == text), None)
+
+
+def _situation(book: Book, owner: Population) -> list[tuple[str, bool]]:
+    """The seals of all that a population has released, and what of it was begun: equal situations, equal terms."""
+    return [(row.record, row.begun is None) for row in book.rows if row.population == owner.name]
+
+
+def _there(connection: sqlite3.Connection, taken: tuple[int, str], owner: Population) -> bool:
+    """Whether a record is there, is the last or followed by others, and counts for its population under its limits."""
+    limits = (owner.name, owner.limit_epsilon, owner.limit_delta)
+    found = connection.execute(
+        "SELECT id, record, population, limit_epsilon, limit_delta FROM releases NOT INDEXED, populations WHERE id = ? AND name = population", taken[:1]
+    ).fetchall()
+    count = connection.execute("SELECT count(*) FROM releases NOT INDEXED").fetchone()[0]
+    return found == [(*taken, *limits)] and count >= taken[0]
+
+
+def _check_batches(book: Book, entry: Entry, *, but: int | None = None) -> None:
     """Refuse reports that an earlier release holds together with others: the difference of the two shows what few people sent.
 
-    The very same batches again are the same multiset, which gives away nothing new; it is charged all the same.
+    The very same batches again are the same multiset, which gives away nothing new; it is charged all the same. A release of which nothing was
+    ever seen gives away nothing either.
     """
-    for release in book.releases():
-        if set(release.entry.batches) & set(entry.batches) and release.entry.batches != entry.batches:
+    for row, batches in book.sharing(entry.batches):
+        if row.begun is not None and row.id != but and batches != entry.batches:
             raise InvalidInput(
-                f"the reports of a release must be new, got some of release {release.id} with others: who compares the two sees what few people sent. "
+                f"the reports of a release must be new, got some of release {row.id} with others: who compares the two sees what few people sent. "
                 "Shuffle exactly the same files again, or let everybody encode anew."
             )
-
-
-def _affordable(
-    book: Book, population: str, entry: Entry, limit_epsilon: float | None, limit_delta: float | None
-) -> tuple[Population, list[Mechanism], Guarantee]:
-    """Whose budget it is, what was released before, and what it becomes with ``entry``, if that keeps the limit."""
-    owner = _limits(book, population, limit_epsilon, limit_delta)
-    _check_batches(book, entry)
-    earlier = _mechanisms(book, owner.name)
-    try:
-        return owner, earlier, _within(owner, earlier, entry)
-    except OverLimit:
-        raise _refusal(owner, earlier, entry) from None
 
 
 def _limits(book: Book, name: str, limit_epsilon: float | None, limit_delta: float | None) -> Population:
@@ -173,10 +269,7 @@ def _limits(book: Book, name: str, limit_epsilon: float | None, limit_delta: flo
         limit_delta = check_delta(check_probability("limit_delta", limit_delta, remedy="It is a small probability, such as 1e-6, well below 1/n."))
     known = book.population(name)
     if known is None:
-        if twin := next((each.name for each in book.populations if _letters(each.name) == _letters(name)), None):
-            raise InvalidInput(
-                f"a new population must differ from {twin!r} in more than case or blanks, got {name!r}. Did you mean {twin!r}? The same users share one budget."
-            )
+        check_new_name(name, [each.name for each in book.populations])
         if limit_epsilon is None or limit_delta is None:
             raise InvalidInput(f"the population {name!r} must have a limit, got none yet. Give --limit-epsilon and --limit-delta with its first release.")
         return Population(name, limit_epsilon, limit_delta, _now())
@@ -188,10 +281,10 @@ def _limits(book: Book, name: str, limit_epsilon: float | None, limit_delta: flo
     return known
 
 
-def _within(owner: Population, earlier: list[Mechanism], entry: Entry) -> Guarantee:
+def _within(owner: Population, earlier: list[Mechanism], entry: Entry | None) -> Guarantee:
     """The new total, if it keeps the limit."""
-    total = composed([*earlier, *entry.mechanisms])
-    if delta_at_most(total, owner.limit_epsilon) > owner.limit_delta:
+    total = composed([*earlier, *(() if entry is None else entry.mechanisms)])
+    if total.delta_at_most(epsilon=owner.limit_epsilon) > owner.limit_delta:
         raise OverLimit
     return total
 
@@ -202,7 +295,7 @@ def _spent(owner: Population, total: Guarantee) -> Bound:
     return replace(bound, lower=min(bound.lower, owner.limit_epsilon), upper=min(bound.upper, owner.limit_epsilon))
 
 
-def _record(connection: sqlite3.Connection, book: Book, owner: Population, entry: Entry) -> tuple[int, str]:
+def _record(connection: sqlite3.Connection, book: Book, owner: Population, entry: Entry, *, begun: bool) -> tuple[int, str]:
     """One more row, sealed after the last one."""
     if book.population(owner.name) is None:
         connection.execute("INSERT INTO populations VALUES (?, ?, ?, ?)", (owner.name, owner.limit_epsilon, owner.limit_delta, owner.created))
@@ -214,7 +307,14 @@ def _record(connection: sqlite3.Connection, book: Book, owner: Population, entry
         " VALUES (:id, :population, :recorded, :entry, :version, :previous, :record)",
         {**facts, "population": owner.name, "record": record},
     )
+    if begun:
+        _note_begun(connection, facts["id"], record)
     return facts["id"], record
+
+
+def _note_begun(connection: sqlite3.Connection, id: int, record: str) -> None:
+    now = _now()
+    connection.execute("INSERT INTO begun VALUES (?, ?, ?)", (id, now, begun_seal(record, now)))
 
 
 def _refusal(owner: Population, earlier: list[Mechanism], entry: Entry) -> OverLimit:
@@ -239,12 +339,8 @@ def _refusal(owner: Population, earlier: list[Mechanism], entry: Entry) -> OverL
 def _whole(book: Book, path: Path) -> Book:
     """Refuse to build on a damaged book."""
     if book.damage:
-        raise InvalidInput(f"the ledger {str(path)!r} must be intact, got: {book.damage[0]}. Restore it from a copy; `shuffledp ledger check` says more.")
+        raise damaged(path, book.damage[0])
     return book
-
-
-def _mechanisms(book: Book, population: str) -> list[Mechanism]:
-    return [each for release in book.releases(population) for each in release.entry.mechanisms]
 
 
 def _records(book: Book, owner: Population) -> list[str]:
@@ -252,9 +348,12 @@ def _records(book: Book, owner: Population) -> list[str]:
     return [row.record for row in book.rows if row.population == owner.name]
 
 
-def _letters(name: str) -> str:
-    """What is left of a name that case and blanks do not tell apart, nor characters that only look different."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+def _number(id: int | None) -> int:
+    return check_count("id", id, least=1, remedy="It is the id of a receipt.")
+
+
+def _no_release(number: int) -> InvalidInput:
+    return InvalidInput(f"id must be that of a recorded release, got {number}. `shuffledp ledger show` lists them.")
 
 
 def _unknown(book: Book, population: str) -> InvalidInput:

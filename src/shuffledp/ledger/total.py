@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from shuffledp.errors import InvalidInput
 from shuffledp.explanation import Explanation
 from shuffledp.guarantee import Guarantee, check_rounds
@@ -23,7 +21,7 @@ from shuffledp.pld import LossDistribution
 from shuffledp.profile import Bound
 from shuffledp.randomizers.base import End, Floats
 
-__all__ = ["EXACT", "Grouped", "composed", "delta_at_most", "harshest"]
+__all__ = ["EXACT", "Grouped", "composed", "harshest"]
 
 EXACT = 16  # so many different mechanisms are composed without the short cut
 
@@ -39,11 +37,6 @@ def composed(mechanisms: Iterable[Mechanism]) -> Guarantee:
     harsh, gentle = ([corner(group, harsh=end) for group in groups] for end in (True, False))
     mild, rounds = max(gentle, key=lambda each: each[1] * each[0].typical_loss ** 2)  # one kind by itself is a lower end; the one that leaks most
     return Grouped(_accounted(harsh), mild.compose(rounds), len(merged), len(harsh))
-
-
-def delta_at_most(total: Guarantee, epsilon: float) -> float:
-    """The upper end of ``total.delta(epsilon=epsilon)``, without the work for the lower one."""
-    return float(total._end("upper", np.array([epsilon]))[0])
 
 
 def harshest(mechanisms: Iterable[Mechanism]) -> list[Mechanism]:

@@ -22,6 +22,10 @@ class Spent:
     ledger: Ledger
     receipt: Receipt
 
+    def begin(self) -> None:
+        """Say, of a release that was held back, that its output is about to be seen: to be called just before a finished file is put in place."""
+        self.ledger.begin(self.receipt.id)
+
     def publish(self, digest: str) -> None:
         """Say that the output stands."""
         self.ledger.publish(self.receipt.id, digest)
@@ -61,16 +65,22 @@ class Budget:
             raise InvalidInput("--ledger must come with --population, got none. Name the people whose budget this is, for example --population app-users.")
         return cls(path, population, limit_epsilon, limit_delta)
 
-    def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = ()) -> Spent:
-        """Record one round of a design, or refuse it."""
-        ledger = Ledger(self.path)
-        return Spent(ledger, ledger.spend(self.population, entry_of(design, what, batches), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta))
+    def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = (), held_back: bool = False) -> Spent:
+        """Record one round of a design, or refuse it. With ``held_back``, nothing of it may be seen before ``Spent.begin``."""
+        ledger, entry = Ledger(self.path), entry_of(design, what, batches)
+        receipt = ledger.spend(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta, held_back=held_back)
+        return Spent(ledger, receipt)
 
     def afford(self, design: Design, what: str) -> dict[str, Any]:
-        """What spending would come to; nothing is recorded."""
+        """What spending would come to, and how many ``more`` like it would fit after it; nothing is recorded."""
         ledger = Ledger(self.path)
         receipt = ledger.afford(self.population, entry_of(design, what), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
-        return Spent(ledger, receipt).facts()
+        return Spent(ledger, receipt).facts() | {"more": max(self.more(design) - 1, 0)}
+
+    def more(self, design: Design) -> int:
+        """How many more rounds of a design fit within the limit."""
+        entry = entry_of(design, design.task)
+        return Ledger(self.path).more(self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta)
 
 
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shuffledp.files import check_new_folder, new_folder
+from shuffledp.files import check_new_folder, new_folder, write_table
 from shuffledp.plots import estimates_figure
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.release.facts import LEVEL
@@ -47,7 +46,4 @@ def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *,
 def _write_csv(path: Path, estimate: Estimate) -> None:
     """One row per label: each interval by itself, and all of them at once, at the level of the report."""
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows(zip(estimate.labels, *(column.tolist() for column in columns), strict=True))
+    write_table(path, COLUMNS, zip(estimate.labels, *(column.tolist() for column in columns), strict=True))
