@@ -124,11 +124,11 @@ def test_files_of_the_same_multiset_differ_only_in_their_order(tmp_path: Path) -
 def test_the_header_of_the_output_says_what_went_in(tmp_path: Path) -> None:
     rows, ticks = np.arange(100, dtype=np.uint8), []
     paths = [encoded(tmp_path, rows), encoded(tmp_path, rows, secure=False)]
-    made = shuffle_files(paths, tmp_path / "out", least=150, most=200, tick=ticks.append)
+    made = shuffle_files(paths, tmp_path / "out", least=150, most=200, tick=ticks.append).file
     assert made == open_reports(tmp_path / "out", stage="shuffled")
     assert (made.count, sum(ticks), made.header.batches, made.header.secure, made.header.batch) == (200, 200, 2, False, None)
     assert made.header.design == DESIGN
-    assert shuffle_files(paths[:1], tmp_path / "out", least=1).header.secure
+    assert shuffle_files(paths[:1], tmp_path / "out", least=1).file.header.secure
 
 
 def test_reports_of_every_shape_are_shuffled(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_what_must_not_be_shuffled_is_refused_and_nothing_is_written(tmp_path: P
         ([one, copy], {"least": 1}, r"must hold new reports, got those of .* again"),
         ([one, one], {"least": 1}, r"must hold new reports, got those of .* again"),
         ([], {"least": 1}, "must come in at least one file"),
-        ([one], {"least": 1, "check": krr.check_reports}, "reports must be from 0 to 49, got 99"),
+        ([one], {"least": 1, "check": krr.check_reports}, r"row 51 of .* must be a report of its design, got one that is none: reports must be from 0 to 49, got 50"),
     ]
     for paths, options, said in cases:
         with pytest.raises(InvalidInput, match=said):
@@ -198,4 +198,4 @@ def test_a_shuffler_that_is_killed_leaves_a_whole_file_or_none_and_no_buckets(tm
         if out.exists():
             assert len(rows_of(out)) == n
     assert all(left.name.endswith(".part") for left in tmp_path.iterdir() if left not in (path, out))
-    assert shuffle_files([path], out, least=n).count == n
+    assert shuffle_files([path], out, least=n).file.count == n

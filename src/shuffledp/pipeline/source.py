@@ -39,7 +39,17 @@ class Column:
     @property
     def title(self) -> str:
         """How messages call it."""
-        return f"column {self.name!r} of {self._table.title}"
+        return f"column {self.name!r} of {self.table_title}"
+
+    @property
+    def table_title(self) -> str:
+        """How messages call the table."""
+        return self._table.title
+
+    @property
+    def once(self) -> bool:
+        """Whether it can be read only once."""
+        return self._table.once
 
     def progress(self) -> float | None:
         """How much of the file has been read by now, from 0 to 1, if that is known."""
@@ -55,12 +65,15 @@ class Column:
             yield Batch(batch.column(self.name), None if self.ids is None else batch.column(self.ids))
 
 
-def open_column(path: str, column: str | None = None, *, kind: Kind, format: Format | None = None, ids: str | None = None) -> Column:
+def open_column(
+    path: str, column: str | None = None, *, kind: Kind, format: Format | None = None, ids: str | None = None, encoding: str | None = None
+) -> Column:
     """The column of that name in a CSV, Parquet or Arrow file, or "-" for standard input; a table with a single column needs no name.
 
-    ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or "number".
+    ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or "number". ``encoding`` is that of a CSV file, UTF-8
+    if it is left out.
     """
-    table = open_table(path, format)
+    table = open_table(path, format, encoding)
     if column is None:
         if len(table.names) > 1:
             raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table)}")
