@@ -155,7 +155,11 @@ def test_what_must_not_be_shuffled_is_refused_and_nothing_is_written(tmp_path: P
         ([one, copy], {"least": 1}, r"must hold new reports, got those of .* again"),
         ([one, one], {"least": 1}, r"must hold new reports, got those of .* again"),
         ([], {"least": 1}, "must come in at least one file"),
-        ([one], {"least": 1, "check": krr.check_reports}, r"row 51 of .* must be a report of its design, got one that is none: reports must be from 0 to 49, got 50"),
+        (
+            [one],
+            {"least": 1, "check": krr.check_reports},
+            r"row 51 of .* must be a report of its design, got one that is none: reports must be from 0 to 49, got 50",
+        ),
     ]
     for paths, options, said in cases:
         with pytest.raises(InvalidInput, match=said):

@@ -34,7 +34,9 @@ def design(tmp_path: Path, settled: Design) -> Path:
 
 
 def reports(path: Path, design: Design, rows: Any, ids: list[str | None] | None = None) -> Path:
-    write_reports(path, Header.encoded(design.as_json(), secure=True), [(np.asarray(rows, dtype=np.uint8), None if ids is None else pa.array(ids, pa.string()))])
+    write_reports(
+        path, Header.encoded(design.as_json(), secure=True), [(np.asarray(rows, dtype=np.uint8), None if ids is None else pa.array(ids, pa.string()))]
+    )
     return path
 
 
@@ -172,7 +174,7 @@ def encode(tmp_path: Path, design: Design, *more: object) -> Any:
     return run("encode", answers(tmp_path / "t.csv"), "--design", tmp_path / "d.json", "--out", tmp_path / "r", *more)
 
 
-def test_a_client_refuses_a_design_without_a_promise(tmp_path: Path, settled: Design) -> None:
+def test_a_client_refuses_a_design_without_a_promise(tmp_path: Path) -> None:
     """The attack of the issue: epsilon null and epsilon0 = 40 sent every true value."""
     naked = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon0=40.0, delta=1e-6))
     assert naked.facts["epsilon"] is None
