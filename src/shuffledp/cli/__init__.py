@@ -1,6 +1,7 @@
 """The command line: a set-up in, a certified answer out, as a table or as JSON.
 
 randomizers  the names and parameters of randomizers, as they are typed
+parsing      every option once, all that is missing at once
 setup        the options that all commands share, as one ``Setup``
 show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
@@ -8,6 +9,7 @@ compare      compare, bounds
 reproduce    the figures of the papers
 plan         which protocol for a task
 audit        attacks on the code that runs
+look         what a table holds, and a command to copy
 asking       the options of a question about a table
 release      histogram, frequency, mean: from a table to a defended answer
 stages       design, encode, shuffle, analyse: the same in parts; and example
@@ -30,6 +32,7 @@ import typer
 from shuffledp.cli import audit as _audit  # noqa: F401
 from shuffledp.cli import compare as _compare  # noqa: F401
 from shuffledp.cli import ledger as _ledger  # noqa: F401
+from shuffledp.cli import look as _look  # noqa: F401
 from shuffledp.cli import plan as _plan  # noqa: F401
 from shuffledp.cli import release as _release  # noqa: F401
 from shuffledp.cli import reproduce as _reproduce  # noqa: F401

@@ -13,6 +13,7 @@ from shuffledp import __version__, plots
 from shuffledp.calibration import Calibration
 from shuffledp.calibration import calibrate as solve
 from shuffledp.cli import show
+from shuffledp.cli.parsing import App
 from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, read_count, read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
 from shuffledp.errors import InvalidInput, check_count
@@ -34,7 +35,7 @@ LIMITS = {
 KRR = "--randomizer krr --k 16"
 PLAN, RUN, DEFEND, COMPARE = PANELS = ("Plan a collection", "Run it", "Defend it", "Compare with the literature")
 
-app = typer.Typer(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = App(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 
 def examples(*lines: str) -> str:

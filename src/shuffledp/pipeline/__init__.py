@@ -2,6 +2,7 @@
 
 opening  files that are one whole, and one sentence for those that are not
 tables   CSV, Parquet and Arrow, in batches
+look     a first look at a table
 source   one column of a table
 cleaning what of a messy table is forgiven
 values   its values as the randomizer takes them: places among the categories, or numbers within bounds
