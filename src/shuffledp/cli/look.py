@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 NOT_PRIVATE = "What you see here are true values: it is for the eyes of whoever holds the table, and nothing of it is protected."
 FROM_DATA = "The {what} in this command were taken from the data. Before you publish anything, replace them by those that are known without the data."
-LISTED, LONGEST_LIST, SPELLINGS = 12, 200, 5
+LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 
 
 @app.command("look", rich_help_panel=RUN, epilog=examples("look people.csv", "look people.csv --column city"))
@@ -128,6 +128,7 @@ class _Asked:
 def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _Asked:
     """The command that asks about a column, with the options that it needs."""
     rules, remarks = seen.cleaning(), list[str]()
+    what: str | None
     if seen.is_number and seen.lowest is not None and seen.highest is not None:
         lower, upper = _outwards(seen.lowest, seen.highest)
         words, what = ["mean", quote(source), "--column", quote(seen.name), "--lower", f"{lower:g}", "--upper", f"{upper:g}"], "bounds"
@@ -135,7 +136,8 @@ def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _A
         listed, many = _categories(seen, rules)
         words, what = ["histogram", quote(source), "--column", quote(seen.name), "--categories", quote(listed)], "categories"
         if many:
-            remarks.append("categories.txt must list the categories, one per line: there are too many, or too long ones, for a list.")
+            what = None
+            remarks.append("categories.txt is yours to write: the possible answers, one per line, as they are known without the data.")
     flags = {"--strip": rules.strip, "--ignore-case": rules.ignore_case}
     words += [flag for flag, given in flags.items() if given]
     valued = {
@@ -152,7 +154,7 @@ def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _A
         remarks.append(f"{whose.name!r} seems to say whose row it is, and some have several: --id counts each person once. Leave it out if that is wrong.")
     delta = f"1e-{max(6, math.ceil(math.log10(found.rows)) + 2)}"
     line = " ".join(["shuffledp", *words, "--epsilon", "1", "--delta", delta, "--out", "result"])
-    return _Asked(line, [FROM_DATA.format(what=what), *remarks])
+    return _Asked(line, [*([] if what is None else [FROM_DATA.format(what=what)]), *remarks])
 
 
 def _categories(seen: "Seen", rules: Any) -> tuple[str, bool]:

@@ -97,7 +97,7 @@ def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[st
     if "categories" in parameters and values.get("task") != "mean" and not any(values.get(name) for name in ("categories", "domain", "learn")):
         needed.append("categories")
     if values.get("task") == "mean":
-        needed += [name for name in ("lower", "upper") if values.get(name) is None]
+        needed += [name for name in ("lower", "upper") if name in parameters and values.get(name) is None]
     if "out" in parameters and "force" in parameters and values.get("out") is None and not values.get("dry_run"):
         needed.append("out")
     return needed

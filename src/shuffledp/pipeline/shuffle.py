@@ -10,6 +10,7 @@ whoever is told that all is well (``before``) is told so when nothing but the wr
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -184,9 +185,15 @@ def _check_count(reports: int, least: int, most: int | None, dropped: int = 0) -
 
 
 def _check_room(folder: Path, size: int) -> None:
-    """Refuse to begin where the output would not fit: what is begun has been paid for."""
+    """Refuse to begin where the output would not fit: what is begun has been paid for. Some systems and disks cannot tell beforehand."""
+    if not hasattr(os, "posix_fallocate"):
+        return
     with unwritable(folder), tempfile.TemporaryFile(dir=folder) as file:
-        os.posix_fallocate(file.fileno(), 0, size)
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            if error.errno not in {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}:
+                raise
 
 
 def _check_headers(files: Sequence[ReportsFile]) -> None:
