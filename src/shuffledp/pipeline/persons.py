@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
@@ -30,6 +31,7 @@ MEMORY = 1 << 28
 COMPARING = 64  # bytes that comparing one fingerprint takes
 BLOCK = 16  # bytes of the cipher
 AT_ONCE = 1 << 18  # ids that are read at once
+LONGEST = 1024  # bytes of an id
 
 
 class Chosen(NamedTuple):
@@ -50,13 +52,16 @@ class Persons:
 
     def add(self, ids: pa.Array, present: NDArray[np.bool_] | None, title: str) -> None:
         """Rows with their ids, and which of them hold a value (None for all); ``title`` names the table in messages."""
-        if ids.null_count:
+        texts = id_texts(ids)
+        lengths = pc.binary_length(texts)
+        if nameless := len(texts) - (pc.sum(pc.greater(lengths, 0)).as_py() or 0):
             raise InvalidInput(
-                f"ids in {title} must name everybody, got {ids.null_count:,} rows without one. "
-                "Fill them in, or remove those rows: nobody can tell whose they are."
+                f"ids in {title} must name everybody, got {nameless:,} rows without one. Fill them in, or remove those rows: nobody can tell whose they are."
             )
-        for start in range(0, len(ids), AT_ONCE):
-            self._spool.append(self._fingerprints(ids.slice(start, AT_ONCE)))
+        if (longest := pc.max(lengths).as_py() or 0) > LONGEST:
+            raise InvalidInput(f"ids in {title} must have at most {LONGEST:,} bytes, got one of {longest:,}. Take shorter ones: an id is a name, not a text.")
+        for start in range(0, len(texts), AT_ONCE):
+            self._spool.append(self._fingerprints(texts.slice(start, AT_ONCE)))
         self._present.append(np.ones(len(ids), dtype=np.bool_) if present is None else present)
 
     def choose(self, keep: Keep, *, rng: Rng = None) -> Chosen:
@@ -118,7 +123,7 @@ class Persons:
 
     def _fingerprints(self, ids: pa.Array) -> NDArray[np.uint64]:
         """CBC-MAC of each id, its length in the first block, so that no id is the beginning of another."""
-        binary = id_texts(ids).cast(pa.large_binary())
+        binary = ids.cast(pa.large_binary())
         ends = np.frombuffer(binary.buffers()[1], dtype=np.int64)[binary.offset : binary.offset + len(binary) + 1]
         starts, lengths = ends[:-1], np.diff(ends)
         content = np.frombuffer(binary.buffers()[2] or b"", dtype=np.uint8)

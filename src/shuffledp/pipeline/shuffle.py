@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
@@ -75,7 +76,7 @@ def shuffle_files(
         raise InvalidInput(f"{str(out)!r} must be a new file, got one of those to be shuffled. Choose another name.")
     folder, words, first = check_file(out).resolve().parent, source or SecureSource(), files[0].header
     with _Buckets(total, first.row_bytes, source=words, memory=memory, folder=folder) as buckets:
-        dropped = _read_all(files, buckets, check, drop=drop, memory=memory, folder=folder, tick=tick)
+        dropped = _read_all(files, buckets, check, drop=drop, least=least, memory=memory, folder=folder, tick=tick)
         _check_count(len(buckets), least, most, sum(dropped.values()))
         _check_room(folder, int(ROOM * first.row_bytes * len(buckets)) + SMALL)
         if before is not None:
@@ -144,10 +145,10 @@ def _scatter(chunk: NDArray[Any], spools: Sequence[Spool], source: Source) -> No
 
 
 def _read_all(
-    files: Sequence[ReportsFile], buckets: _Buckets, check: Check | None, *, drop: bool, memory: int, folder: Path, tick: Tick | None
+    files: Sequence[ReportsFile], buckets: _Buckets, check: Check | None, *, drop: bool, least: int, memory: int, folder: Path, tick: Tick | None
 ) -> dict[Path, int]:
     """Check and keep every report; how many of each file were dropped."""
-    dropped, named = dict[Path, int](), list[tuple[ReportsFile, int]]()
+    dropped, named, total = dict[Path, int](), list[tuple[ReportsFile, int]](), sum(file.count for file in files)
     with Persons(memory=memory, folder=folder) as persons:
         for file in files:
             dropped[file.path], people = 0, 0
@@ -155,11 +156,12 @@ def _read_all(
                 buckets.append(rows.reports)
                 dropped[file.path] += rows.dropped
                 if rows.ids is not None:
-                    ids = rows.ids.drop_null()  # of whom nothing is known, nothing can be compared
+                    ids = rows.ids.filter(pc.greater(pc.binary_length(rows.ids), 0))  # of whom nothing is known, nothing can be compared
                     persons.add(ids, None, repr(str(file.path)))
                     people += len(ids)
                 if tick is not None:
                     tick(len(rows.reports) + rows.dropped)
+                _check_count(total - sum(dropped.values()), least, None, sum(dropped.values()))  # no need to read on
             named.append((file, people))
         again = persons.repeated()
     ends = np.cumsum([people for _, people in named])
