@@ -26,6 +26,7 @@ import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.pipeline import Header, open_reports, shuffle_files, write_reports
 from shuffledp.pipeline.shuffle import SORTING, shuffled
+from shuffledp.pipeline.spool import Spool
 from shuffledp.sampling import SecureSource, SeededSource
 from tests.pipeline.tables import small_files
 from tests.sampling.enumerated import laws
@@ -124,11 +125,11 @@ def test_files_of_the_same_multiset_differ_only_in_their_order(tmp_path: Path) -
 def test_the_header_of_the_output_says_what_went_in(tmp_path: Path) -> None:
     rows, ticks = np.arange(100, dtype=np.uint8), []
     paths = [encoded(tmp_path, rows), encoded(tmp_path, rows, secure=False)]
-    made = shuffle_files(paths, tmp_path / "out", least=150, most=200, tick=ticks.append)
+    made = shuffle_files(paths, tmp_path / "out", least=150, most=200, tick=ticks.append).file
     assert made == open_reports(tmp_path / "out", stage="shuffled")
     assert (made.count, sum(ticks), made.header.batches, made.header.secure, made.header.batch) == (200, 200, 2, False, None)
     assert made.header.design == DESIGN
-    assert shuffle_files(paths[:1], tmp_path / "out", least=1).header.secure
+    assert shuffle_files(paths[:1], tmp_path / "out", least=1).file.header.secure
 
 
 def test_reports_of_every_shape_are_shuffled(tmp_path: Path) -> None:
@@ -155,7 +156,11 @@ def test_what_must_not_be_shuffled_is_refused_and_nothing_is_written(tmp_path: P
         ([one, copy], {"least": 1}, r"must hold new reports, got those of .* again"),
         ([one, one], {"least": 1}, r"must hold new reports, got those of .* again"),
         ([], {"least": 1}, "must come in at least one file"),
-        ([one], {"least": 1, "check": krr.check_reports}, "reports must be from 0 to 49, got 99"),
+        (
+            [one],
+            {"least": 1, "check": krr.check_reports},
+            r"row 51 of .* must be a report of its design, got one that is none: reports must be from 0 to 49, got 50",
+        ),
     ]
     for paths, options, said in cases:
         with pytest.raises(InvalidInput, match=said):
@@ -198,4 +203,59 @@ def test_a_shuffler_that_is_killed_leaves_a_whole_file_or_none_and_no_buckets(tm
         if out.exists():
             assert len(rows_of(out)) == n
     assert all(left.name.endswith(".part") for left in tmp_path.iterdir() if left not in (path, out))
-    assert shuffle_files([path], out, least=n).count == n
+    assert shuffle_files([path], out, least=n).file.count == n
+
+
+@pytest.mark.parametrize("fault", ["spooling", "a changed page", "interrupted", "cut off"])
+def test_nobody_is_told_that_all_is_well_before_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    """``before`` spends a budget: whatever goes wrong with reading and keeping reports must come first, and leave nothing."""
+    paths, out, told = [encoded(tmp_path, np.arange(200_000, dtype=np.uint64)) for _ in range(2)], tmp_path / "out", list[int]()
+    content = bytearray(paths[1].read_bytes())
+    if fault == "a changed page":
+        content[len(content) // 3] ^= 1
+    paths[1].write_bytes(content[: len(content) // 2] if fault == "cut off" else content)
+    if fault == "interrupted":
+        whole = Spool.append
+
+        def late(spool: Spool, rows: NDArray[Any]) -> None:
+            whole(spool, rows)
+            if len(spool) > 1000:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(Spool, "append", late)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises((InvalidInput, KeyboardInterrupt)), small_files(1 << 14 if fault == "spooling" else 1 << 30):
+        shuffle_files(paths, out, least=1, memory=1 << 20, before=lambda: told.append(1))
+    assert not told
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_the_control_is_told_once_everything_is_kept(tmp_path: Path) -> None:
+    told: list[bool] = []
+    path, out = encoded(tmp_path, np.zeros(1000, dtype=np.uint8)), tmp_path / "out"
+    shuffle_files([path], out, least=1, before=lambda: told.append(out.exists()))
+    assert told == [False]
+
+
+def test_so_many_bad_reports_that_the_promise_fails_are_not_all_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.pipeline.reports.batch_rows", lambda _: 100)
+    path, ticks, krr = encoded(tmp_path, np.full(10_000, 200, dtype=np.uint8)), list[int](), sdp.KRR(k=3, epsilon0=1.0)
+    with pytest.raises(InvalidInput, match="must be at least the 9990 that were promised, got 9900 without the 100 that were dropped"):
+        shuffle_files([path], tmp_path / "out", least=9990, check=krr.check_reports, drop=True, tick=ticks.append)
+    assert sum(ticks) == 100
+
+
+@pytest.mark.parametrize(
+    "randomizer", [sdp.OLH(k=100, epsilon0=2.0), sdp.RAPPOR(k=20, epsilon0=2.0), sdp.SubsetSelection(k=30, epsilon0=2.0), sdp.Hadamard(k=100, epsilon0=1.0)]
+)
+def test_illegal_reports_of_every_shape_are_dropped_and_no_others(tmp_path: Path, randomizer: Any) -> None:
+    reports = randomizer.randomize(np.arange(300) % randomizer.k)
+    bad = np.array([7, 8, 150, 299])
+    spoilt = reports.copy()
+    spoilt[bad] = np.iinfo(reports.dtype).max
+    path = encoded(tmp_path, spoilt)
+    with pytest.raises(InvalidInput, match=r"row 8 of .* must be a report of its design"):
+        shuffle_files([path], tmp_path / "out", least=1, check=randomizer.check_reports)
+    made = shuffle_files([path], tmp_path / "out", least=296, check=randomizer.check_reports, drop=True)
+    assert made.dropped == {path: 4}
+    assert Counter(map(bytes, rows_of(tmp_path / "out"))) == Counter(map(bytes, np.delete(reports, bad, axis=0)))

@@ -97,7 +97,7 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "a ledger nowhere": ((*COUNT, *LIST, *PROMISE, "--ledger", "nowhere/x.sqlite", *LEDGER[2:], *OUT), "must exist, got none"),
     # the stages
     "unknown task": (("design", "median", *LIST, "--n", 100, *PROMISE, "--out", "d.json"), "the task must be one of"),
-    "a mean without bounds": (("design", "mean", "--n", 100, *PROMISE, "--out", "d.json"), "a mean needs --lower and --upper"),
+    "a mean without bounds": (("design", "mean", "--n", 100, *PROMISE, "--out", "d.json"), "Missing options '--lower' and '--upper'"),
     "nobody": (("design", "histogram", *LIST, "--n", 0, *PROMISE, "--out", "d.json"), "n must be at least 1"),
     "a design into a folder": (("design", "histogram", *LIST, "--n", 100, *PROMISE, "--out", "full"), "must be a file, got a folder"),
     "no design": (("encode", "people.parquet", "--design", "d.json", "--column", "city", "--out", "r.parquet"), "Check the name"),

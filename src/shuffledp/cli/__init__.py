@@ -3,6 +3,7 @@
 listing      every command, for the help; their modules are loaded when they are called
 running      one run: exit codes and errors
 randomizers  the names and parameters of randomizers, as they are typed
+parsing      every option once, all that is missing at once
 setup        the options that all commands share, as one ``Setup``
 show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
@@ -10,6 +11,7 @@ compare      compare, bounds
 reproduce    the figures of the papers
 plan         which protocol for a task
 audit        attacks on the code that runs
+look         what a table holds, and a command to copy
 asking       the options of a question about a table
 release      histogram, frequency, mean: from a table to a defended answer
 stages       design, encode, shuffle, analyse: the same in parts; and example

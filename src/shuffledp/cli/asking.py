@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.setup import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
@@ -12,20 +12,25 @@ from shuffledp.errors import InvalidInput
 from shuffledp.release.budget import Budget
 from shuffledp.release.terms import Categories, Promise, read_categories
 
+if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.pipeline.cleaning import Cleaning
+
 __all__ = [
     "BUDGET_OPTIONS",
     "CATEGORY_OPTIONS",
+    "MESSY_OPTIONS",
     "OUTPUT_OPTIONS",
     "PROMISE_OPTIONS",
     "TABLE",
     "TABLE_OPTIONS",
     "Asking",
     "Keeping",
+    "Reading",
     "with_asking",
     "with_counting",
 ]
 
-TABLE, BUDGET = "The table", "The budget"
+TABLE, MESSY, BUDGET = "The table", "If the table is messy", "The budget"
 FORMATS = ("csv", "parquet", "arrow")
 
 
@@ -57,6 +62,16 @@ LEARN = option(
 TABLE_OPTIONS = [
     option("column", TABLE, "The column to ask about; a table with a single one needs no name.", metavar="NAME"),
     option("format", TABLE, f"One of {', '.join(FORMATS)}; left out, the file's first bytes say.", metavar="NAME"),
+    option("ids", TABLE, "The column that says whose row it is: one row of each person takes part.", metavar="NAME", flag="id"),
+    option("keep", TABLE, "Of a person with several rows that hold a value: first or random; left out, first.", metavar="NAME"),
+]
+MESSY_OPTIONS = [
+    option("strip", MESSY, "Overlook blanks before and behind a text.", default=False, annotation=bool),
+    option("ignore_case", MESSY, "Overlook upper and lower case, and how accents are composed.", default=False, annotation=bool, flag="ignore-case"),
+    option("na", MESSY, "Texts that mean a missing value, such as NA,N/A.", metavar="LIST"),
+    option("decimal", MESSY, "The decimal mark of numbers: . or ,", metavar="MARK"),
+    option("thousands", MESSY, "What stands between thousands, such as . in 1.234,5.", metavar="MARK"),
+    option("encoding", MESSY, "Of CSV: how its letters are written, such as latin-1 or utf-16; left out, utf-8.", metavar="NAME"),
 ]
 
 
@@ -76,12 +91,43 @@ class Keeping:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What the shared options describe."""
+class Reading:
+    """How a table is read: which column, whose rows, and what is forgiven."""
 
     source: str
     column: str | None
     format: str | None
+    ids: str | None
+    keep: str
+    cleaning: "Cleaning"
+    encoding: str | None
+
+    @classmethod
+    def taken(cls, options: dict[str, Any]) -> Self:
+        """Take what belongs here out of the options of a command."""
+        from shuffledp.pipeline.cleaning import Cleaning, check_encoding
+        from shuffledp.pipeline.persons import KEEPING
+
+        source, column, format, ids, keep = (options.pop(name) for name in ("source", "column", "format", "ids", "keep"))
+        strip, ignore_case, na, decimal, thousands, encoding = (options.pop(name) for name, _ in MESSY_OPTIONS)
+        if keep is not None and ids is None:
+            raise InvalidInput("--keep must come with --id, got none. Name the column that says whose row it is.")
+        if keep not in (None, *KEEPING):
+            raise InvalidInput(f"--keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows says something.")
+        words = () if na is None else tuple(part.strip() for part in na.split(","))
+        cleaning = Cleaning(strip=strip, ignore_case=ignore_case, na=words, decimal=decimal or ".", thousands=thousands)
+        return cls(source, column, format, ids, keep or "first", cleaning, None if encoding is None else check_encoding(encoding))
+
+    def fields(self) -> dict[str, Any]:
+        """The same as arguments."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the shared options describe."""
+
+    reading: Reading
     title: str | None
     promise: Promise
     budget: Budget | None
@@ -99,9 +145,6 @@ class Asking:
     def of(
         cls,
         *,
-        source: str,
-        column: str | None,
-        format: str | None,
         title: str | None,
         epsilon: float,
         delta: float,
@@ -115,16 +158,18 @@ class Asking:
         force: bool,
         dry_run: bool,
         as_json: bool,
+        **table: Any,
     ) -> Self:
         """Sort the options."""
         promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
         budget = Budget.of(ledger, population, limit_epsilon, limit_delta)
-        return cls(source, column, format, title, promise, budget, Keeping(out, force, as_json), dry_run)
+        return cls(Reading.taken(table), title, promise, budget, Keeping(out, force, as_json), dry_run)
 
 
 ASKED = [
     argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"),
     *TABLE_OPTIONS,
+    *MESSY_OPTIONS,
     *PROMISE_OPTIONS,
     *BUDGET_OPTIONS,
     *OUTPUT_OPTIONS,

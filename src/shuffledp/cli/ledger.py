@@ -8,7 +8,8 @@ import typer
 
 from shuffledp import plots
 from shuffledp.cli import show
-from shuffledp.cli.commands import DEFEND, app, examples
+from shuffledp.cli.listing import DEFEND, app, examples
+from shuffledp.cli.parsing import App
 from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
 from shuffledp.files import check_file, replace_file
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 UNPUBLISHED = "A release that is recorded but not published counts as well: its output may never have stood, and nobody can tell what was seen of it."
-ledger = typer.Typer(name="ledger", rich_markup_mode="rich", no_args_is_help=True, help="What was released about a population, and what it adds up to.")
+ledger = App(name="ledger", rich_markup_mode="rich", no_args_is_help=True, help="What was released about a population, and what it adds up to.")
 app.add_typer(ledger, rich_help_panel=DEFEND)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from shuffledp import __version__
+from shuffledp.cli.parsing import App
 from shuffledp.cli.randomizers import KINDS
 
 __all__ = ["COMPARE", "DEFEND", "KRR", "LISTED", "PLAN", "RUN", "Listed", "app", "examples", "load"]
@@ -32,6 +33,7 @@ LISTED = (
     Listed("explain", "commands", PLAN, "Which theorem certifies the answer, what it assumes, and every other bound beside it."),
     Listed("curve", "commands", PLAN, "delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV."),
     Listed("plan", "plan", PLAN, "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send."),
+    Listed("look", "look", RUN, "What a table holds, what would go wrong with it, and a command to copy. It shows true values, to you alone."),
     Listed("histogram", "release", RUN, "How many people hold each of a few categories: from a table to estimates, a figure and a report."),
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
@@ -58,7 +60,7 @@ LISTED = (
     Listed("reproduce", "reproduce", COMPARE, "The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and SVG."),
 )
 
-app = typer.Typer(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = App(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 
 def examples(*lines: str) -> str:
@@ -72,7 +74,7 @@ def _randomizers() -> str:
 
 
 FIRST = examples(
-    "histogram people.csv --column city --categories cities.txt \\\n  --epsilon 1 --delta 1e-6 --out result",  # in lines that no terminal wraps
+    "histogram people.csv --column city --categories cities.txt --epsilon 1 --delta 1e-6 --out result",
     f"epsilon {KRR} --epsilon0 4 --n 10000 --delta 1e-6",
 )
 

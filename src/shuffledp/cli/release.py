@@ -9,7 +9,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
-from shuffledp.cli.commands import RUN, app, examples
+from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.randomizers import read_number
 from shuffledp.plots import rounded
 from shuffledp.protocols.frequency import METHODS
@@ -71,7 +71,7 @@ def _answer(asking: Asking, **asked: Any) -> None:
     from shuffledp.release.run import release
     from shuffledp.release.write import check_folder
 
-    question, keeping = Question(source=asking.source, column=asking.column, format=asking.format, title=asking.title, **asked), asking.keeping
+    question, keeping = Question(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
     with show.progress("reading") as watched:

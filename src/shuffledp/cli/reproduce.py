@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.cli import show
-from shuffledp.cli.commands import COMPARE, app, examples
+from shuffledp.cli.listing import COMPARE, app, examples
 from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
 from shuffledp.experiments.base import Experiment

@@ -21,6 +21,7 @@ __all__ = [
     "as_json",
     "bullets",
     "cautions",
+    "command",
     "crowd",
     "duration",
     "exactly",
@@ -77,6 +78,11 @@ def sentences(lines: Iterable[str]) -> None:
     """Print text, wrapped to the terminal."""
     for line in lines:
         Console(highlight=False).print(Text(line))
+
+
+def command(line: str, before: str = "") -> None:
+    """Print a command that is to be copied: on one line, however narrow the terminal."""
+    print(f"{before}{line}")
 
 
 def bullets(lines: Iterable[str]) -> None:

@@ -2,13 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shuffledp.canonical import digest_of
 from shuffledp.cli import show
-from shuffledp.cli.asking import BUDGET_OPTIONS, CATEGORY_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, TABLE, TABLE_OPTIONS, Keeping
-from shuffledp.cli.commands import RUN, app, examples
+from shuffledp.cli.asking import BUDGET_OPTIONS, CATEGORY_OPTIONS, MESSY_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, TABLE, TABLE_OPTIONS, Keeping, Reading
+from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.release import show_release
 from shuffledp.cli.setup import ANSWER, AS_JSON, QUESTION
@@ -20,11 +22,16 @@ from shuffledp.protocols.plan import TASKS
 from shuffledp.release.budget import Budget
 from shuffledp.release.terms import Promise, read_categories
 
+if TYPE_CHECKING:
+    from shuffledp.pipeline.tables import Kind
+
 __all__: list[str] = []
 
 File = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
+Settled = Annotated[Path | None, typer.Option("--design", metavar="FILE", help="What was settled; left out, the files are believed.", rich_help_panel=QUESTION)]
+UNSETTLED = "nobody compared it with the one that was settled. --design does."
 with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
 with_budget = sharing(dict(BUDGET_OPTIONS), lambda **options: Budget.of(*options.values()))
 
@@ -76,7 +83,7 @@ def design(
         return show.as_json(
             {"design": made.as_json(), "digest": made.digest, "lower": bound.lower, "upper": bound.upper, "bits": protocol.bits, "out": str(out)}
         )
-    return show.answer(
+    show.answer(
         f"{task}: {n:,} people, at least {made.facts['least']:,} of them honest",
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
@@ -84,42 +91,63 @@ def design(
             ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
             ("bits", f"{protocol.bits}", "in a report"),
         ],
-        [f"Written to {out}. Next: shuffledp encode FILE --design {out} --column NAME --out reports.parquet"],
+        [f"Written to {out}."],
     )
+    return show.command(f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet", "Next: ")
 
 
 @app.command("encode", rich_help_panel=RUN, epilog=examples("encode values.csv --design city.json --column city --out reports.parquet"))
-@sharing(dict([argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"), *TABLE_OPTIONS, AS_JSON]), dict)
+@sharing(dict([argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"), *TABLE_OPTIONS, *MESSY_OPTIONS, AS_JSON]), dict)
 def encode(
     table: dict[str, Any],
     design: Annotated[Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)],
     out: File,
     missing: Annotated[str | None, typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE)] = None,
     clip: Annotated[bool, typer.Option("--clip", help="Of a mean: move values outside to the nearest bound.", rich_help_panel=TABLE)] = False,
-    ids: Annotated[str | None, typer.Option("--id", metavar="NAME", help="A column to carry along; the shuffler drops it.", rich_help_panel=TABLE)] = None,
+    most: Annotated[
+        float | None,
+        typer.Option(
+            "--most-epsilon0",
+            parser=read_number,
+            metavar="NUMBER",
+            help="Refuse a design whose single report says more than this, whatever it promises.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
-    """On the clients' side: values to randomised reports. What leaves here is noisy already."""
+    """On the clients' side: values to randomised reports. What leaves here is noisy already; ids go to the shuffler, who drops them."""
     from shuffledp.pipeline import open_column
     from shuffledp.release import run
+    from shuffledp.release.clients import check_client, exposure
 
-    run.check_apart(check_new_file(out, replace=force), design, Path(table["source"]))
+    as_json = table.pop("as_json")
+    reading = Reading.taken(table)
+    run.check_apart(check_new_file(out, replace=force), design, Path(reading.source))
     settled = run.read_design(design)
-    kind = "number" if settled.task == "mean" else "text"
+    check_client(settled, most)
+    kind: Kind = "number" if settled.task == "mean" and not reading.cleaning.reads_numbers else "text"
     with show.progress("encoding") as watched:
-        column = open_column(table["source"], table["column"], kind=kind, format=table["format"], ids=ids)  # type: ignore[arg-type]
-        done = run.encode(settled, column, out, missing=missing, clip=clip, force=force, tick=watched(column.rows, column.progress))
-    if table["as_json"]:
-        return show.as_json({"out": str(out), "reports": done.count, "design": settled.digest, "batch": done.header.batch})
-    return show.sentences([f"{done.count:,} reports written to {out}. Next: shuffledp shuffle {out} --out shuffled.parquet"])
+        column = open_column(reading.source, reading.column, kind=kind, format=reading.format, ids=reading.ids, encoding=reading.encoding)  # type: ignore[arg-type]
+        tick = watched(column.rows, column.progress)
+        rules: dict[str, Any] = {"missing": missing, "clip": clip, "cleaning": reading.cleaning, "keep": reading.keep, "most_epsilon0": most}
+        done = run.encode(settled, column, out, **rules, force=force, tick=tick)
+    if as_json:
+        facts = {"out": str(out), "reports": done.file.count, "missing": done.missing, "repeated": done.repeated, "design": settled.digest}
+        promise = {"epsilon": settled.facts["epsilon"], "delta": settled.facts["delta"], "epsilon0": settled.protocol.randomizer.epsilon0}
+        return show.as_json(facts | {"batch": done.file.header.batch} | promise, exposure(settled)[2:])
+    without = f", {done.missing:,} without a value left out" * bool(done.missing)
+    again = f", {done.repeated:,} rows left out whose person has another one" if done.repeated else ""
+    show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposure(settled)])
+    return show.command(f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: ")
 
 
 @app.command(
     "shuffle",
     rich_help_panel=RUN,
     epilog=examples(
-        "shuffle reports.parquet --out shuffled.parquet",
-        "shuffle phones.parquet tablets.parquet --out shuffled.parquet",
+        "shuffle reports.parquet --design city.json --out shuffled.parquet",
+        "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
     ),
 )
 @with_budget
@@ -127,35 +155,55 @@ def shuffle(
     budget: Budget | None,
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
     out: File,
+    design: Settled = None,
+    drop: Annotated[
+        bool, typer.Option("--drop-invalid", help="Leave out reports that the design never sends, and count them.", rich_help_panel=QUESTION)
+    ] = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised are refused."""
+    """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised are refused.
+
+    Every report is checked before the budget is spent, and nothing is written before that. A person whose id comes twice is refused.
+    """
     from shuffledp.release import run
 
+    settled = None if design is None else run.read_design(design)
     with show.progress("shuffling") as watched:
-        done, spent = run.shuffle(reports, out, budget=budget, force=force, tick=watched(None, lambda: None))
-    ledger = None if spent is None else spent.facts()
+        done = run.shuffle(reports, out, design=settled, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None))
+    ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
-        return show.as_json({"out": str(out), "reports": done.count, "batches": done.header.batches, "ledger": ledger})
-    show.sentences([f"{done.count:,} reports written to {out}, in random order. Next: shuffledp analyse {out} --out result"])
+        facts = {"out": str(out), "reports": done.file.count, "batches": done.file.header.batches, "ledger": ledger}
+        files = {str(path): count for path, count in done.dropped.items() if count}
+        return show.as_json(
+            facts | {"dropped": dropped, "dropped_by_file": files, "design": digest_of(dict(done.file.header.design)), "design_given": settled is not None}
+        )
+    show.sentences([f"{done.file.count:,} reports written to {out}, in random order."])
+    if dropped:
+        show.sentences([f"{dropped:,} invalid reports were dropped:"])
+        show.bullets(f"{count:,} of {path}" for path, count in done.dropped.items() if count)
+    if settled is None:
+        show.sentences([f"The design is the one that the {'files name themselves' if len(reports) > 1 else 'file names itself'}; {UNSETTLED}"])
     if ledger is not None:
         show.sentences([f"Budget of {ledger['population']!r}: {rounded(ledger['total']['upper'], up=True)} of {ledger['limit']['epsilon']:g} spent."])
-    return None
+    given = "" if design is None else f" --design {quote(str(design))}"
+    return show.command(f"shuffledp analyse {quote(str(out))}{given} --out result", "Next: ")
 
 
-@app.command("analyse", rich_help_panel=RUN, epilog=examples("analyse shuffled.parquet --out result"))
+@app.command("analyse", rich_help_panel=RUN, epilog=examples("analyse shuffled.parquet --design city.json --out result"))
 @sharing(dict([argument("source", "What `shuffledp shuffle` wrote.", metavar="FILE", annotation=Path), *OUTPUT_OPTIONS, AS_JSON]), dict)
 def analyse(
     given: dict[str, Any],
+    design: Settled = None,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="A headline for the report.", rich_help_panel=ANSWER)] = None,
 ) -> None:
     """At the analyst: shuffled reports to estimates, a figure and a report."""
     from shuffledp.release import run
 
     keeping = Keeping(given["out"], given["force"], given["as_json"])
+    settled = None if design is None else run.read_design(design)
     with show.progress("counting") as watched:
-        made = run.analyse(given["source"], keeping.folder(), title=title, force=keeping.force, tick=watched(None, lambda: None))
+        made = run.analyse(given["source"], keeping.folder(), design=settled, title=title, force=keeping.force, tick=watched(None, lambda: None))
     show_release(made, as_json=keeping.as_json)
 
 
@@ -176,5 +224,5 @@ def example(
     if as_json:
         return show.as_json({"out": str(folder), "files": list(FILES)})
     show.files(folder, FILES)
-    asked = f"shuffledp histogram {folder / 'affairs.csv'} --column affair --categories yes,no --epsilon 1 --delta 1e-6 --out result"
-    return show.sentences([f"\nTry: {asked}"])
+    asked = f"shuffledp histogram {quote(str(folder / 'affairs.csv'))} --column affair --categories yes,no --epsilon 1 --delta 1e-6 --out result"
+    return show.command(asked, "\nTry: ")

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.cli import show
-from shuffledp.cli.commands import DEFEND, app, examples
+from shuffledp.cli.listing import DEFEND, app, examples
 from shuffledp.cli.setup import ANSWER
 from shuffledp.errors import InvalidInput
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -26,9 +26,10 @@ from shuffledp.canonical import canonical
 from shuffledp.errors import InvalidInput
 from shuffledp.files import replace_file
 from shuffledp.pipeline.opening import DAMAGED, PARQUET, first_bytes, open_parquet, readable
+from shuffledp.pipeline.persons import id_texts
 from shuffledp.pipeline.spool import batch_rows
 
-__all__ = ["Check", "Header", "ReportsFile", "Stage", "open_reports", "write_reports"]
+__all__ = ["Check", "Header", "ReportsFile", "Rows", "Stage", "open_reports", "write_reports"]
 
 Stage = Literal["encoded", "shuffled"]
 Check = Callable[[NDArray[Any]], NDArray[Any]]
@@ -36,6 +37,10 @@ KEY, SEAL, FORMAT, VERSION = b"shuffledp", b"shuffledp-sha256", "shuffledp-repor
 DTYPES = ("uint8", "uint16", "uint32", "uint64")
 MOST_WIDTH = 1 << 20
 MADE_BY = {"encoded": "Give what `shuffledp encode` wrote.", "shuffled": "Shuffle it first: shuffledp shuffle."}
+ILLEGAL = {
+    "encoded": "Leave the file out, or drop such reports and have them counted: --drop-invalid.",
+    "shuffled": "No shuffler of this package writes it; ask for the file again.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +128,58 @@ class Header:
         return np.frombuffer(column.buffers()[1], dtype=np.uint8)[start : start + size].view(self.dtype).reshape(len(column), self.width)
 
 
+class Rows(NamedTuple):
+    """Some reports of a file, the ids beside them if there are any and they were asked for, and how many illegal reports were ``dropped``."""
+
+    reports: NDArray[Any]
+    ids: pa.Array | None
+    dropped: int
+
+
 @dataclass(frozen=True, slots=True)
 class ReportsFile:
-    """A file of ``count`` reports, whose header has been read and whose rows have not."""
+    """A file of ``count`` reports, ``named`` if ids stand beside them, whose header has been read and whose rows have not."""
 
     path: Path
     header: Header
     count: int
+    named: bool = False
 
     def batches(self, *, check: Check | None = None) -> Iterator[NDArray[Any]]:
         """The reports in their order; ``check`` refuses those that the law never sends: a randomizer's ``check_reports``."""
-        came, title = 0, repr(str(self.path))
+        return (rows.reports for rows in self.rows(check=check))
+
+    def rows(self, *, check: Check | None = None, drop: bool = False, ids: bool = False) -> Iterator[Rows]:
+        """The same with their ``ids``; with ``drop``, reports that ``check`` refuses are left out and counted.
+
+        The file is opened again here. One that meanwhile became another is refused, and so are rows that are not those it names.
+        """
+        came, title, wanted = 0, repr(str(self.path)), ["report", "id"] if ids and self.named else ["report"]
         with (
             readable(title, "file of reports"),
             open_parquet(self.path, title, pre_buffer=False, page_checksum_verification=True) as file,
         ):
-            for batch in file.iter_batches(batch_rows(self.header.row_bytes), columns=["report"], use_threads=False):
-                rows = self.header._rows(batch.column(0))
-                yield rows if check is None else check(rows)
-                came += len(rows)
+            if _described(self.path, file, title) != self:
+                raise InvalidInput(f"{title} must stay as it is while it is read, got another file of that name. Run it again when nobody writes there.")
+            for batch in file.iter_batches(batch_rows(self.header.row_bytes), columns=wanted, use_threads=False):
+                reports = self.header._rows(batch.column(0))
+                legal = None if check is None else _legal(reports, check)
+                if legal is not None and not drop:
+                    raise self._illegal(reports, came, legal, check)
+                yield _kept(reports, batch.column(1) if len(wanted) == 2 else None, legal)
+                came += len(reports)
         if came != self.count:
             raise InvalidInput(f"{title} must hold the {self.count} reports it names, got {came}. {DAMAGED}")
+
+    def _illegal(self, reports: NDArray[Any], before: int, legal: NDArray[np.bool_], check: Check | None) -> InvalidInput:
+        """What is wrong with the first illegal report, and where it stands."""
+        first = int(np.argmin(legal))
+        try:
+            said = "" if check is None else str(check(reports[first : first + 1]))
+        except InvalidInput as error:
+            said = str(error)
+        where = f"row {before + first + 1} of {str(self.path)!r}"
+        return InvalidInput(f"{where} must be a report of its design, got one that is none: {said} {ILLEGAL[self.header.stage]}")
 
 
 def write_reports(path: Path, header: Header, chunks: Iterable[tuple[NDArray[Any], pa.Array | None]]) -> ReportsFile:
@@ -169,7 +205,7 @@ def write_reports(path: Path, header: Header, chunks: Iterable[tuple[NDArray[Any
             file.add_key_value_metadata({KEY: text, SEAL: _seal(text)})
             count, pending, group = 0, schema.empty_table(), batch_rows(shaped.row_bytes)
             for rows, ids in chain([first], feed):
-                named = [] if ids is None else [_named(ids)]
+                named = [] if ids is None else [id_texts(ids)]
                 pending = pa.concat_tables([pending, pa.Table.from_arrays([shaped._column(rows), *named], schema=schema)])
                 count += len(rows)
                 while len(pending) >= group:
@@ -177,7 +213,7 @@ def write_reports(path: Path, header: Header, chunks: Iterable[tuple[NDArray[Any
                     pending = pending.slice(group)
             if len(pending):
                 file.write_table(pending.combine_chunks(), group)
-        written.append(ReportsFile(path, shaped, count))
+        written.append(ReportsFile(path, shaped, count, named=first[1] is not None))
 
     replace_file(path, fill)
     return written[0]
@@ -190,31 +226,58 @@ def open_reports(path: Path, *, stage: Stage | None = None) -> ReportsFile:
         if first_bytes(path, title)[: len(PARQUET)] != PARQUET:
             raise InvalidInput(f"{title} must be a file of reports, got something else. Make it with `shuffledp encode`.")
         with open_parquet(path, title) as file:
-            schema, metadata = file.schema_arrow, file.metadata
+            found = _described(path, file, title)
+    if stage is not None and found.header.stage != stage:
+        raise InvalidInput(f"{title} must hold {stage} reports, got {found.header.stage} ones. {MADE_BY[stage]}")
+    return found
+
+
+def _described(path: Path, file: pa.parquet.ParquetFile, title: str) -> ReportsFile:
+    """What an open file says of itself."""
+    schema, metadata = file.schema_arrow, file.metadata
     if KEY not in (metadata.metadata or {}):
         raise InvalidInput(f"{title} must be a file of reports, got another Parquet file. Make it with `shuffledp encode`.")
     header = Header.from_json(metadata.metadata[KEY], title)
-    ids = len(schema.names) == 2 and header.stage == "encoded"
-    if not schema.equals(header._schema(ids=ids)) or not metadata.num_rows:
+    named = len(schema.names) == 2 and header.stage == "encoded"
+    if not schema.equals(header._schema(ids=named)) or not metadata.num_rows:
         raise InvalidInput(f"{title} must hold at least one report as its header says, got other columns or none. {DAMAGED}")
-    if stage is not None and header.stage != stage:
-        raise InvalidInput(f"{title} must hold {stage} reports, got {header.stage} ones. {MADE_BY[stage]}")
     if metadata.metadata.get(SEAL) != _seal(metadata.metadata[KEY]):
         raise InvalidInput(f"{title} must have the header it was written with, got a changed one. {DAMAGED}")
-    return ReportsFile(path, header, metadata.num_rows)
+    return ReportsFile(path, header, metadata.num_rows, named)
+
+
+def _legal(reports: NDArray[Any], check: Check) -> NDArray[np.bool_] | None:
+    """Which reports ``check`` lets pass, or None for all. It judges rows one by one, so that halves find the culprits among distinct rows."""
+    if _passes(reports, check):
+        return None
+    distinct, places = np.unique(reports, axis=0, return_inverse=True)
+    legal, unsure = np.ones(len(distinct), dtype=np.bool_), [(0, len(distinct))]
+    while unsure:
+        start, end = unsure.pop()
+        if _passes(distinct[start:end], check):
+            continue
+        if end - start == 1:
+            legal[start] = False
+        else:
+            unsure += [(start, (start + end) // 2), ((start + end) // 2, end)]
+    return legal[places.reshape(-1)]
+
+
+def _passes(reports: NDArray[Any], check: Check) -> bool:
+    try:
+        check(reports)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _kept(reports: NDArray[Any], ids: pa.Array | None, legal: NDArray[np.bool_] | None) -> Rows:
+    if legal is None:
+        return Rows(reports, ids, 0)
+    kept = reports[legal]
+    return Rows(kept, None if ids is None else ids.filter(pa.array(legal)), len(reports) - len(kept))
 
 
 def _seal(header: bytes) -> bytes:
     """Parquet has checksums for pages and none for what is said about them, where a changed bit could rename a category."""
     return hashlib.sha256(header).hexdigest().encode()
-
-
-def _named(ids: pa.Array) -> pa.Array:
-    try:
-        text = ids.cast(pa.string())
-        text.validate(full=True)  # Parquet says that text is UTF-8, and does not look
-    except pa.ArrowException:
-        raise InvalidInput(
-            f"ids must be numbers or text in UTF-8, got others in a column of {ids.type}. Convert it to text first, or leave out --id."
-        ) from None
-    return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from shuffledp.errors import InvalidInput
 from shuffledp.pipeline.tables import Format, Kind, Table, open_table
 
-__all__ = ["Batch", "Column", "open_column"]
+__all__ = ["Batch", "Column", "find_column", "nearest", "open_column"]
 
 T = TypeVar("T")
 SHOWN = 20  # names of columns in a message
@@ -39,7 +39,17 @@ class Column:
     @property
     def title(self) -> str:
         """How messages call it."""
-        return f"column {self.name!r} of {self._table.title}"
+        return f"column {self.name!r} of {self.table_title}"
+
+    @property
+    def table_title(self) -> str:
+        """How messages call the table."""
+        return self._table.title
+
+    @property
+    def once(self) -> bool:
+        """Whether it can be read only once."""
+        return self._table.once
 
     def progress(self) -> float | None:
         """How much of the file has been read by now, from 0 to 1, if that is known."""
@@ -55,32 +65,40 @@ class Column:
             yield Batch(batch.column(self.name), None if self.ids is None else batch.column(self.ids))
 
 
-def open_column(path: str, column: str | None = None, *, kind: Kind, format: Format | None = None, ids: str | None = None) -> Column:
+def open_column(
+    path: str, column: str | None = None, *, kind: Kind, format: Format | None = None, ids: str | None = None, encoding: str | None = None
+) -> Column:
     """The column of that name in a CSV, Parquet or Arrow file, or "-" for standard input; a table with a single column needs no name.
 
-    ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or "number".
+    ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or "number". ``encoding`` is that of a CSV file, UTF-8
+    if it is left out.
     """
-    table = open_table(path, format)
-    if column is None:
-        if len(table.names) > 1:
-            raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table)}")
-        return Column(table, _one(table, table.names[0], "column"), kind, ids=None if ids is None else _one(table, ids, "id"), unsure=table.headed)
-    return Column(table, _one(table, column, "column"), kind, ids=None if ids is None else _one(table, ids, "id"), unsure=False)
+    table = open_table(path, format, encoding)
+    if column is None and len(table.names) > 1:
+        raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table.names)}")
+    name = find_column(table, table.names[0] if column is None else column, "column")
+    return Column(table, name, kind, ids=None if ids is None else find_column(table, ids, "id"), unsure=column is None and table.headed)
 
 
-def _one(table: Table, name: str, option: str) -> str:
+def find_column(table: Table, name: str, option: str) -> str:
+    """Return ``name`` if exactly one column has it; ``option`` is how messages call it."""
     if (times := table.names.count(name)) == 1:
         return name
     if times:
         raise InvalidInput(f"{option} must name one column of {table.title}, got {name!r}, which {times} have. Rename them.")
-    close = difflib.get_close_matches(name, table.names, n=1)
+    raise InvalidInput(f"{option} must name a column of {table.title}, got {name!r}. {nearest(name, table.names)}")
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """The column that somebody may have meant, and all there are."""
+    close = difflib.get_close_matches(name, names, n=1)
     hint = f"Did you mean {close[0]!r}? " if close else ""
-    raise InvalidInput(f"{option} must name a column of {table.title}, got {name!r}. {hint}{_there_are(table)}")
+    return f"{hint}{_there_are(names)}"
 
 
-def _there_are(table: Table) -> str:
-    shown = ", ".join(repr(name) for name in table.names[:SHOWN])
-    more = f" and {len(table.names) - SHOWN} more" if len(table.names) > SHOWN else ""
+def _there_are(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:SHOWN])
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return f"The columns are {shown}{more}."
 
 

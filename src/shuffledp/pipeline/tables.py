@@ -5,6 +5,7 @@ What a file is, its first bytes say, not its name. Only the columns asked for ar
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from shuffledp.errors import InvalidInput
+from shuffledp.pipeline.cleaning import NO_NUMBER, check_encoding
 from shuffledp.pipeline.opening import ARROW_FILE, DAMAGED, PARQUET, first_bytes, open_arrow, open_parquet, readable
 
 __all__ = ["ROWS", "Format", "Kind", "Table", "open_table"]
@@ -33,7 +35,7 @@ LONGEST_HEADER = 1 << 20
 GZIP, ARROW_STREAM = b"\x1f\x8b", b"\xff\xff\xff\xff"
 CODED = pa.dictionary(pa.int32(), pa.string())
 FLAT_TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-NO_NUMBER = ["", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan"]
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 
 
 class Table(ABC):
@@ -51,8 +53,9 @@ class Table(ABC):
         """The columns ``wanted``, the first of which is to hold ``kind``."""
 
 
-def open_table(path: str, format: Format | None = None) -> Table:
-    """The table in the file ``path``, or on standard input if that is "-"."""
+def open_table(path: str, format: Format | None = None, encoding: str | None = None) -> Table:
+    """The table in the file ``path``, or on standard input if that is "-"; ``encoding`` is that of CSV, UTF-8 if it is left out."""
+    encoding = None if encoding is None else check_encoding(encoding)
     if format is not None and format not in get_args(Format):
         raise InvalidInput(f"format must be one of {', '.join(get_args(Format))}, got {format!r}. Leave it out: the first bytes of the file tell.")
     place: Path | io.BufferedReader = Path(path)
@@ -73,7 +76,9 @@ def open_table(path: str, format: Format | None = None) -> Table:
     if not head:
         raise InvalidInput(f"{title} must hold a table, got an empty file. The first line names the columns.")
     if found == "csv":
-        return _Csv(title, place, zipped=head.startswith(GZIP))
+        return _Csv(title, place, zipped=head.startswith(GZIP), encoding=encoding)
+    if encoding is not None:
+        raise InvalidInput(f"--encoding must be left out for Parquet and Arrow, whose text is UTF-8 by definition, got it for {title}. Leave it out.")
     if found == "parquet":
         return _Parquet(title, Path(path))
     return _ArrowFile(title, Path(path)) if head == ARROW_FILE else _ArrowStream(title, place)
@@ -84,8 +89,8 @@ class _Csv(Table):
 
     headed = True
 
-    def __init__(self, title: str, place: Path | io.BufferedReader, *, zipped: bool) -> None:
-        self.title, self._place, self._zipped, self.once = title, place, zipped, not isinstance(place, Path)
+    def __init__(self, title: str, place: Path | io.BufferedReader, *, zipped: bool, encoding: str | None) -> None:
+        self.title, self._place, self._zipped, self._encoding, self.once = title, place, zipped, encoding, not isinstance(place, Path)
         self._raw, self._stream = self._open()
         try:
             self.names, self._separator = self._header()
@@ -139,7 +144,8 @@ class _Csv(Table):
         """The file, and its text."""
         with readable(self.title, "file"):
             raw = self._place.open("rb") if isinstance(self._place, Path) else self._place
-        return raw, gzip.GzipFile(fileobj=raw) if self._zipped else raw
+        text: Any = gzip.GzipFile(fileobj=raw) if self._zipped else raw
+        return raw, text if self._encoding in (None, "utf-8") else io.BufferedReader(_AsUtf8(text, str(self._encoding), self.title), 1 << 20)
 
     def _close(self) -> None:
         self._stream.close()
@@ -160,7 +166,10 @@ class _Csv(Table):
         except (UnicodeDecodeError, csv.Error):
             pass
         if len(found) != 1 or not any(found[0]) or len(line) >= LONGEST_HEADER or "\0" in text:
-            raise InvalidInput(f"{self.title} must be CSV in UTF-8, Parquet or Arrow, got a first line that names no columns. Save the table as CSV in UTF-8.")
+            raise InvalidInput(
+                f"{self.title} must be CSV in UTF-8, Parquet or Arrow, got a first line that names no columns. "
+                f"Save the table as CSV in UTF-8, or say how it is written, for example --encoding {_likely(line)}."
+            )
         return found[0], separator
 
     @contextmanager
@@ -183,14 +192,18 @@ class _Csv(Table):
                             f"a row of {self.title} must be at most {BLOCK} bytes long, got a longer one. Is a double quote left open?"
                         ) from None
                     if "UTF8" in said:
-                        raise InvalidInput(f"column {name!r} of {self.title} must be text in UTF-8, got other bytes. Convert it: iconv -t utf-8") from None
+                        raise self._not(name, "be text in UTF-8, got other bytes", "Say how it is written, for example --encoding latin-1.") from None
                     if value := re.search(r"invalid value '(.*)'", said, re.DOTALL):
-                        raise InvalidInput(
-                            f"column {name!r} of {self.title} must hold numbers, got {value[1][:60]!r}. Write them like -1.5 or 2e3; leave missing ones empty."
-                        ) from None
+                        comma = "Where the decimal mark is a comma, add --decimal , (and --thousands . where there are points)."
+                        plain = "Write them like -1.5 or 2e3; leave missing ones empty, or name them: --na."
+                        remedy = comma if DECIMAL_COMMA.fullmatch(value[1].strip()) else plain
+                        raise self._not(name, f"hold numbers, got {value[1][:60]!r}", remedy) from None
                     raise
         finally:
             self._close()
+
+    def _not(self, name: str, rule: str, remedy: str) -> InvalidInput:
+        return InvalidInput(f"column {name!r} of {self.title} must {rule}. {remedy}")
 
 
 class _Parquet(Table):
@@ -288,6 +301,33 @@ class _Watched(io.RawIOBase):
         super().close()
 
 
+class _AsUtf8(io.RawIOBase):
+    """Text in another encoding, as UTF-8."""
+
+    def __init__(self, text: BinaryIO, encoding: str, title: str) -> None:
+        self._text, self._decoder, self._ready, self._over = text, codecs.getincrementaldecoder(encoding)(), b"", False
+        self._rule = f"{title} must be text in {encoding}"
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and not self._over:
+            got = self._text.read(len(buffer))
+            self._over = not got
+            try:
+                self._ready = self._decoder.decode(got, final=self._over).encode()
+            except UnicodeError:
+                raise InvalidInput(f"{self._rule}, got other bytes. Choose another --encoding.") from None
+        part, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._text.close()
+        super().close()
+
+
 class _Again(io.RawIOBase):
     """A stream whose first bytes were read already, with them put back. It is somebody else's, and stays open."""
 
@@ -319,6 +359,11 @@ class _Ended(io.RawIOBase):
             return got
         got, self._row = self._row, b""
         return got if self._line_over or not got else b"\n" + got
+
+
+def _likely(line: bytes) -> str:
+    """What encoding a line that is no UTF-8 may be in."""
+    return "utf-16" if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in line else "latin-1"
 
 
 def _guess(head: bytes) -> Format:

@@ -6,6 +6,7 @@ No value is handled one at a time: text is looked up once per batch and distinct
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,11 +20,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
+from shuffledp.pipeline.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.pipeline.persons import Chosen, Keep, Persons
 from shuffledp.pipeline.source import Column
 from shuffledp.pipeline.spool import Spool
-from shuffledp.sampling import smallest_dtype
+from shuffledp.sampling import Rng, smallest_dtype
 
-__all__ = ["MEMORY", "Numbers", "Places", "Prepared", "Reader", "Values", "learn_categories", "prepared", "read"]
+__all__ = ["MEMORY", "Numbers", "Places", "Prepared", "Reader", "Values", "choose_rows", "learn_categories", "prepared", "read"]
 
 MEMORY = 1 << 28
 LARGEST = 1 << 22  # as many categories as protocols estimate
@@ -32,12 +35,17 @@ Tick = Callable[[int], object]
 
 
 class Prepared(NamedTuple):
-    """A batch that is ready: ``values`` of those who have one, ``ids`` of the same people, and how many were ``missing`` or ``clipped``."""
+    """A batch that is ready: ``values`` of those who have one, ``ids`` of the same people, and how many were ``missing`` or ``clipped``.
+
+    ``present`` says which rows hold a value (None for all), and ``owners`` is the id of every row, if there are ids.
+    """
 
     values: NDArray[Any]
     ids: pa.Array | None
     missing: int
     clipped: int
+    present: NDArray[np.bool_] | None
+    owners: pa.Array | None
 
 
 class Reader(Protocol):
@@ -55,7 +63,7 @@ class Places:
     """Where each value stands among ``labels``; all others count as ``other``, missing ones as ``missing``, where those are declared.
 
     Whole numbers, booleans and dates compare by their usual text: "1", "true", "2026-01-31". Floating-point numbers do if they are whole, as in
-    columns of integers with gaps. The empty text is a value, except in CSV, where it is missing.
+    columns of integers with gaps. The empty text is a value, except in CSV, where it is missing. ``cleaning`` says which texts are the same.
 
     >>> Places(("tea", "coffee", "else"), other="else").prepare(pa.array(["coffee", None, "water"]), "column 'drink'")[0].tolist()
     [1, 2]
@@ -64,6 +72,7 @@ class Places:
     labels: tuple[str, ...]
     other: str | None = None
     missing: str | None = None
+    cleaning: Cleaning = AS_WRITTEN
 
     def __post_init__(self) -> None:
         if len(set(self.labels)) < len(self.labels) or not self.labels:
@@ -71,9 +80,15 @@ class Places:
         for name, label in (("other", self.other), ("missing", self.missing)):
             if label is not None and label not in self.labels:
                 raise InvalidInput(f"{name} must be one of the categories, got {label!r}. Add it to the list: it is estimated like the rest.")
+        seen = dict[str, str]()
+        for label in self.labels:
+            if (twin := seen.setdefault(self.cleaning.key(label), label)) != label:
+                raise InvalidInput(f"categories must differ in more than --strip and --ignore-case overlook, got {twin!r} and {label!r}. Leave one out.")
+            if self.cleaning.absent(label):
+                raise InvalidInput(f"a category must not be a word for a missing value, got {label!r} in --na too. Leave it out of one of the two.")
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-        coded, present = _coded(values, title), None
+        coded, present = _coded(values, title, self.cleaning), None
         if coded.null_count and self.missing is None:
             present = coded.is_valid().to_numpy(zero_copy_only=False)
             coded = coded.drop_null()
@@ -85,11 +100,12 @@ class Places:
         return places.take(indices.to_numpy()), present, 0
 
     def admits(self, text: str) -> bool:
-        return text in self.labels
+        return self.cleaning.key(text) in map(self.cleaning.key, self.labels)
 
     def _look_up(self, coded: pa.DictionaryArray, title: str) -> NDArray[Any]:
         """The place of each entry of the dictionary, and after them that of a missing value."""
-        found = pc.index_in(coded.dictionary, value_set=self._labels)
+        texts = self.cleaning.keys(coded.dictionary) if self.cleaning.changes_text else coded.dictionary
+        found = pc.index_in(texts, value_set=self._labels)
         places = np.zeros(len(found) + 1, dtype=smallest_dtype(len(self.labels)))
         places[:-1] = found.fill_null(0 if self.other is None else self.labels.index(self.other))
         places[-1] = 0 if self.missing is None else self.labels.index(self.missing)
@@ -105,12 +121,14 @@ class Places:
 
     @cached_property
     def _labels(self) -> pa.Array:
-        return pa.array(self.labels, pa.string())
+        return pa.array(map(self.cleaning.key, self.labels), pa.string())
 
 
 @dataclass(frozen=True)
 class Numbers:
     """Numbers from ``lower`` to ``upper``; with ``clip`` those outside are moved to the nearest bound, else refused. NaN is missing.
+
+    A ``cleaning`` that reads numbers takes them from text, which the column must then hold.
 
     >>> Numbers(0.0, 1.0, clip=True).prepare(pa.array([0.5, None, 7.0]), "column 'x'")[0].tolist()
     [0.5, 1.0]
@@ -119,13 +137,14 @@ class Numbers:
     lower: float
     upper: float
     clip: bool = False
+    cleaning: Cleaning = AS_WRITTEN
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
             raise InvalidInput(f"lower must be below upper, and both finite, got {self.lower!r} and {self.upper!r}. Choose them before looking at the data.")
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-        numbers = _floats(values, title)
+        numbers = _floats(values, title, self.cleaning)
         present = ~np.isnan(numbers)
         if absent := not present.all():
             numbers = numbers[present]
@@ -148,16 +167,21 @@ class Numbers:
 class Values:
     """A column that has been read: ``count`` values, ``missing`` people without one, and ``clipped`` values that were moved to a bound.
 
-    The noise depends on how many people there are, and a column tells that, its gaps aside, only when all of it has been read. So it is passed
-    once and kept: a byte a row for up to 256 categories.
+    ``repeated`` counts the rows that were left out since their person has another one; it is None if nobody asked who is who, and every row was taken
+    for a person. The noise depends on how many people there are, and a column tells that, its gaps aside, only when all of it has been read. So it is
+    passed once and kept: a byte a row for up to 256 categories.
     """
 
-    def __init__(self, spool: Spool, missing: int, clipped: int) -> None:
-        self.count, self.missing, self.clipped, self._spool = len(spool), missing, clipped, spool
+    def __init__(self, spool: Spool, missing: int, clipped: int, kept: NDArray[np.bool_] | None = None, repeated: int | None = None) -> None:
+        self.missing, self.clipped, self.repeated, self._spool, self._kept = missing, clipped, repeated, spool, kept
+        self.count = len(spool) if kept is None else int(np.count_nonzero(kept))
 
     def chunks(self) -> Iterator[NDArray[Any]]:
         """The values in their order, about a million at a time; as often as wanted."""
-        return self._spool.blocks()
+        at = 0
+        for block in self._spool.blocks():
+            yield block if self._kept is None else block[self._kept[at : at + len(block)]]
+            at += len(block)
 
     def close(self) -> None:
         """Give memory and disk back."""
@@ -177,44 +201,76 @@ def prepared(column: Column, reader: Reader, *, tick: Tick | None = None) -> Ite
     for batch in column.batches():
         values, present, clipped = reader.prepare(batch.values, column.title)
         ids = batch.ids if present is None or batch.ids is None else batch.ids.filter(pa.array(present))
-        yield Prepared(values, ids, len(batch.values) - len(values), clipped)
+        yield Prepared(values, ids, len(batch.values) - len(values), clipped, present, batch.ids)
         if tick is not None:
             tick(len(batch.values))
 
 
-def read(column: Column, reader: Reader, *, memory: int = MEMORY, folder: Path | None = None, tick: Tick | None = None) -> Values:
-    """Read a whole column; beyond ``memory`` bytes its values go to a nameless file in ``folder``. Close what this returns."""
+def read(
+    column: Column,
+    reader: Reader,
+    *,
+    keep: Keep = "first",
+    memory: int = MEMORY,
+    folder: Path | None = None,
+    rng: Rng = None,
+    tick: Tick | None = None,
+) -> Values:
+    """Read a whole column; beyond ``memory`` bytes its values go to a nameless file in ``folder``. Close what this returns.
+
+    If the column has ids, one row of each person is kept, of those that hold a value: the first, or any of them with the same probability.
+    """
     spool = Spool(memory=memory, folder=folder)
     missing = clipped = 0
     try:
-        for batch in prepared(column, reader, tick=tick):
-            spool.append(batch.values)
-            missing, clipped = missing + batch.missing, clipped + batch.clipped
-        if not len(spool):
-            raise InvalidInput(f"{column.title} must hold at least one value, got none and {missing} missing. Choose another column.")
+        with Persons(memory=memory, folder=folder) as persons:
+            for batch in prepared(column, reader, tick=tick):
+                spool.append(batch.values)
+                missing, clipped = missing + batch.missing, clipped + batch.clipped
+                if batch.owners is not None:
+                    persons.add(batch.owners, batch.present, column.table_title)
+            if not len(spool):
+                raise InvalidInput(f"{column.title} must hold at least one value, got none and {missing} missing. Choose another column.")
+            if column.ids is None:
+                return Values(spool, missing, clipped)
+            chosen = persons.choose(keep, rng=rng)
+            return Values(spool, chosen.absent, clipped, chosen.kept[persons.holding], len(chosen.kept) - chosen.people)
     except BaseException:
         spool.close()
         raise
-    return Values(spool, missing, clipped)
 
 
-def learn_categories(column: Column, *, most: int = LARGEST, tick: Tick | None = None) -> tuple[str, ...]:
-    """The distinct values of the column, sorted. A list that comes from private data gives away who is there: ask for it, and say so."""
-    known: set[str] = set()
+def choose_rows(column: Column, reader: Reader, *, keep: Keep = "first", rng: Rng = None, tick: Tick | None = None) -> Chosen:
+    """Which rows of a column with ids to keep, so that every person has one; the column is read for that, and must be a file."""
+    with Persons() as persons:
+        for batch in prepared(column, reader, tick=tick):
+            assert batch.owners is not None
+            persons.add(batch.owners, batch.present, column.table_title)
+        return persons.choose(keep, rng=rng)
+
+
+def learn_categories(column: Column, *, cleaning: Cleaning = AS_WRITTEN, most: int = LARGEST, tick: Tick | None = None) -> tuple[str, ...]:
+    """The distinct values of the column, sorted. A list that comes from private data gives away who is there: ask for it, and say so.
+
+    Of several spellings that ``cleaning`` takes for the same, the most frequent one stands for all.
+    """
+    known = dict[str, Counter[str]]()
     for batch in column.batches():
-        coded = _coded(batch.values, column.title)
-        known.update(coded.dictionary.take(pa.array(_used(coded))).to_pylist())
+        coded = _coded(batch.values, column.title, cleaning)
+        for text, count in zip(coded.dictionary.to_pylist(), np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary)).tolist(), strict=True):
+            if count:
+                known.setdefault(cleaning.key(text), Counter())[text.strip() if cleaning.strip else text] += count
         if len(known) > most:
             raise InvalidInput(f"{column.title} must have at most {most} distinct values, got more. Declare the categories, and one for all others: --other.")
         if tick is not None:
             tick(len(batch.values))
-    if column.unsure and column.name in known:
+    if column.unsure and cleaning.key(column.name) in known:
         raise InvalidInput(f"the first line of a table must name its columns, got {_short(column.name)}, which is a value. Add a line above it with a name.")
-    return tuple(sorted(known))
+    return tuple(sorted(min(spellings, key=lambda text: (-spellings[text], text)) for spellings in known.values()))
 
 
-def _coded(values: pa.Array, title: str) -> pa.DictionaryArray:
-    """Any column of categories as a dictionary of texts, without missing entries, and places in it."""
+def _coded(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> pa.DictionaryArray:
+    """Any column of categories as a dictionary of texts, without missing entries, and places in it; what ``cleaning`` takes for missing, is."""
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if pa.types.is_floating(kind):
         numbers = _floats(values, title)
@@ -236,7 +292,10 @@ def _coded(values: pa.Array, title: str) -> pa.DictionaryArray:
         if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
             values = _as_text(values, title)
         values = values.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(values.indices, _as_text(values.dictionary, title))
+    indices, texts = values.indices, _as_text(values.dictionary, title)
+    if cleaning.changes_text and (none := cleaning.keys(texts).is_null()).true_count:
+        indices = pc.if_else(none.take(indices), None, indices)
+    return pa.DictionaryArray.from_arrays(indices, texts)
 
 
 def _as_text(values: pa.Array, title: str) -> pa.Array:
@@ -253,8 +312,14 @@ def _used(coded: pa.DictionaryArray) -> NDArray[Any]:
     return np.sort(coded.indices.drop_null().unique().to_numpy())
 
 
-def _floats(values: pa.Array, title: str) -> NDArray[np.float64]:
+def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> NDArray[np.float64]:
     """Any column of numbers as floats; a missing one is NaN."""
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if cleaning.reads_numbers and any(test(kind) for test in TEXTS):
+        coded = _coded(values, title)
+        places = coded.indices.cast(pa.int64()).fill_null(len(coded.dictionary)).to_numpy()
+        read_off: NDArray[np.float64] = np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
+        return read_off
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if not any(test(values.type) for test in NUMERIC):
@@ -271,8 +336,9 @@ def _short(value: str) -> str:
 
 
 NUMERIC = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
+TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 TEXTUAL = (
-    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    *TEXTS,
     *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
     *(pa.types.is_integer, pa.types.is_boolean, pa.types.is_date),
 )

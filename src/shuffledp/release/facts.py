@@ -61,9 +61,13 @@ def facts_of(
     *,
     asked: Mapping[str, object],
     missing: int | None,
+    repeated: int | None = None,
     ledger: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
-    """The facts of one release. ``asked`` says what was asked in the user's words; ``missing`` counts the rows without a value, if they were seen."""
+    """The facts of one release. ``asked`` says what was asked in the user's words; ``missing`` counts the rows without a value, if they were seen.
+
+    ``repeated`` counts the rows that were left out since their person has another one; it is None, and stands nowhere, if every row was taken for a person.
+    """
     certified = certificate(design)
     kept = _largest(estimate)
     facts: dict[str, Any] = {
@@ -77,7 +81,7 @@ def facts_of(
         },
         "asked": {"task": design.task, **asked},
         "design": design.as_json(),
-        "counted": {"reports": estimate.n, "missing": missing},
+        "counted": {"reports": estimate.n, "missing": missing} | ({} if repeated is None else {"repeated": repeated}),
         "certificate": certified,
         "comparison": comparison(design, certified),
         "tally": _tally(design, tally, kept),

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
-from shuffledp.pipeline import Column, Numbers, Places, Values, learn_categories, open_column, read
+from shuffledp.pipeline import AS_WRITTEN, Cleaning, Column, Keep, Numbers, Places, Values, learn_categories, open_column, read
+from shuffledp.pipeline.tables import Kind
 from shuffledp.protocols import Frequency, Histogram, Mean
 from shuffledp.protocols.base import ShuffledProtocol
 from shuffledp.protocols.design import Design, Task
@@ -33,6 +34,10 @@ class Question:
     lower: float = 0.0
     upper: float = 1.0
     clip: bool = False
+    cleaning: Cleaning = AS_WRITTEN
+    encoding: str | None = None
+    ids: str | None = None
+    keep: Keep = "first"
 
     def settled(self) -> Question:
         """The same with categories that are known: given ones, or, if that was asked for, those that the data hold."""
@@ -45,16 +50,17 @@ class Question:
         if labels is None:
             if self.source == "-":
                 raise InvalidInput("categories can be learned from a file only, got standard input, which is read once. Save it first, or list the categories.")
-            labels = learn_categories(self.open())
+            labels = learn_categories(self.open(), cleaning=self.cleaning)
         return replace(self, categories=replace(given, labels=check_labels(given.of(labels))))
 
     def open(self) -> Column:
         """The column that is asked about."""
-        return open_column(self.source, self.column, kind="number" if self.categories is None else "text", format=self.format)
+        kind: Kind = "number" if self.categories is None and not self.cleaning.reads_numbers else "text"
+        return open_column(self.source, self.column, kind=kind, format=self.format, ids=self.ids, encoding=self.encoding)
 
     def values(self, column: Column, *, tick: Callable[[int], object] | None = None) -> Values:
         """Read the column once, and keep what the randomizer needs of it."""
-        return read(column, self.reader(), tick=tick)
+        return read(column, self.reader(), keep=self.keep, tick=tick)
 
     @property
     def what(self) -> str:
@@ -65,9 +71,9 @@ class Question:
     def reader(self) -> Places | Numbers:
         """From what the table holds to what the randomizer takes."""
         if self.categories is None:
-            return Numbers(self.lower, self.upper, clip=self.clip)
+            return Numbers(self.lower, self.upper, clip=self.clip, cleaning=self.cleaning)
         assert self.categories.labels is not None
-        return Places(self.categories.labels, other=self.categories.other, missing=self.categories.missing)
+        return Places(self.categories.labels, other=self.categories.other, missing=self.categories.missing, cleaning=self.cleaning)
 
     def protocol(self, n: int, promise: Promise) -> ShuffledProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
@@ -88,6 +94,8 @@ class Question:
         """The question in words, for the report."""
         name = "standard input" if self.source == "-" else name_of(Path(self.source))
         facts: dict[str, object] = {"what": self.what, "title": self.title, "source": name, "column": self.column}
+        if said := self.cleaning.words():
+            facts["cleaned"] = said
         if self.categories is None:
             return facts | {"outside": "clipped to the bounds" if self.clip else "refused", "missing": "left out", "learned": False}
         other, missing = self.categories.other, self.categories.missing

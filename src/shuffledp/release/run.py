@@ -15,14 +15,18 @@ from shuffledp.canonical import digest_of
 from shuffledp.errors import InvalidInput
 from shuffledp.files import check_new_file
 from shuffledp.pipeline import (
+    AS_WRITTEN,
+    Cleaning,
     Column,
     Header,
+    Keep,
     Numbers,
     Places,
     ReportsFile,
     Tally,
     Values,
     batch_rows,
+    choose_rows,
     open_reports,
     prepared,
     shuffle_files,
@@ -30,16 +34,18 @@ from shuffledp.pipeline import (
     tally_file,
     write_reports,
 )
+from shuffledp.pipeline.shuffle import differences
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.release.budget import Budget, Spent
+from shuffledp.release.clients import check_client
 from shuffledp.release.facts import check_reports, estimate_of, facts_of
 from shuffledp.release.question import Question
 from shuffledp.release.terms import check_words, name_of
 from shuffledp.release.write import check_folder, write_release
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Release", "analyse", "check_apart", "encode", "read_design", "release", "shuffle"]
+__all__ = ["Encoded", "Mixed", "Release", "analyse", "check_apart", "encode", "read_design", "release", "shuffle"]
 
 Tick = Callable[[int], object] | None
 
@@ -74,61 +80,140 @@ def release(
     spent = None if budget is None else budget.spend(design, question.what)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
     counted = tally(values.chunks(), design.encode, design.protocol.tally, row_bytes=size, source=source, tick=tick)
-    return _written(design, counted, folder, asked=question.asked(), missing=values.missing, spent=spent, force=force)
+    return _written(design, counted, folder, asked=question.asked(), missing=values.missing, repeated=values.repeated, spent=spent, force=force)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """What clients wrote, and how many people had no value; ``repeated`` rows were left out since their person has another, if that was looked at."""
+
+    file: ReportsFile
+    missing: int
+    repeated: int | None
 
 
 def encode(
-    design: Design, column: Column, out: Path, *, missing: str | None = None, clip: bool = False, force: bool = False, rng: Rng = None, tick: Tick = None
-) -> ReportsFile:
-    """On the clients' side: values to reports. The ids that ``column`` may carry go along; the shuffler drops them."""
+    design: Design,
+    column: Column,
+    out: Path,
+    *,
+    missing: str | None = None,
+    clip: bool = False,
+    cleaning: Cleaning = AS_WRITTEN,
+    keep: Keep = "first",
+    most_epsilon0: float | None = None,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Tick = None,
+) -> Encoded:
+    """On the clients' side: values to reports. A design without a promise, or whose epsilon0 exceeds ``most_epsilon0``, is refused.
+
+    The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
+    """
+    check_client(design, most_epsilon0)
     check_new_file(out, replace=force)
     reader: Places | Numbers
     if design.task == "mean":
-        reader = Numbers(design.facts["lower"], design.facts["upper"], clip=clip)
+        reader = Numbers(design.facts["lower"], design.facts["upper"], clip=clip, cleaning=cleaning)
     else:
-        reader = Places(design.labels, other=design.facts["other"], missing=missing)
+        reader = Places(design.labels, other=design.facts["other"], missing=missing, cleaning=cleaning)
+    if column.ids is not None and column.once:
+        raise InvalidInput("a table with --id must be a file, which is read twice to find each person's rows, got standard input. Save it first.")
+    chosen = None if column.ids is None else choose_rows(column, reader, keep=keep, rng=rng)
     source, step = source_of(rng), batch_rows(design.protocol.randomizer.report_bytes)
+    seen = absent = 0
 
     def chunks() -> Iterator[tuple[NDArray[Any], Any]]:
+        nonlocal seen, absent
         for batch in prepared(column, reader, tick=tick):
-            for start in range(0, len(batch.values), step):
-                ids = None if batch.ids is None else batch.ids.slice(start, step)
-                yield design.encode(batch.values[start : start + step], source), ids
+            values, ids, rows = batch.values, batch.ids, len(batch.values) + batch.missing
+            if chosen is not None:
+                mine = chosen.kept[seen : seen + rows]
+                mine = mine if batch.present is None else mine[batch.present[: len(mine)]]
+                if seen + rows > len(chosen.kept) or len(mine) != len(values):
+                    raise _changed(column)
+                values, ids = values[mine], None if ids is None else ids.filter(mine)
+            seen, absent = seen + rows, absent + batch.missing
+            for start in range(0, len(values), step):
+                yield design.encode(values[start : start + step], source), None if ids is None else ids.slice(start, step)
+        if chosen is not None and seen != len(chosen.kept):
+            raise _changed(column)
 
-    return write_reports(out, Header.encoded(design.as_json(), secure=source.secure), chunks())
+    file = write_reports(out, Header.encoded(design.as_json(), secure=source.secure), chunks())
+    return Encoded(file, absent, None) if chosen is None else Encoded(file, chosen.absent, seen - chosen.people)
+
+
+def _changed(column: Column) -> InvalidInput:
+    return InvalidInput(
+        f"{column.table_title} must stay as it is while it is read, got other rows at the second reading. Run it again when nobody writes to it."
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixed:
+    """What a shuffler wrote, what it dropped of each file, and what it spent."""
+
+    file: ReportsFile
+    dropped: Mapping[Path, int]
+    spent: Spent | None
 
 
 def shuffle(
-    paths: Sequence[Path], out: Path, *, budget: Budget | None = None, force: bool = False, rng: Rng = None, tick: Tick = None
-) -> tuple[ReportsFile, Spent | None]:
-    """Between clients and analyst: all reports in a uniformly random order, without ids; fewer than were promised are refused."""
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    design: Design | None = None,
+    budget: Budget | None = None,
+    drop: bool = False,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Tick = None,
+) -> Mixed:
+    """Between clients and analyst: all reports in a uniformly random order, without ids; fewer than were promised are refused.
+
+    Whatever can be wrong is looked for first: only when every report has been read and kept is the budget spent, and only then is anything written. With a
+    ``design``, every file must be of that one; else of the one that they name themselves.
+    """
     if not paths:
         raise InvalidInput("reports must come in at least one file, got none. Give what `shuffledp encode` wrote.")
     check_apart(check_new_file(out, replace=force), *paths, *(() if budget is None else (budget.path,)))
-    headers = [open_reports(path, stage="encoded").header for path in paths]
-    design, batches = Design.from_json(headers[0].design), tuple(str(header.batch) for header in headers)
-    facts, spent = design.facts, None
+    files = [open_reports(path, stage="encoded") for path in paths]
+    if design is not None:
+        for file in files:
+            check_design(file, design)
+    settled, spent = design or Design.from_json(files[0].header.design), None
 
     def spend() -> None:
         nonlocal spent
-        spent = None if budget is None else budget.spend(design, f"{design.task}, shuffled", batches=batches)
+        batches = tuple(str(file.header.batch) for file in files)
+        spent = None if budget is None else budget.spend(settled, f"{settled.task}, shuffled", batches=batches)
 
-    source, check = None if rng is None else source_of(rng), design.protocol.randomizer.check_reports
-    done = shuffle_files(paths, out, least=facts["least"], most=facts["n"], check=check, source=source, before=spend, tick=tick)
+    source, check = None if rng is None else source_of(rng), settled.protocol.randomizer.check_reports
+    least, most = settled.facts["least"], settled.facts["n"]
+    done = shuffle_files(files, out, least=least, most=most, check=check, drop=drop, source=source, before=spend, tick=tick)
     if spent is not None:
-        spent.publish(digest_of({"reports": done.count, "design": design.digest}))
-    return done, spent
+        spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}))
+    return Mixed(done.file, done.dropped, spent)
 
 
-def analyse(path: Path, folder: Path, *, title: str | None = None, force: bool = False, tick: Tick = None) -> Release:
-    """At the analyst: shuffled reports to estimates."""
+def analyse(path: Path, folder: Path, *, design: Design | None = None, title: str | None = None, force: bool = False, tick: Tick = None) -> Release:
+    """At the analyst: shuffled reports to estimates; with a ``design``, of no other one."""
     check_folder(folder, replace=force)
     check_words("--title", title)
     file = open_reports(path, stage="shuffled")
-    design = Design.from_json(file.header.design)
-    counted = tally_file(file, design.protocol.tally, check=design.protocol.randomizer.check_reports, tick=tick)
-    asked = {"what": f"{design.task} of shuffled reports", "title": title, "source": name_of(path), "column": None, "learned": design.facts["learned"]}
-    return _written(design, counted, folder, asked=asked, missing=None, spent=None, force=force)
+    if design is not None:
+        check_design(file, design)
+    settled = design or Design.from_json(file.header.design)
+    counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
+    asked = {"what": f"{settled.task} of shuffled reports", "title": title, "source": name_of(path), "column": None, "learned": settled.facts["learned"]}
+    return _written(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
+
+
+def check_design(file: ReportsFile, design: Design) -> None:
+    """Refuse reports of another design than the one that was settled."""
+    if digest_of(dict(file.header.design)) != design.digest:
+        wrong = ", ".join(differences(design.as_json(), file.header.design))
+        raise InvalidInput(f"{str(file.path)!r} must be of the design in --design, got another, with a difference in {wrong}. Leave it out, or encode anew.")
 
 
 def check_apart(out: Path, *others: Path) -> None:
@@ -160,9 +245,19 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-def _written(design: Design, counted: Tally, folder: Path, *, asked: Mapping[str, object], missing: int | None, spent: Spent | None, force: bool) -> Release:
+def _written(
+    design: Design,
+    counted: Tally,
+    folder: Path,
+    *,
+    asked: Mapping[str, object],
+    missing: int | None,
+    repeated: int | None,
+    spent: Spent | None,
+    force: bool,
+) -> Release:
     estimate = estimate_of(design, counted.votes, secure=counted.secure)
-    facts = facts_of(design, counted.votes, estimate, asked=asked, missing=missing, ledger=None if spent is None else spent.facts())
+    facts = facts_of(design, counted.votes, estimate, asked=asked, missing=missing, repeated=repeated, ledger=None if spent is None else spent.facts())
     write_release(folder, facts, estimate, replace=force)
     if spent is not None:
         spent.publish(digest_of(facts))

@@ -61,7 +61,9 @@ def _time(value: Any) -> bool:
 
 EPSILON, CHANCE, SIZE = _least(0.0, LARGEST), _least(0.0, 1.0), _least(0.0, 1e300)
 MADE = {"when": _time} | dict.fromkeys(("shuffledp", "python", "numpy", "scipy", "cryptography", "pyarrow"), _text)
-ASKED = {"task": _text, "learned": _truth} | dict.fromkeys(("what?", "title?", "source?", "column?", "categories?", "outside?", "missing?"), _or_none(_text))
+ASKED = {"task": _text, "learned": _truth} | dict.fromkeys(
+    ("what?", "title?", "source?", "column?", "categories?", "outside?", "missing?", "cleaned?"), _or_none(_text)
+)
 COMMON = {
     "version": _whole,
     "task": _text,
@@ -112,7 +114,7 @@ def check_form(facts: dict[str, Any]) -> None:
         "made": MADE,
         "asked": ASKED,
         "design": COMMON | own,
-        "counted": {"reports": _count, "missing": _or_none(_count)},
+        "counted": {"reports": _count, "missing": _or_none(_count), "repeated?": _count},
         "certificate": CERTIFICATE | {"delta": _or_none(_text) if promised is None else {"epsilon": SIZE, "lower": CHANCE, "upper": CHANCE}},
         "comparison": [{"trust": _text, "epsilon0": _or_none(EPSILON), "stderr": SIZE}],
         "tally": {"reports": _count, "votes": [_whole]} | ({} if task == "mean" else {"blocks": [_whole]}),
