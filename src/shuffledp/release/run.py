@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,11 @@ from shuffledp.protocols.estimate import Estimate
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.facts import check_reports, estimate_of, facts_of
 from shuffledp.release.question import Question
-from shuffledp.release.terms import check_words, name_of
-from shuffledp.release.write import check_folder, write_release
+from shuffledp.release.terms import CLIPPED_TO_BOUNDS, check_words, name_of
+from shuffledp.release.write import FILES, check_folder, write_release
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Release", "analyse", "check_apart", "encode", "read_design", "release", "shuffle"]
+__all__ = ["Release", "analyse", "check_apart", "encode", "read_design", "release", "replaced_notes", "shuffle"]
 
 Tick = Callable[[int], object] | None
 
@@ -71,10 +71,23 @@ def release(
     check_reports(design, values.count)
     check_folder(folder, replace=force)
     check_apart(folder, *(() if budget is None else (budget.path,)))
+    notes = replaced_notes(folder, charged=budget is not None)
     spent = None if budget is None else budget.spend(design, question.what)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
     counted = tally(values.chunks(), design.encode, design.protocol.tally, row_bytes=size, source=source, tick=tick)
-    return _written(design, counted, folder, asked=question.asked(), missing=values.missing, spent=spent, force=force)
+    missing = values.missing if question.leaves_out else None
+    return _written(design, counted, folder, asked=question.asked(), missing=missing, spent=spent, force=force, notes=notes)
+
+
+def replaced_notes(folder: Path, *, charged: bool) -> tuple[str, ...]:
+    """What must be said if another release takes the place of one that stands: with fresh noise, it is a second one, and the first is not undone."""
+    if not any((folder / name).exists() for name in FILES):
+        return ()
+    ledger = "; the ledger is charged for each of them" if charged else ""
+    return (
+        "an earlier release stood in this folder and was replaced, which does not undo it: if both are about the same people, they are two releases, "
+        f"and their budgets add up{ledger}",
+    )
 
 
 def encode(
@@ -160,8 +173,19 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-def _written(design: Design, counted: Tally, folder: Path, *, asked: Mapping[str, object], missing: int | None, spent: Spent | None, force: bool) -> Release:
-    estimate = estimate_of(design, counted.votes, secure=counted.secure)
+def _written(
+    design: Design,
+    counted: Tally,
+    folder: Path,
+    *,
+    asked: Mapping[str, object],
+    missing: int | None,
+    spent: Spent | None,
+    force: bool,
+    notes: tuple[str, ...] = (),
+) -> Release:
+    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.get("outside") == CLIPPED_TO_BOUNDS)
+    estimate = replace(estimate, notes=(*estimate.notes, *notes))
     facts = facts_of(design, counted.votes, estimate, asked=asked, missing=missing, ledger=None if spent is None else spent.facts())
     write_release(folder, facts, estimate, replace=force)
     if spent is not None:
