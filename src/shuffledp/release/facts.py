@@ -25,7 +25,7 @@ from shuffledp.protocols.summation import Mean
 from shuffledp.release.certificate import certificate, comparison
 from shuffledp.release.terms import CLIPPED_TO_BOUNDS
 from shuffledp.report import FORMAT, HASHED, VERSION
-from shuffledp.report.clipping import CLIPPED
+from shuffledp.report.clipping import CLIPPED, perhaps_clipped
 
 __all__ = ["LEVEL", "LISTED", "cautions", "check_reports", "estimate_of", "facts_of"]
 
@@ -92,6 +92,7 @@ def facts_of(
         "notes": list(estimate.notes),
         "ledger": None if ledger is None else dict(ledger),
     }
+    facts["notes"] += perhaps_clipped(facts)
     return facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}
 
 

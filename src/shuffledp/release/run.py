@@ -36,12 +36,17 @@ from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.facts import check_reports, estimate_of, facts_of
 from shuffledp.release.question import Question
 from shuffledp.release.terms import CLIPPED_TO_BOUNDS, check_words, name_of
-from shuffledp.release.write import FILES, check_folder, write_release
+from shuffledp.release.write import check_folder, holds_release, write_release
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Release", "analyse", "check_apart", "encode", "read_design", "release", "replaced_notes", "shuffle"]
+__all__ = ["Release", "analyse", "check_apart", "encode", "read_design", "release", "shuffle"]
 
 Tick = Callable[[int], object] | None
+REPLACED = (
+    "an earlier release stood in this folder and was replaced, which does not undo it: the noise was drawn afresh, so if both are about the same people they "
+    "are two releases, and what they cost adds up"
+)
+LEDGER = "; the ledger was charged for each"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,23 +76,12 @@ def release(
     check_reports(design, values.count)
     check_folder(folder, replace=force)
     check_apart(folder, *(() if budget is None else (budget.path,)))
-    notes = replaced_notes(folder, charged=budget is not None)
+    notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
     spent = None if budget is None else budget.spend(design, question.what)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
     counted = tally(values.chunks(), design.encode, design.protocol.tally, row_bytes=size, source=source, tick=tick)
     missing = values.missing if question.leaves_out else None
     return _written(design, counted, folder, asked=question.asked(), missing=missing, spent=spent, force=force, notes=notes)
-
-
-def replaced_notes(folder: Path, *, charged: bool) -> tuple[str, ...]:
-    """What must be said if another release takes the place of one that stands: with fresh noise, it is a second one, and the first is not undone."""
-    if not any((folder / name).exists() for name in FILES):
-        return ()
-    ledger = "; the ledger is charged for each of them" if charged else ""
-    return (
-        "an earlier release stood in this folder and was replaced, which does not undo it: if both are about the same people, they are two releases, "
-        f"and their budgets add up{ledger}",
-    )
 
 
 def encode(
