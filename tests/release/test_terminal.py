@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from shuffledp.cli import show
 from tests.release.people import CITIES, PROMISE
 
 COMMAND = [sys.executable, "-m", "shuffledp"]
@@ -64,3 +65,21 @@ def test_a_terminal_gets_colours_and_progress_with_rate_and_time_left(many: Path
     assert re.search(r"[\d,]+ rows, \d+\.\d million a second", plain), plain
     assert re.search(r"\d:\d\d:\d\d", plain), "time left"
     assert "2,000,000 people" in plain
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80])
+def test_a_command_to_be_copied_is_never_wrapped(columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    command = "shuffledp histogram 'a folder/affairs.csv' --column affair --categories yes,no --epsilon 1 --delta 1e-6 --out result"
+    words = "Three thousand reports were written to a file with a long name. Next:"
+    show.sentences([f"{words} {command}", f"\nTry: {command}", command, "No command is at the end of these words about shuffledp itself, which are wrapped."])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.count(command) == 3
+    assert all(len(line) <= columns for line in lines if line != command)
+    assert " ".join(words.split()) in " ".join(" ".join(lines).split())
+
+
+def test_a_command_that_fits_stays_in_its_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    show.sentences(["Written to a.json. Next: shuffledp encode FILE --design a.json"])
+    assert capsys.readouterr().out == "Written to a.json. Next: shuffledp encode FILE --design a.json\n"
