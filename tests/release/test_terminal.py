@@ -1,5 +1,6 @@
 """Colours and progress are for terminals: a pipe gets plain text."""
 
+import io
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from shuffledp.cli import show
 from tests.release.people import CITIES, PROMISE
@@ -83,3 +85,14 @@ def test_a_command_that_fits_stays_in_its_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COLUMNS", "80")
     show.sentences(["Written to a.json. Next: shuffledp encode FILE --design a.json"])
     assert capsys.readouterr().out == "Written to a.json. Next: shuffledp encode FILE --design a.json\n"
+
+
+def test_what_follows_the_last_row_is_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Certificate, figure and page take longer than the rows of a small table, and the bar stood still at its end."""
+    screen = io.StringIO()
+    monkeypatch.setattr(show, "Console", lambda **_: Console(file=screen, force_terminal=True, width=120))
+    with show.progress("randomizing", then="certifying and writing") as watched:
+        tick = watched(10, lambda: None)
+        tick(4)
+        tick(6)
+    assert "certifying and writing" in screen.getvalue()

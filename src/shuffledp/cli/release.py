@@ -14,7 +14,6 @@ from shuffledp.cli.commands import RUN, app, examples
 from shuffledp.cli.randomizers import read_number
 from shuffledp.plots import rounded
 from shuffledp.protocols.frequency import METHODS
-from shuffledp.protocols.plan import worst_error
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.protocols.design import Design
@@ -100,6 +99,7 @@ def _answer(asking: Asking, **asked: Any) -> None:
 
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
     """What would be done, what it would be worth, and what it would cost."""
+    from shuffledp.protocols.plan import worst_error
     from shuffledp.release.certificate import certificate, comparison
     from shuffledp.release.write import holds_release
 
@@ -109,10 +109,10 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
     facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
     cost = {"reports": design.facts["n"], "missing": missing, "bits": design.protocol.bits}
-    if asking.keeping.as_json:
-        return show.as_json({"dry_run": True} | facts | {"cost": cost} | ({} if receipt is None else {"ledger": receipt}))
-    absent = f"{missing:,} without a value" if missing is not None else "those without a value among them"
     worst = worst_error(design.protocol)
+    if asking.keeping.as_json:
+        return show.as_json({"dry_run": True} | facts | {"cost": cost, "worst": worst} | ({} if receipt is None else {"ledger": receipt}))
+    absent = f"{missing:,} without a value" if missing is not None else "those without a value among them"
     show.answer(
         f"{question.what}: {design.facts['n']:,} people, {absent}",
         [
