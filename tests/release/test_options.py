@@ -1,13 +1,17 @@
 """What the options of a release change, and what --dry-run does not."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from shuffledp.release.budget import Spent
+from shuffledp.release.question import Question
+from shuffledp.release.terms import Categories
 from tests.pipeline.tables import as_parquet
-from tests.release.people import ABSENT, AGE, CITIES, CITY, PEOPLE, PROMISE, TRUTH, Said, done, listing, people
+from tests.release.people import ABSENT, AGE, CITIES, CITY, PEOPLE, PROMISE, TRUTH, Said, done, listing, people, run
 
 BUDGET = ("--population", "people", "--limit-epsilon", 3, "--limit-delta", 1e-6)
 
@@ -77,10 +81,15 @@ def test_other_may_be_one_of_the_categories(tmp_path: Path, table: Path) -> None
 
 
 def test_missing_values_can_be_counted_like_all_others(tmp_path: Path, table: Path) -> None:
+    """It said "0 values, counted as unknown". The true number must not be said either: it is the exact count of a category that noise protects."""
     made = done("histogram", table, *CITY, "--missing", "unknown", "--out", tmp_path / "result", "--json")
     assert near(made, TRUTH | {"unknown": ABSENT})
-    assert made.facts["counted"] == {"reports": PEOPLE + ABSENT, "missing": 0}
+    assert made.facts["counted"] == {"reports": PEOPLE + ABSENT, "missing": None}
     assert made.facts["asked"]["missing"] == "counted as unknown"
+    page = (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+    assert "and estimated like every other value" in page
+    assert "0 values" not in page
+    assert "those without a value among them" in done("histogram", table, *CITY, "--missing", "unknown", "--dry-run").out
 
 
 def test_clipped_values_count_as_the_bound(tmp_path: Path, table: Path) -> None:
@@ -100,7 +109,37 @@ def test_learned_categories_are_said_to_be_unprotected(tmp_path: Path, table: Pa
     assert facts["estimates"]["label"] == sorted(CITIES)
     assert "learned from the data: their list says which values occur, and no guarantee covers that" in said
     assert "learned from the data" in page
+    assert said.index("Warning: The categories were learned") < said.index("95 % interval"), "at the top"
     assert "learned from the data" in " ".join(done(*asked, "--dry-run").out.split())
+
+
+@pytest.mark.parametrize("task", ["histogram", "frequency"])
+@pytest.mark.parametrize("content", ["one each", "few each", "a common one and many rare ones", "half of few are rare"])
+def test_a_list_of_values_that_few_people_hold_is_not_learned(tmp_path: Path, task: str, content: str) -> None:
+    """The list of 9,758 user ids was published with a warning beneath it; now nothing is written or spent, and no value is said."""
+    values = {
+        "one each": [f"secret-{i}" for i in range(400)],
+        "few each": [f"secret-{i % 50}" for i in range(400)],
+        "a common one and many rare ones": ["a"] * 500 + ["b"] * 500 + [f"secret-{i}" for i in range(21)],
+        "half of few are rare": ["a"] * 500 + ["secret-1"] * 9 + ["secret-2"],
+    }[content]
+    as_parquet(tmp_path / "people.parquet", pa.table({"who": values}))
+    before = listing(tmp_path)
+    asked = (task, tmp_path / "people.parquet", "--learn-categories", *PROMISE, "--ledger", tmp_path / "budget.sqlite", *BUDGET)
+    for more in (("--out", tmp_path / "result"), ("--dry-run",), ("--dry-run", "--json"), ("--other", "rest", "--missing", "none", "--dry-run")):
+        said = run(*asked, *more)
+        said.refused("Declare the categories instead, from a public source")
+        assert "secret" not in said.error
+    assert listing(tmp_path) == before
+
+
+def test_a_few_rare_values_among_common_ones_are_learned(tmp_path: Path) -> None:
+    cities = [city for city in people()["city"].to_pylist() if city is not None]
+    values = [*cities[:-2], "Elsewhere", "Nowhere"]
+    as_parquet(tmp_path / "people.parquet", pa.table({"city": values}))
+    asked = Question(task="histogram", source=str(tmp_path / "people.parquet"), categories=Categories(None, "learned", learned=True)).settled()
+    with asked.values(asked.open()) as found:
+        assert found.count == PEOPLE
 
 
 def test_categories_may_come_from_a_file_with_blank_lines_and_windows_ends(tmp_path: Path, table: Path, released: Path) -> None:
@@ -152,3 +191,23 @@ def test_a_ledger_is_charged_once_for_every_release_and_says_so(tmp_path: Path, 
     shown = done("ledger", "show", tmp_path / "budget.sqlite", "--json").facts
     assert [each["state"] for each in shown["populations"][0]["releases"]] == ["published", "published"]
     assert done("ledger", "check", tmp_path / "budget.sqlite", "--json").facts["ok"] is True
+
+
+def test_replacing_a_release_is_said_to_be_a_second_one_and_how_many_more_fit(
+    tmp_path: Path, table: Path, released: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older ledger does not say how many more fit; then nothing is said of it."""
+    plain, folder = Spent.facts, tmp_path / "result"
+    shutil.copytree(released, folder)
+    question = ("histogram", table, *CITY, "--out", folder, "--force", "--ledger", tmp_path / "budget.sqlite", *BUDGET)
+    monkeypatch.setattr(Spent, "facts", lambda self: plain(self) | {"more": 1234})
+    warned = " ".join(done(*question, "--dry-run").out.split())
+    assert "would be two releases, and what they cost would add up" in warned
+    assert "would be spent; 1,234 more like this would fit after it." in warned
+    monkeypatch.setattr(Spent, "facts", lambda self: {name: value for name, value in plain(self).items() if name != "more"})
+    said = " ".join(done(*question).out.split())
+    assert "they are two releases, and what they cost adds up; the ledger was charged for each" in said
+    assert "this is release 1." in said
+    assert "they are two releases" in (folder / "report.html").read_text(encoding="utf-8")
+    notes = json.loads((released / "estimates.json").read_text(encoding="utf-8"))["notes"]
+    assert not any("replaced" in note for note in notes), "there was nothing to replace"

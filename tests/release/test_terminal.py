@@ -1,5 +1,6 @@
 """Colours and progress are for terminals: a pipe gets plain text."""
 
+import io
 import os
 import pty
 import re
@@ -9,7 +10,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from shuffledp.cli import show
 from tests.release.people import CITIES, PROMISE
 
 COMMAND = [sys.executable, "-m", "shuffledp"]
@@ -64,3 +67,32 @@ def test_a_terminal_gets_colours_and_progress_with_rate_and_time_left(many: Path
     assert re.search(r"[\d,]+ rows, \d+\.\d million a second", plain), plain
     assert re.search(r"\d:\d\d:\d\d", plain), "time left"
     assert "2,000,000 people" in plain
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80])
+def test_a_command_to_be_copied_is_never_wrapped(columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    command = "shuffledp histogram 'a folder/affairs.csv' --column affair --categories yes,no --epsilon 1 --delta 1e-6 --out result"
+    words = "Three thousand reports were written to a file with a long name. Next:"
+    show.sentences([f"{words} {command}", f"\nTry: {command}", command, "No command is at the end of these words about shuffledp itself, which are wrapped."])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.count(command) == 3
+    assert all(len(line) <= columns for line in lines if line != command)
+    assert " ".join(words.split()) in " ".join(" ".join(lines).split())
+
+
+def test_a_command_that_fits_stays_in_its_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    show.sentences(["Written to a.json. Next: shuffledp encode FILE --design a.json"])
+    assert capsys.readouterr().out == "Written to a.json. Next: shuffledp encode FILE --design a.json\n"
+
+
+def test_what_follows_the_last_row_is_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Certificate, figure and page take longer than the rows of a small table, and the bar stood still at its end."""
+    screen = io.StringIO()
+    monkeypatch.setattr(show, "Console", lambda **_: Console(file=screen, force_terminal=True, width=120))
+    with show.progress("randomizing", then="certifying and writing") as watched:
+        tick = watched(10, lambda: None)
+        tick(4)
+        tick(6)
+    assert "certifying and writing" in screen.getvalue()

@@ -1,18 +1,19 @@
 """The command plan: which protocol for a task, and what error to expect."""
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from shuffledp import plots
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
-from shuffledp.cli.randomizers import read_count
+from shuffledp.cli.randomizers import read_count, read_people
 from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.plan import COUNT_ERROR, ERRORS, TASKS, Task
+from shuffledp.protocols.plan import COUNT_ERROR, ERRORS, TASKS, WORST_ERROR, Task
 from shuffledp.protocols.plan import plan as made
+from shuffledp.release.terms import Promise
 
 __all__: list[str] = []
 
@@ -20,7 +21,7 @@ __all__: list[str] = []
 @app.command(
     "plan",
     rich_help_panel=PLAN,
-    epilog=examples("plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6", "plan mean --n 1e5 --epsilon 0.5 --delta 1e-8 --plot mean.png"),
+    epilog=examples("plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6", "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8"),
 )
 def plan(
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
@@ -33,6 +34,16 @@ def plan(
     rounds: Annotated[
         int | None, typer.Option("--rounds", parser=read_count, metavar="COUNT", help="How often they report; left out, once.", rich_help_panel=QUESTION)
     ] = None,
+    honest: Annotated[
+        Any,
+        typer.Option(
+            "--honest",
+            parser=read_people,
+            metavar="COUNT",
+            help="How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw error against epsilon, as png, svg or pdf.", rich_help_panel=ANSWER)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
@@ -42,24 +53,43 @@ def plan(
     if plot is not None:
         plots.check_figure(plot)
     kind, rounds = cast(Task, task), 1 if rounds is None else rounds
+    terms = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest).terms(n)
     with show.patiently("planning"):
-        found = made(kind, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds)
+        found = made(kind, domain=domain, **terms)
         if plot is not None:
-            plots.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds)
+            plots.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
     if as_json:
-        cells = ("name", "trust", "epsilon0", "error", "bits")
-        facts = {"task": task, "n": n, "domain": domain, "epsilon": epsilon, "delta": delta, "rounds": rounds}
+        cells = ("name", "trust", "epsilon0", "error", "worst", "bits")
+        facts = {
+            "task": task,
+            "n": n,
+            "honest": n if terms["least"] is None else terms["least"],
+            "domain": domain,
+            "epsilon": epsilon,
+            "delta": delta,
+            "rounds": rounds,
+        }
         options = [{cell: getattr(option, cell) for cell in cells} for option in found.options]
         refused = [{"name": name, "reason": reason} for name, reason in found.refused]
         return show.as_json(facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {}))
     title = str(found).partition("\n")[0]
     show.answer(title, [], [])
+    counts = kind not in ERRORS
     rows = [
-        ("-" if option.epsilon0 is None else f"{option.epsilon0:.4f}", f"{option.error:.4g}", f"{option.bits}", option.trust, option.name)
+        (
+            "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
+            f"{option.error:.4g}",
+            *([f"{option.worst:.4g}"] if counts else []),
+            f"{option.bits}",
+            option.trust,
+            option.name,
+        )
         for option in found.options
     ]
-    show.table(["epsilon0", "error", "bits", "whom to trust", "protocol"], rows, numbers=3)
+    show.table(["epsilon0", "error", *(["worst"] if counts else []), "bits", "whom to trust", "protocol"], rows, numbers=3 + counts)
     show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
+    if counts:
+        show.sentences([f"The worst is the {WORST_ERROR}: for instance of one that everybody holds."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")

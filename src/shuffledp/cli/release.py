@@ -1,6 +1,7 @@
 """The commands histogram, frequency and mean: from a table to a folder with a defended answer."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from shuffledp.protocols.frequency import METHODS
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.protocols.design import Design
+    from shuffledp.protocols.estimate import Estimate
     from shuffledp.release.question import Question
     from shuffledp.release.run import Release
 
@@ -23,7 +25,12 @@ __all__ = ["show_release"]
 
 SHOWN = 20
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
-LEARNED = "the categories were learned from the data: their list says which values occur, and no guarantee covers that"
+LEARNED = "The categories were learned from the data: their list says which values occur, and no guarantee covers that. All of them are published."
+WOULD_REPLACE = (
+    "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so if both are about the same people they "
+    "would be two releases, and what they cost would add up."
+)
+TO_BE_CLIPPED = "Values outside the range would be moved to its ends: the answer would be the mean of the clipped values, not of the values themselves."
 PROMISED = "--epsilon 1 --delta 1e-6"
 
 
@@ -74,8 +81,9 @@ def _answer(asking: Asking, **asked: Any) -> None:
     question, keeping = Question(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with show.progress("reading") as watched:
+    with show.patiently("collecting the categories" if asking.categories is not None and asking.categories.learned else "opening the table"):
         settled = question.settled()
+    with show.progress("reading") as watched:
         column = settled.open()
         settled = replace(settled, column=column.name)
         values = settled.values(column, tick=watched(column.rows, column.progress))
@@ -83,15 +91,17 @@ def _answer(asking: Asking, **asked: Any) -> None:
         with show.patiently("calibrating"):
             design = settled.design(values.count, asking.promise)
         if asking.dry_run:
-            return _plan(asking, settled, design, values.missing)
-        with show.progress("randomising") as watched:
+            return _plan(asking, settled, design, values.missing if settled.leaves_out else None)
+        with show.progress("randomizing", then="certifying and writing") as watched:
             made = release(settled, values, design, keeping.folder(), budget=asking.budget, force=keeping.force, tick=watched(values.count, lambda: None))
     return show_release(made, as_json=keeping.as_json)
 
 
-def _plan(asking: Asking, question: "Question", design: "Design", missing: int) -> None:
+def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
     """What would be done, what it would be worth, and what it would cost."""
+    from shuffledp.protocols.plan import worst_error
     from shuffledp.release.certificate import certificate, comparison
+    from shuffledp.release.write import holds_release
 
     with show.patiently("certifying"):
         certified = certificate(design)
@@ -99,10 +109,12 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int) 
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
     facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
     cost = {"reports": design.facts["n"], "missing": missing, "bits": design.protocol.bits}
+    worst = worst_error(design.protocol)
     if asking.keeping.as_json:
-        return show.as_json({"dry_run": True} | facts | {"cost": cost} | ({} if receipt is None else {"ledger": receipt}))
+        return show.as_json({"dry_run": True} | facts | {"cost": cost, "worst": worst} | ({} if receipt is None else {"ledger": receipt}))
+    absent = f"{missing:,} without a value" if missing is not None else "those without a value among them"
     show.answer(
-        f"{question.what}: {design.facts['n']:,} people, {missing:,} without a value",
+        f"{question.what}: {design.facts['n']:,} people, {absent}",
         [
             ("epsilon", rounded(certified["epsilon"]["upper"], up=True), f"at most, at delta = {show.exactly(design.facts['delta'])}"),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
@@ -111,15 +123,19 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int) 
                 (("error" if each["trust"] == "shuffler" else ""), f"{each['stderr']:.4g}", f"standard error to expect {TRUST[each['trust']]}")
                 for each in errors
             ),
+            *([("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")] if question.categories is not None else []),
         ],
         [f"Proof: {certified['method']}."],
     )
+    if question.clip:
+        show.warnings([TO_BE_CLIPPED])
     if receipt is not None:
-        show.sentences(
-            [f"\nOf the budget of {receipt['population']!r}, {rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g} would be spent."]
-        )
+        spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
+        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent{_more(receipt, 'would fit after it')}."])
     if design.facts["learned"]:
-        show.bullets([LEARNED])
+        show.warnings([LEARNED])
+    if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
+        show.warnings([WOULD_REPLACE])
     return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
 
 
@@ -127,25 +143,14 @@ def show_release(made: "Release", *, as_json: bool) -> None:
     """The estimates, what is certified, and where everything lies."""
     from shuffledp.release.write import FILES
 
-    facts, estimate = made.facts, made.estimate
+    facts = made.facts
     if as_json:
         return show.as_json({**facts, "out": str(made.folder)})
     certified, counted = facts["certificate"]["epsilon"], facts["counted"]
     missing = f", {counted['missing']:,} values missing" if counted["missing"] else ""
     show.answer(f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}", [], [])
-    low, high = estimate.interval()
-    order = range(len(estimate.values)) if len(estimate.values) <= SHOWN else np.argsort(-estimate.values)[:SHOWN].tolist()
-
-    def row(i: int) -> tuple[str, str, str, str]:
-        decimals = 0 if facts["asked"]["task"] != "mean" else max(0, 1 - math.floor(math.log10(max(estimate.stderr[i], 1e-12))))
-        unit = 10.0**decimals
-        ends = math.floor(low[i] * unit) / unit, math.ceil(high[i] * unit) / unit  # outwards: the interval that is shown covers as often as it says
-        value, error, *limits = (f"{each + 0.0:,.{decimals}f}" for each in (round(estimate.values[i], decimals), estimate.stderr[i], *ends))
-        return value, error, " to ".join(limits), str(estimate.labels[i])
-
-    show.table(["estimate", "std. error", "95 % interval", ""], [row(i) for i in order], numbers=3)
-    if len(estimate.values) > SHOWN:
-        show.sentences([f"... and {len(estimate.values) - SHOWN:,} more, in estimates.csv"])
+    _show_warnings(facts)
+    _show_estimates(made.estimate, facts)
     show.sentences([f"\n{show.meaning(certified['upper'], certified['delta'])}"])
     rounds = facts["design"]["rounds"]
     together = "" if rounds == 1 else f", for all {rounds} rounds together"
@@ -153,7 +158,57 @@ def show_release(made: "Release", *, as_json: bool) -> None:
     if facts["ledger"] is not None:
         budget = facts["ledger"]
         spent, limit = rounded(budget["total"]["upper"], up=True), budget["limit"]
-        show.sentences([f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release {budget['releases']}."])
-    show.bullets([*facts["notes"], *([LEARNED] if facts["asked"]["learned"] else [])])
+        show.sentences(
+            [f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release {budget['releases']}{_more(budget, 'fit')}."]
+        )
+    show.bullets(facts["notes"])
     print()
     return show.files(made.folder, FILES)
+
+
+def _show_warnings(facts: Mapping[str, Any]) -> None:
+    """What nobody must overlook, above the numbers."""
+    from shuffledp.report.clipping import NOT_THE_MEAN, clipped, clipping
+
+    if clipped(facts):
+        show.warnings([f"{NOT_THE_MEAN} {clipping(facts)}"])
+    if facts["asked"]["learned"]:
+        show.warnings([LEARNED])
+
+
+def _show_estimates(estimate: "Estimate", facts: Mapping[str, Any]) -> None:
+    """All estimates in their order, each with its own interval; of many, the largest, with intervals that hold for all at once.
+
+    The largest of many are large by luck as well. Intervals for each by itself would miss most of them.
+    """
+    many, mean = len(estimate.values), facts["asked"]["task"] == "mean"
+    cut = many > SHOWN
+    low, high = estimate.simultaneous() if cut else estimate.interval()
+    order = np.argsort(-estimate.values, kind="stable")[:SHOWN].tolist() if cut else range(many)
+
+    def row(i: int) -> tuple[str, str, str, str]:
+        decimals = max(0, 1 - math.floor(math.log10(max(estimate.stderr[i], 1e-12)))) if mean else 0
+        unit = 10.0**decimals
+        ends = math.floor(low[i] * unit) / unit, math.ceil(high[i] * unit) / unit  # outwards: the interval that is shown covers as often as it says
+        value, error, *limits = (f"{each + 0.0:,.{decimals}f}" for each in (round(estimate.values[i], decimals), estimate.stderr[i], *ends))
+        return value, error, " to ".join(limits), str(estimate.labels[i])
+
+    show.table(["estimate", "std. error", "95 % for all at once" if cut else "95 % interval", ""], [row(i) for i in order], numbers=3)
+    if cut:
+        show.sentences([f"... and {many - SHOWN:,} more, in estimates.csv", f"\n{_told_apart(int(np.count_nonzero(low > 0.0)), many)}"])
+
+
+def _told_apart(told: int, many: int) -> str:
+    """How many of the estimates are more than noise.
+
+    >>> _told_apart(0, 9758)
+    'None of the 9,758 counts can be told from 0: the largest of so many estimates would be about as large if nobody held any of these values.'
+    """
+    if told == 0:
+        return f"None of the {many:,} counts can be told from 0: the largest of so many estimates would be about as large if nobody held any of these values."
+    return f"{told:,} of the {many:,} counts can be told from 0, those whose interval lies above it; a ranking of the others is a ranking of noise."
+
+
+def _more(budget: Mapping[str, Any], verb: str) -> str:
+    """How many more releases like this one the budget has room for, where the ledger says so."""
+    return "" if budget.get("more") is None else f"; {budget['more']:,} more like this {verb}"

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,11 +34,13 @@ __all__ = [
     "sentences",
     "short",
     "table",
+    "warnings",
 ]
 
 PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
 WIDE = 400  # columns of a table that nobody looks at
+COMMAND = re.compile(r"(?<=: )shuffledp [a-z].*$|^shuffledp [a-z].*$", re.MULTILINE)
 
 
 def as_json(facts: Mapping[str, object], notes: Sequence[str] = ()) -> None:
@@ -75,9 +78,27 @@ def answer(title: str, rows: Sequence[tuple[str, str, str]], words: Sequence[str
 
 
 def sentences(lines: Iterable[str]) -> None:
-    """Print text, wrapped to the terminal."""
+    """Print text, wrapped to the terminal; but a command that ends it stays in one piece, to be copied, on a line of its own if there is no room."""
+    console = Console(highlight=False)
     for line in lines:
-        Console(highlight=False).print(Text(line))
+        words, command = _split_off(line)
+        if not command:
+            console.print(Text(line))
+        elif len(line) <= console.width:
+            print(line)
+        else:
+            console.print(Text(words))
+            print(command)
+
+
+def _split_off(line: str) -> tuple[str, str]:
+    """A sentence, and the command at its end.
+
+    >>> _split_off("Written to a.json. Next: shuffledp encode FILE --design a.json")
+    ('Written to a.json. Next:', 'shuffledp encode FILE --design a.json')
+    """
+    found = COMMAND.search(line)
+    return (line, "") if found is None else (line[: found.start()].rstrip(" "), line[found.start() :])
 
 
 def command(line: str, before: str = "") -> None:
@@ -91,6 +112,13 @@ def bullets(lines: Iterable[str]) -> None:
     for line in lines:
         grid.add_row("-", Text(line))
     Console(highlight=False).print(grid)
+
+
+def warnings(lines: Iterable[str]) -> None:
+    """Print what nobody must overlook, with room around it."""
+    console = Console(highlight=False)
+    for line in lines:
+        console.print(Text.assemble("\n", ("Warning: ", "bold yellow"), line.replace("\u00a0", " "), "\n"))
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
@@ -167,7 +195,7 @@ def meaning(epsilon: float, delta: float) -> str:
 def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     """What a careful colleague would add."""
     n = parts(guarantee)[0][0].n
-    remark = f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would permit to publish one user's value outright; aim for a smaller one"
+    remark = f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would allow one user's value to be published outright; aim for a smaller one"
     return [remark] if n > 1 and delta * n >= 1.0 else []
 
 
@@ -196,8 +224,8 @@ Watch = Callable[[int | None, Callable[[], float | None]], Callable[[int], None]
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Watch]:
-    """A bar with rate and time left, on standard error and only on a terminal.
+def progress(what: str, then: str | None = None) -> Iterator[Watch]:
+    """A bar with rate and time left, on standard error and only on a terminal; ``then`` says what follows when all rows are done.
 
     It yields a function: given the number of rows, or, where that is unknown, a function that says what part is done, it returns one to tell how many
     more rows are done.
@@ -217,6 +245,8 @@ def progress(what: str) -> Iterator[Watch]:
                 share = done / rows if rows else part()
                 rate = done / max(monotonic() - began, 1e-3)
                 bar.update(task, total=None if share is None else 1.0, completed=share or 0.0, rate=f"{done:,} rows, {rate / 1e6:.1f} million a second")
+                if then is not None and rows and done >= rows:
+                    bar.update(task, description=then, total=None)
 
             return tick
 

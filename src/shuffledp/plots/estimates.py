@@ -24,13 +24,14 @@ __all__ = ["estimates_figure"]
 
 ROWS = 40
 LETTERS = 30
+CLIPPED, CLIPPED_MEAN = "clipped to the bounds", "clipped mean"
 AROUND = 8.0  # half-widths of the interval that are shown on either side of a mean
 
 
 def estimates_figure(facts: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
     """Draw the estimates in the facts of a release and return the file's path: thick the interval of each, thin the one that holds for all at once.
 
-    Of more than 40 the largest are drawn.
+    Of more than 40 the largest are drawn, with only the latter: the largest of many are large by luck as well, and an interval of its own misses many a one.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -65,12 +66,14 @@ def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
     if not mean:
         axes.barh(rows, value, height=0.62, color=PALE, alpha=0.45, linewidth=0.0)
         axes.axvline(0.0, color=GREY, linewidth=0.8)
-    if len(found["value"]) > 1:
-        axes.hlines(rows, lowest, highest, color=BLUE, linewidth=1.0, label=f"{level} interval, for all at once")
-    axes.hlines(rows, low, high, color=DARK, linewidth=2.6, label=f"{level} interval, for each by itself")
+    cut = len(shown) < found["of"]
+    if found["of"] > 1:
+        axes.hlines(rows, lowest, highest, color=BLUE, linewidth=1.6 if cut else 1.0, label=f"{level} interval, for all {found['of']:,} at once")
+    if not cut:
+        axes.hlines(rows, low, high, color=DARK, linewidth=2.6, label=f"{level} interval{', for each by itself' * (found['of'] > 1)}")
     axes.plot(value, rows, "|", color=DARK, markersize=9.0, markeredgewidth=1.2)
     if not mean:
-        _numbers(axes, value, np.maximum(value - low, high - value), np.maximum(highest, value))
+        _numbers(axes, value, *((lowest, highest) if cut else (low, high)), np.maximum(highest, value))
     if mean:
         axes.set_yticks([])
     else:
@@ -82,16 +85,19 @@ def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _numbers(axes: Axes, values: Floats, margins: Floats, ends: Floats) -> None:
-    """Write every estimate beside its row: at scale, many an error bar is too short to be seen."""
+def _numbers(axes: Axes, values: Floats, low: Floats, high: Floats, ends: Floats) -> None:
+    """Write every estimate and its interval, rounded outwards, beside its row: at scale, many an error bar is too short to be seen."""
     from matplotlib.ticker import MaxNLocator
 
-    decimals = 0 if margins.min() >= 3.0 else 1
-    for row, (value, margin, end) in enumerate(zip(values, margins, ends, strict=True)):
-        words = f"{value:,.{decimals}f} ± {math.ceil(margin * 10**decimals) / 10**decimals:,.{decimals}f}"
+    decimals = 0 if (high - low).min() >= 6.0 else 1
+    unit = 10.0**decimals
+    for row, (value, least, most, end) in enumerate(zip(values, low, high, ends, strict=True)):
+        numbers = round(value, decimals), math.floor(least * unit) / unit, math.ceil(most * unit) / unit
+        middle, *limits = (f"{each + 0.0:,.{decimals}f}" for each in numbers)
+        words = f"{middle}  ({' to '.join(limits)})"
         axes.annotate(words, (end, row), textcoords="offset points", xytext=(5.0, 0.0), va="center", fontsize=7.5, color=GREY)
-    low, high = axes.get_xlim()
-    axes.set_xlim(low, high + 0.22 * (high - low))
+    near, far = axes.get_xlim()
+    axes.set_xlim(near, far + 0.38 * (far - near))
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter("{x:,.10g}")
 
@@ -102,13 +108,16 @@ def _near(axes: Axes, found: Mapping[str, Any], design: Mapping[str, Any]) -> No
     reach = AROUND * max(value - low, high - value)
     if reach > 0.0:
         axes.set_xlim(min(max(value - reach, design["lower"]), low), max(min(value + reach, design["upper"]), high))
-    axes.set_xlabel(f"mean, of a possible {design['lower']:g} to {design['upper']:g}")
+    axes.set_xlabel(f"{found['label'][0]}, of a possible {design['lower']:g} to {design['upper']:g}")
 
 
 def _title(facts: Mapping[str, Any], rows: int) -> str:
     asked, bound, of = facts["asked"], facts["certificate"]["epsilon"], facts["estimates"]["of"]
-    name = asked.get("title") or (f"{asked['task']} of {asked['column']}" if asked.get("column") else str(asked.get("what") or asked["task"]))
+    what = CLIPPED_MEAN if asked.get("outside") == CLIPPED else asked["task"]
+    name = asked.get("title") or (f"{what} of {asked['column']}" if asked.get("column") else str(asked.get("what") or asked["task"]))
     largest = f"; the {rows} largest of {of:,}" if rows < of else ""
+    if largest and max(facts["estimates"]["all_lower"]) <= 0.0:
+        largest += ", none told from 0"
     delta = f"{bound['delta']:g}".replace("e-0", "e-")
     return f"{_short(name)}{largest}\n{facts['counted']['reports']:,} reports, ε ≤ {rounded(bound['upper'], up=True)} at δ = {delta}"
 

@@ -27,6 +27,7 @@ def plan_figure(
     delta: float,
     domain: int | Iterable[Hashable] | None = None,
     rounds: int = 1,
+    least: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
 ) -> Path:
     """Draw the predicted error of every protocol against epsilon, and return the file's path. Darkness says whom to trust."""
@@ -35,7 +36,7 @@ def plan_figure(
 
     path = check_figure(path)
     domain = list(domain) if domain is not None and not isinstance(domain, int) else domain
-    plans = [plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds) for epsilon in epsilons]
+    plans = [plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds, least=least) for epsilon in epsilons]
     errors: dict[tuple[str, str], list[float]] = {}
     for place, each in enumerate(plans):
         for option in each.options:

@@ -18,7 +18,7 @@ from shuffledp.randomizers import KRR
 from shuffledp.randomizers.base import Floats
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["ESTIMATORS", "Estimator", "Histogram", "LocalHistogram", "check_estimator", "check_held"]
+__all__ = ["ESTIMATORS", "Estimator", "Histogram", "LocalHistogram", "RandomizedResponse", "check_estimator", "check_held"]
 
 Estimator = Literal["inversion", "simplex", "likelihood"]
 ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")

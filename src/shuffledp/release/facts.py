@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -20,20 +21,25 @@ from shuffledp.canonical import digest_of
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.summation import Mean
 from shuffledp.release.certificate import certificate, comparison
+from shuffledp.release.terms import CLIPPED_TO_BOUNDS
 from shuffledp.report import FORMAT, HASHED, VERSION
+from shuffledp.report.clipping import CLIPPED, perhaps_clipped
 
-__all__ = ["LISTED", "cautions", "check_reports", "estimate_of", "facts_of"]
+__all__ = ["LEVEL", "LISTED", "cautions", "check_reports", "estimate_of", "facts_of"]
 
 LISTED = 10_000  # rows in the JSON and the report; the CSV has all
+SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
 LEVEL = 0.95
 
 
-def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True) -> Estimate:
-    """What the analyst concludes from the tally of all reports."""
+def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True, clipped: bool = False) -> Estimate:
+    """What the analyst concludes from the tally of all reports; ``clipped`` says that values outside the range were moved to its ends."""
     reports, n = check_reports(design, _reports(design, tally)), design.facts["n"]
     notes = () if reports == n else (f"{reports} of {n} reports arrived; the certificate holds for any {design.facts['least']} or more honest ones",)
-    return design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
+    estimate = design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
+    return replace(estimate, labels=(CLIPPED,)) if clipped else estimate
 
 
 def check_reports(design: Design, reports: int) -> int:
@@ -48,7 +54,7 @@ def cautions(design: Design) -> list[str]:
     n, delta, error = design.facts["n"], design.facts["delta"], design.protocol.predicted_stderr()
     said = []
     if n > 1 and delta * n >= 1.0:
-        said.append(f"delta is not below 1/n, so it would permit to publish one person's value outright: aim for less than {1.0 / n:.1g}")
+        said.append(f"delta is not below 1/n, so it would allow one person's value to be published outright: aim for less than {1.0 / n:.1g}")
     if error > (design.facts["upper"] - design.facts["lower"] if design.task == "mean" else n):
         said.append("the noise drowns the answer: the error to expect is larger than anything that could be true; allow a larger epsilon, or ask more people")
     return said
@@ -64,7 +70,7 @@ def facts_of(
     repeated: int | None = None,
     ledger: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
-    """The facts of one release. ``asked`` says what was asked in the user's words; ``missing`` counts the rows without a value, if they were seen.
+    """The facts of one release. ``asked`` says what was asked in the user's words; ``missing`` counts the rows that were left out, if that is public.
 
     ``repeated`` counts the rows that were left out since their person has another one; it is None, and stands nowhere, if every row was taken for a person.
     """
@@ -85,11 +91,12 @@ def facts_of(
         "certificate": certified,
         "comparison": comparison(design, certified),
         "tally": _tally(design, tally, kept),
-        "estimates": _estimates(design, estimate, kept),
+        "estimates": _estimates(design, estimate, kept) | _ends(design, tally, asked),
         "secure": estimate.secure,
         "notes": list(estimate.notes),
         "ledger": None if ledger is None else dict(ledger),
     }
+    facts["notes"] += perhaps_clipped(facts)
     return facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}
 
 
@@ -114,8 +121,7 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
 
 
 def _estimates(design: Design, estimate: Estimate, kept: NDArray[np.intp]) -> dict[str, Any]:
-    low, high = estimate.interval(LEVEL)
-    lowest, highest = estimate.simultaneous(LEVEL)
+    (low, high), (lowest, highest) = estimate.interval(LEVEL), estimate.simultaneous(LEVEL)
     columns = {"value": estimate.values, "stderr": estimate.stderr, "lower": low, "upper": high, "all_lower": lowest, "all_upper": highest}
     return {
         "unit": "mean" if design.task == "mean" else "people",
@@ -123,4 +129,21 @@ def _estimates(design: Design, estimate: Estimate, kept: NDArray[np.intp]) -> di
         "of": len(estimate.values),
         "label": [str(estimate.labels[place]) for place in kept.tolist()],
         **{name: column[kept].tolist() for name, column in columns.items()},
+        # A long list is shown with the largest first, and cut. Those are large by luck as well, so that intervals for each by itself would miss them.
+        **({"together": True} if len(estimate.values) > SHORT else {}),
     }
+
+
+def _ends(design: Design, tally: NDArray[np.int64], asked: Mapping[str, object]) -> dict[str, Any]:
+    """How many people's numbers were rounded to either end of the range, where some may have been clipped: another reading of the same reports.
+
+    The exact number of clipped values is as private as the values are, and nothing keeps it.
+    """
+    protocol = design.protocol
+    if not isinstance(protocol, Mean) or asked.get("outside") not in (None, CLIPPED_TO_BOUNDS):
+        return {}
+    assert protocol.k is not None
+    estimate = protocol.at_ends(tally)
+    low, high = estimate.simultaneous(LEVEL)
+    columns = {"value": estimate.values, "lower": low, "upper": high}
+    return {"ends": {"step": (protocol.upper - protocol.lower) / protocol.k, **{name: column.tolist() for name, column in columns.items()}}}

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shuffledp.errors import InvalidInput
 from shuffledp.pipeline import AS_WRITTEN, Cleaning, Column, Keep, Numbers, Places, Values, learn_categories, open_column, read
 from shuffledp.pipeline.tables import Kind
@@ -15,9 +17,11 @@ from shuffledp.protocols.base import ShuffledProtocol
 from shuffledp.protocols.design import Design, Task
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.summation import check_bounds
-from shuffledp.release.terms import Categories, Promise, check_labels, check_words, name_of
+from shuffledp.release.terms import CLIPPED_TO_BOUNDS, Categories, Promise, check_labels, check_words, name_of
 
 __all__ = ["Question"]
+
+FEW, MOST_RARE = 10, 20  # people who hold a rare value, and how many such values a learned list may have at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +64,44 @@ class Question:
 
     def values(self, column: Column, *, tick: Callable[[int], object] | None = None) -> Values:
         """Read the column once, and keep what the randomizer needs of it."""
-        return read(column, self.reader(), keep=self.keep, tick=tick)
+        values = read(column, self.reader(), keep=self.keep, tick=tick)
+        if self.categories is not None and self.categories.learned:
+            try:
+                self._check_common(values, column.title)
+            except BaseException:
+                values.close()
+                raise
+        return values
+
+    def _check_common(self, values: Values, title: str) -> None:
+        """Refuse to publish a list of values most of which few people hold: names, numbers and free texts, which are people more than categories."""
+        assert self.categories is not None
+        assert self.categories.labels is not None
+        labels = self.categories.labels
+        held = np.zeros(len(labels), dtype=np.int64)
+        for chunk in values.chunks():
+            held += np.bincount(chunk, minlength=len(labels))
+        declared = {self.categories.other, self.categories.missing}
+        counts = [int(count) for label, count in zip(labels, held, strict=True) if label not in declared]
+        rare = sum(count < FEW for count in counts)
+        if rare > MOST_RARE or 2 * rare > len(counts):
+            raise InvalidInput(
+                f"{title} must hold values that many people share for its categories to be learned, got {len(counts)} distinct values, {rare} of which "
+                f"fewer than {FEW} people hold: to publish their list would give those people away. Declare the categories instead, from a public source: "
+                "--categories FILE, with --other NAME for the rest; if they are very many, with `shuffledp frequency`."
+            )
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether rows without a value do not take part, and are counted in public; else they are a category whose count is as private as all others."""
+        return self.categories is None or self.categories.missing is None
 
     @property
     def what(self) -> str:
         """The question in a few words: short and printable, whatever the column is called, since the ledger keeps them."""
         printable = "".join(letter if letter.isprintable() else " " for letter in self.column or "a column")
-        return f"{self.task} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip()
+        clipped = f", clipped to {self.lower:g} to {self.upper:g}" if self.clip else ""
+        return f"{self.task} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip() + clipped
 
     def reader(self) -> Places | Numbers:
         """From what the table holds to what the randomizer takes."""
@@ -97,7 +132,7 @@ class Question:
         if said := self.cleaning.words():
             facts["cleaned"] = said
         if self.categories is None:
-            return facts | {"outside": "clipped to the bounds" if self.clip else "refused", "missing": "left out", "learned": False}
+            return facts | {"outside": CLIPPED_TO_BOUNDS if self.clip else "refused", "missing": "left out", "learned": False}
         other, missing = self.categories.other, self.categories.missing
         outside = "refused" if other is None else f"counted as {other}"
         return facts | {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,18 @@ from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.clients import check_client
 from shuffledp.release.facts import check_reports, estimate_of, facts_of
 from shuffledp.release.question import Question
-from shuffledp.release.terms import check_words, name_of
-from shuffledp.release.write import check_folder, write_release
+from shuffledp.release.terms import CLIPPED_TO_BOUNDS, check_words, name_of
+from shuffledp.release.write import check_folder, holds_release, write_release
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["Encoded", "Mixed", "Release", "analyse", "check_apart", "encode", "read_design", "release", "shuffle"]
 
 Tick = Callable[[int], object] | None
+REPLACED = (
+    "an earlier release stood in this folder and was replaced, which does not undo it: the noise was drawn afresh, so if both are about the same people they "
+    "are two releases, and what they cost adds up"
+)
+LEDGER = "; the ledger was charged for each"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,10 +82,13 @@ def release(
     check_reports(design, values.count)
     check_folder(folder, replace=force)
     check_apart(folder, *(() if budget is None else (budget.path,)))
+    notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
     spent = None if budget is None else budget.spend(design, question.what)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
     counted = tally(values.chunks(), design.encode, design.protocol.tally, row_bytes=size, source=source, tick=tick)
-    return _written(design, counted, folder, asked=question.asked(), missing=values.missing, repeated=values.repeated, spent=spent, force=force)
+    missing = values.missing if question.leaves_out else None
+    asked = question.asked()
+    return _written(design, counted, folder, asked=asked, missing=missing, repeated=values.repeated, spent=spent, force=force, notes=notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,8 +263,10 @@ def _written(
     repeated: int | None,
     spent: Spent | None,
     force: bool,
+    notes: tuple[str, ...] = (),
 ) -> Release:
-    estimate = estimate_of(design, counted.votes, secure=counted.secure)
+    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.get("outside") == CLIPPED_TO_BOUNDS)
+    estimate = replace(estimate, notes=(*estimate.notes, *notes))
     facts = facts_of(design, counted.votes, estimate, asked=asked, missing=missing, repeated=repeated, ledger=None if spent is None else spent.facts())
     write_release(folder, facts, estimate, replace=force)
     if spent is not None:

@@ -13,7 +13,7 @@ from shuffledp.protocols.estimate import Estimate
 from shuffledp.release.facts import LEVEL
 from shuffledp.report import html
 
-__all__ = ["FILES", "check_folder", "write_release"]
+__all__ = ["FILES", "check_folder", "holds_release", "write_release"]
 
 FILES = {
     "report.html": "the whole story, to read, sign and verify",
@@ -28,6 +28,11 @@ COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_up
 def check_folder(folder: Path, *, replace: bool = False) -> Path:
     """Return ``folder`` if a release can stand there; with ``replace``, also in place of an earlier release, and of nothing else."""
     return check_new_folder(folder, replacing=FILES if replace else ())
+
+
+def holds_release(folder: Path) -> bool:
+    """Whether an earlier release stands there."""
+    return any((folder / name).exists() for name in FILES)
 
 
 def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *, replace: bool = False) -> None:

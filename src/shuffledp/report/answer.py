@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shuffledp.report.estimates import accuracy
+from shuffledp.report.clipping import CLIPPED, NOT_THE_MEAN, clipped, clipping
+from shuffledp.report.estimates import accuracy, together
 from shuffledp.report.markup import Markup, element, join, label
 from shuffledp.report.parts import facts_list, gloss
 from shuffledp.report.words import count, exact, fixed, level, many, meaning, moment, scientific, sentence, tied
@@ -22,7 +23,7 @@ def name_of(facts: Mapping[str, Any]) -> str:
     if asked.get("title"):
         return str(asked["title"])
     if asked.get("column"):
-        return KINDS[asked["task"]].format(asked["column"])
+        return f"{asked['column']}: the {CLIPPED}" if clipped(facts) else KINDS[asked["task"]].format(asked["column"])
     return sentence(asked.get("what") or f"{asked['task']} of one column").removesuffix(".")
 
 
@@ -37,6 +38,8 @@ def _banners(facts: Mapping[str, Any]) -> list[Markup]:
                 "Run it again without a seed.",
             )
         )
+    if clipped(facts):
+        found.append((NOT_THE_MEAN, clipping(facts)))
     if facts["asked"].get("learned"):
         found.append(
             (
@@ -62,6 +65,7 @@ def head(facts: Mapping[str, Any]) -> Markup:
     found = facts["estimates"]
     unit = "" if found["unit"] == "mean" else "people, "
     each = "each " if len(found["label"]) > 1 else ""
+    each = "all at once, " if together(found) else each
     return element(
         "header",
         element("p", "Differentially private release", class_="kicker"),
@@ -115,6 +119,8 @@ def _question(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
         rows.append(
             ("Missing", join([many(counted["missing"], "value"), ", ", label(asked["missing"])] if asked.get("missing") else [count(counted["missing"])]))
         )
+    elif str(asked.get("missing")).startswith("counted as "):  # how many is as private as any count
+        rows.append(("Missing", join([label(asked["missing"]), ", and estimated like every other value"])))
     if asked.get("outside"):
         rows.append(("Values outside", label(asked["outside"])))
     return rows

@@ -10,7 +10,7 @@ from shuffledp.report.markup import Markup, element, join, label
 from shuffledp.report.parts import details, figure, gloss, section
 from shuffledp.report.words import count, decimals_for, exact, fixed, level, percent, tied
 
-__all__ = ["accuracy", "estimates"]
+__all__ = ["accuracy", "estimates", "together"]
 
 SHOWN = 30
 VISIBLE = 0.006  # of the scale: error bars that are narrower are no more than a line
@@ -41,9 +41,19 @@ def estimates(facts: Mapping[str, Any]) -> Markup:
     return section("estimates", "The estimates", _counts(facts))
 
 
+def together(found: Mapping[str, Any]) -> bool:
+    """Whether the list is sorted and cut: the largest of many are large by luck as well, so its intervals must hold for all at once."""
+    return bool(found.get("together")) and len(found["value"]) > SHOWN
+
+
+def _ends(found: Mapping[str, Any]) -> tuple[str, str]:
+    return ("all_lower", "all_upper") if together(found) else ("lower", "upper")
+
+
 def _margins(found: Mapping[str, Any]) -> list[float]:
-    """How far the further end of every interval is from its estimate."""
-    return [max(value - low, high - value) for value, low, high in zip(found["value"], found["lower"], found["upper"], strict=True)]
+    """How far the further end of every interval that is shown is from its estimate."""
+    low, high = _ends(found)
+    return [max(value - least, most - value) for value, least, most in zip(found["value"], found[low], found[high], strict=True)]
 
 
 def _decimals(found: Mapping[str, Any]) -> int:
@@ -55,7 +65,9 @@ def _mean(facts: Mapping[str, Any]) -> list[Markup]:
     value, low, high = (found[key][0] for key in ("value", "lower", "upper"))
     decimals, sure = _decimals(found), level(found)
     ends = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
-    title = f"The mean is estimated as {fixed(value, decimals)}, with a {sure} interval of {ends}, on a scale from {exact(lower)} to {exact(upper)}."
+    title = (
+        f"The {found['label'][0]} is estimated as {fixed(value, decimals)}, with a {sure} interval of {ends}, on a scale from {exact(lower)} to {exact(upper)}."
+    )
     enlarged = " Beneath it, enlarged, the part around the estimate." if narrow(low, high, lower, upper) else ""
     return [
         element("p", element("span", fixed(value, decimals), class_="big"), " ", element("span", f"{sure} interval: {ends}", class_="under"), class_="number"),
@@ -67,7 +79,7 @@ def _mean(facts: Mapping[str, Any]) -> list[Markup]:
 def _counts(facts: Mapping[str, Any]) -> list[Markup | None]:
     found, reports = facts["estimates"], facts["counted"]["reports"]
     shown, rest = _split(found["value"])
-    decimals, margins, single = _decimals(found), _margins(found), ("lower", "upper")
+    decimals, margins, single = _decimals(found), _margins(found), _ends(found)
     rows = [
         Bar(found["label"][at], tied(f"{fixed(found['value'][at], decimals)} ± {fixed(margins[at], decimals, up=True)}"), *_drawn(found, at)) for at in shown
     ]
@@ -79,7 +91,7 @@ def _counts(facts: Mapping[str, Any]) -> list[Markup | None]:
         element("p", f"{count(unlisted)} more, all smaller, are in the CSV file beside this report.") if unlisted else None,
         gloss(f"± is the distance to the further end of the {level(found)} interval; ends are rounded outwards. ", COVERAGE, _below_zero(found)),
         details("Intervals that hold all at once", gloss(TOGETHER), _table(found, shown, reports, decimals, ("all_lower", "all_upper")))
-        if found["of"] > 1
+        if found["of"] > 1 and not together(found)
         else None,
     ]
 
@@ -94,14 +106,19 @@ def _split(values: Sequence[float]) -> tuple[list[int], list[int]]:
 
 
 def _drawn(found: Mapping[str, Any], at: int) -> tuple[float, float, float]:
-    return found["value"][at], found["lower"][at], found["upper"][at]
+    low, high = _ends(found)
+    return found["value"][at], found[low][at], found[high][at]
 
 
 def _caption(found: Mapping[str, Any], shown: Sequence[int], margins: Sequence[float]) -> str:
     span = max(0.0, *(found["upper"][at] for at in shown)) - min(0.0, *(found["lower"][at] for at in shown))
     thin = "; where none can be seen, the error is thinner than a line" if any(margins[at] < VISIBLE * span for at in shown) else ""
     largest = f"The {SHOWN} largest of {count(found['of'])} estimates, the largest first. " if len(shown) < found["of"] else ""
-    return f"{largest}Error bars are {level(found)} intervals, drawn to scale{thin}."
+    if not together(found):
+        return f"{largest}Error bars are {level(found)} intervals, drawn to scale{thin}."
+    told = sum(low > 0.0 for low in found["all_lower"])
+    real = f"{count(told)} of them can be told from 0" if told else "None of them can be told from 0: noise alone would make some as large"
+    return f"{largest}{real}. Error bars are {level(found)} intervals that hold for all {count(found['of'])} at once, drawn to scale{thin}."
 
 
 def _below_zero(found: Mapping[str, Any]) -> str:
@@ -113,7 +130,8 @@ def _below_zero(found: Mapping[str, Any]) -> str:
 def _table(
     found: Mapping[str, Any], places: Sequence[int], reports: int, decimals: int, ends: tuple[str, str], margins: Sequence[float] | None = None
 ) -> Markup:
-    names = ["Value", "Estimate", *(["±"] if margins else []), f"{level(found)} interval", "Share"]
+    at_once = " for all at once" if ends[0] == "all_lower" and margins else ""
+    names = ["Value", "Estimate", *(["±"] if margins else []), f"{level(found)} interval{at_once}", "Share"]
     body = []
     for at in places:
         value, low, high = found["value"][at], found[ends[0]][at], found[ends[1]][at]

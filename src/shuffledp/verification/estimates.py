@@ -20,6 +20,7 @@ __all__ = ["check_estimates", "labels_of"]
 SHARP = 1e-7  # of a standard error
 LISTED = 10_000  # rows in a report, at most
 FEW, MANY = 3, 50  # variances of votes below which the exact law is inverted instead of a normal one
+CLIPPED, OUTSIDE = "mean of the clipped values", "clipped to the bounds"  # how a mean is labelled, and what was asked for then
 ROUNDING = Fraction(1, 4)  # of a grid step, squared: every number may lie half-way between two points
 
 Limits = Callable[[float], tuple[Array, Array]]
@@ -32,7 +33,7 @@ def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
     level = float(claimed["level"])
     if design["task"] == "mean":
         values, errors, limits = _mean(votes, law, Fraction(design["lower"]), Fraction(design["upper"]))
-        labels, of = ["mean"], 1
+        labels, of = [CLIPPED if "ends" in claimed and facts["asked"].get("outside") == OUTSIDE else "mean"], 1
     else:
         labels = every = labels_of(design)
         of, known = len(every), {label: place for place, label in enumerate(every)}
@@ -59,9 +60,26 @@ def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
         for name, found in zip(names, limits(tail), strict=True):
             how = "the test that defines it, inverted by halving"
             checks.append(agree(f"limits, {what}: {name.removeprefix('all_')}", claimed[name], found, how, within=10.0 * (within + rounding)))
+    if "ends" in claimed:
+        checks += _ends(claimed["ends"], design, votes, law, (1.0 - level) / 4.0)
     if of > LISTED:
         checks.append(unchecked("which estimates are listed", f"{LISTED} of {of}", "the votes for the others are not here"))
     return checks
+
+
+def _ends(claimed: dict[str, Any], design: dict[str, Any], votes: list[int], law: Law, tail: float) -> list[Check]:
+    """How many people's numbers were rounded to either end of the range of a mean."""
+    values, errors, limits = _counts([votes[0], votes[-1]], sum(votes), law)
+    within = SHARP * np.maximum(errors, 1e-300) + 1e-12 * np.abs(values)
+    low, high = limits(tail)
+    step = float((Fraction(design["upper"]) - Fraction(design["lower"])) / (law.k - 1))
+    how = "the votes for the ends, as fractions"
+    return [
+        agree("a step of the grid", [claimed["step"]], np.array([step]), "the design", within=np.array([1e-12 * step])),
+        agree("people at the ends", claimed["value"], values, how, within=within),
+        agree("people at the ends, at least", claimed["lower"], low, how, within=10.0 * (within + math.sqrt(UNIT * sum(votes)))),
+        agree("people at the ends, at most", claimed["upper"], high, how, within=10.0 * (within + math.sqrt(UNIT * sum(votes)))),
+    ]
 
 
 def labels_of(design: dict[str, Any]) -> list[str]:

@@ -98,6 +98,8 @@ LEDGER = {
     "total": {"lower": SIZE, "upper": SIZE},
 }
 COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+ENDS = {"step": _number, "value": [_number], "lower": [_number], "upper": [_number]}
+LATER: dict[bool, dict[str, Form]] = {True: {"ends?": ENDS}, False: {"together?": _truth}}  # for a mean, and for counts; earlier versions wrote neither
 
 
 def check_form(facts: dict[str, Any]) -> None:
@@ -118,7 +120,7 @@ def check_form(facts: dict[str, Any]) -> None:
         "certificate": CERTIFICATE | {"delta": _or_none(_text) if promised is None else {"epsilon": SIZE, "lower": CHANCE, "upper": CHANCE}},
         "comparison": [{"trust": _text, "epsilon0": _or_none(EPSILON), "stderr": SIZE}],
         "tally": {"reports": _count, "votes": [_whole]} | ({} if task == "mean" else {"blocks": [_whole]}),
-        "estimates": {"unit": _text, "level": CHANCE, "of": _count, "label": [_text]} | {name: [_number] for name in COLUMNS},
+        "estimates": {"unit": _text, "level": CHANCE, "of": _count, "label": [_text]} | {name: [_number] for name in COLUMNS} | LATER[task == "mean"],
         "secure": _truth,
         "notes": [_text],
         "ledger": LEDGER if facts["ledger"] is not None else _or_none(_text),

@@ -1,0 +1,70 @@
+"""What a mean of clipped values is not, and how many values were clipped: said in the same words on the page and on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shuffledp.report.words import SPACE, decimals_for, exact, fixed, level
+
+__all__ = ["CLIPPED", "NOT_THE_MEAN", "clipped", "clipping", "perhaps_clipped"]
+
+CLIPPED = "mean of the clipped values"
+NOT_THE_MEAN = f"This is the {CLIPPED}, not of the values themselves."
+LARGE = 0.01  # the share of people at an end from which a wider range is proposed
+
+
+def clipped(facts: Mapping[str, Any]) -> bool:
+    """Whether the estimate is known to be of values that were clipped; pages of earlier versions do not say it there."""
+    return bool(facts["estimates"]["label"] == [CLIPPED])
+
+
+def clipping(facts: Mapping[str, Any]) -> str:
+    """How many people's values are at the ends of the range, by the same reports, and what to do if they are many."""
+    words = f"Values outside the range counted as its nearest end; how far outside they were, no report says. {_at_ends(facts)}"
+    narrow = _narrow(facts)
+    if not any(narrow):
+        return words
+    lower, upper = _bounds(facts)
+    wide = lower - narrow[0] * (upper - lower), upper + narrow[1] * (upper - lower)
+    times = "twice" if sum(narrow) == 1 else "three times"
+    return (
+        f"{words} That is too many to take one mean for the other. A wider range, such as {exact(wide[0])} to {exact(wide[1])}, would clip fewer, at about "
+        f"{times} the standard error; but it would be another release about the same people, and cost privacy again."
+    )
+
+
+def perhaps_clipped(facts: Mapping[str, Any]) -> list[str]:
+    """The same where it is not known whether those who reported have clipped their values, if there are many at the ends."""
+    if clipped(facts) or "ends" not in facts["estimates"] or not any(_narrow(facts)):
+        return []
+    return [f"if values outside the range were clipped before they were reported, this is the {CLIPPED}. {_at_ends(facts)}".replace(SPACE, " ")]
+
+
+def _at_ends(facts: Mapping[str, Any]) -> str:
+    lower, upper = _bounds(facts)
+    below, above = (f"{_percent(low, up=False)} to {_percent(high, up=True)}" for low, high in _shares(facts))
+    step = facts["estimates"]["ends"]["step"]
+    return (
+        f"By an estimate from the same reports, {below} of the people are at or below {exact(lower)}, and {above} at or above {exact(upper)}, or less than "
+        f"{fixed(step, max(0, decimals_for(step) - 1), up=True)} away from that ({level(facts['estimates'])} intervals, for both at once)."
+    )
+
+
+def _bounds(facts: Mapping[str, Any]) -> tuple[float, float]:
+    return facts["design"]["lower"], facts["design"]["upper"]
+
+
+def _shares(facts: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Between which shares of the people are at the lower and at the upper end."""
+    ends, reports = facts["estimates"]["ends"], facts["counted"]["reports"]
+    return [(max(low, 0.0) / reports, min(high, reports) / reports) for low, high in zip(ends["lower"], ends["upper"], strict=True)]
+
+
+def _narrow(facts: Mapping[str, Any]) -> list[bool]:
+    """At which ends there are certainly many."""
+    return [low > LARGE for low, _ in _shares(facts)]
+
+
+def _percent(share: float, *, up: bool) -> str:
+    return f"{fixed(100.0 * share, 1, up=up)}{SPACE}%"
