@@ -116,7 +116,7 @@ def test_a_full_disk_is_one_sentence_and_the_ledger_stays_whole(tmp_path: Path) 
     told = finish(start("starve", path, 0, 1, 4096, 16384, 30000, 40000, 60000))
     assert told["sentences"], "some sizes are too small to write anything"
     for sentence in told["sentences"]:
-        assert "Nothing was released; " in sentence
+        assert "Nothing was recorded; " in sentence
         assert "\n" not in sentence
     ledger = Ledger(path)
     assert {int(each) for each in told["accepted"]} <= {each.id for each in ledger.releases("p")}

@@ -107,6 +107,22 @@ def test_a_lock_that_somebody_keeps_is_a_sentence_after_a_while(what: str, tmp_p
     assert Ledger(path).spend("p", entry(), **LIMITS).id == 1 + (what == "file")
 
 
+def test_a_note_that_fails_does_not_say_that_nothing_was_released(tmp_path: Path) -> None:
+    """By then the output stands."""
+    path = tmp_path / "budget.sqlite"
+    Ledger(path).spend("p", entry(), **LIMITS)
+    taken = len(os.listdir("/proc/self/fd"))
+
+    def publish_with(files: int) -> object:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+        return Ledger(path).publish(1, "ab" * 32)
+
+    said = [in_child(lambda files=files: publish_with(files))[1] for files in range(taken, taken + 6)]
+    refusals = [each for each in said if each != "None"]
+    assert refusals
+    assert not any("released" in each for each in refusals)
+
+
 def test_with_few_open_files_a_spend_succeeds_or_is_refused_in_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "budget.sqlite"
     Ledger(path).spend("p", entry(n=10**9), limit_epsilon=5.0, limit_delta=1e-6)

@@ -329,10 +329,10 @@ def spoken(path: Path) -> Iterator[None]:
             raise InvalidInput(_busy(path)) from None
         if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM) and (limit := starved()):
             raise InvalidInput(
-                f"{name} must be opened with its log, got: {os.strerror(errno.EMFILE)} ({limit}). Nothing was released; try again with more."
+                f"{name} must be opened with its log, got: {os.strerror(errno.EMFILE)} ({limit}). Nothing was recorded; try again with more."
             ) from None
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
-            raise InvalidInput(f"{name} must be writable, together with its folder, got: {error}. Nothing was released; change the permissions.") from None
+            raise InvalidInput(f"{name} must be writable, together with its folder, got: {error}. Nothing was recorded; change the permissions.") from None
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-            raise InvalidInput(f"{name} must have room to grow, got: {error}. Nothing was released; make room on the disk, and try again.") from None
+            raise InvalidInput(f"{name} must have room to grow, got: {error}. Nothing was recorded; make room on the disk, and try again.") from None
         raise damaged(path, str(error)) from None
