@@ -1,0 +1,164 @@
+"""Checks of a shuffler: what comes out is what went in, and says nothing of the order in which it went in.
+
+The auditor hands the shuffler one fixed set of reports, arranged at random, many times. If what comes out does not depend on the arrangement, then that
+arrangement and a decoy, another random one, are exchangeable given what came out: any measure of likeness is as often larger for the one as for the
+other. So every test below is a sign test, exact for every measure, every shuffler (one that sorts, or one that permutes) and reports that may be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from shuffledp.audit.census import Finding
+from shuffledp.audit.tails import binomial, least
+from shuffledp.randomizers.base import Floats
+
+__all__ = ["shuffling", "labels_of"]
+
+MOST_LABELS = 16  # for counting neighbours
+BINS = 10
+AT_ONCE = 1 << 20
+Labels = NDArray[np.intp]
+
+
+def labels_of(rows: NDArray[Any]) -> Labels:
+    """Equal reports have equal numbers."""
+    return np.asarray(np.unique(_keys(rows), return_inverse=True)[1].ravel(), dtype=np.intp)
+
+
+def _keys(rows: NDArray[Any]) -> NDArray[Any]:
+    flat = np.ascontiguousarray(rows)
+    return flat if flat.ndim == 1 else flat.view(f"S{flat.dtype.itemsize * flat.shape[1]}").ravel()
+
+
+def shuffling(rows: NDArray[Any], shuffle: Callable[[NDArray[Any]], NDArray[Any]], trials: int, generator: np.random.Generator) -> Finding:
+    """Hand ``rows`` to the shuffler in many orders, and look at what comes out."""
+    labels = labels_of(rows)
+    order = np.argsort(labels, kind="stable")
+    rows, labels = rows[order], labels[order]
+    arranged = generator.permuted(np.tile(np.arange(len(rows), dtype=np.int32), (trials, 1)), axis=1)
+    released = np.empty_like(arranged)
+    for trial, places in enumerate(arranged):
+        out = shuffle(rows[places])
+        found = _places_of(out, rows)
+        if found is None:
+            return "shuffling", "the shuffler loses, repeats, changes or adds reports", 0.0, f"{len(out)} reports came out of {len(rows)}"
+        released[trial] = found
+    if np.all(labels[released] == labels[released[0]]):
+        return _finding(1.0, "the release depends on nothing but the set of reports")  # sorted, say: nothing is left to test
+    again = [_places_of(shuffle(rows), rows) for _ in range(trials)]
+    p, where = unlike(labels[arranged], labels[released], generator)
+    repeated = _repeated(labels[np.array(again)]) if all(each is not None for each in again) and _repeated(labels[released]) == 1.0 else 1.0
+    worst, which = least([p, repeated])
+    return _finding(worst, "the same order came twice" if which else where)
+
+
+def _finding(p: float, where: str) -> Finding:
+    return "shuffling", "what the shuffler releases depends on the order in which reports came", p, where
+
+
+def _places_of(out: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Which of the sorted rows each report is, equal ones in any order; None if these are not all of them."""
+    if not isinstance(out, np.ndarray) or out.shape != rows.shape or out.dtype != rows.dtype:
+        return None
+    order = np.argsort(_keys(out), kind="stable")
+    if not np.array_equal(out[order], rows):
+        return None
+    places = np.empty(len(order), dtype=np.intp)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def unlike(given: Labels, released: Labels, generator: np.random.Generator) -> tuple[float, str]:
+    """The p-value of the hypothesis that the rows of ``given`` are arranged at random whatever was ``released``, and what contradicts it most."""
+    decoys = generator.permuted(given, axis=1)
+    tests: list[tuple[str, float]] = []
+    for name, measure in _measures(given.shape[1], int(given.max()) + 1, generator):
+        tests.append((name, float(_signs(measure(given, released), measure(decoys, released)))))
+    kept, place = least(_signs(given == released, decoys == released))
+    tests.append((f"place {place} is kept", kept))
+    half = len(given) // 2
+    learned = _learned(given[:half], decoys[:half], released[:half])
+    tests.append(("places", float(_signs(*(_scored(learned, each[half:], released[half:]) for each in (given, decoys))))))
+    p, which = least([each for _, each in tests])
+    return p, tests[which][0]
+
+
+def _signs(true: NDArray[Any], decoy: NDArray[Any]) -> Floats:
+    """Sign tests along the first axis, ties left out."""
+    more, less = np.count_nonzero(true > decoy, axis=0), np.count_nonzero(true < decoy, axis=0)
+    return binomial(more, np.asarray(more + less), 0.5)
+
+
+def _measures(n: int, size: int, generator: np.random.Generator) -> Iterator[tuple[str, Callable[[Labels, Labels], Floats]]]:
+    """How alike an arrangement and a release are, in several ways."""
+    phases = np.exp(2j * np.pi * generator.random(size))
+    slope = np.cos(np.pi * (np.arange(n) + 0.5) / n)
+    few = generator.integers(0, MOST_LABELS, size) if size > MOST_LABELS else np.arange(size)
+
+    def same_places(given: Labels, released: Labels) -> Floats:
+        return np.asarray((given == released).mean(axis=1))
+
+    def at_some_lag(given: Labels, released: Labels) -> Floats:
+        waves = (np.fft.fft(phases[each], axis=1) for each in (given, released))
+        return np.asarray(np.abs(np.fft.ifft(next(waves).conj() * next(waves), axis=1)).max(axis=1).round(6))
+
+    def backwards(given: Labels, released: Labels) -> Floats:
+        return at_some_lag(given, released[:, ::-1])
+
+    def neighbours(given: Labels, released: Labels) -> Floats:
+        return np.asarray((_pairs(few[given]) * _pairs(few[released])).sum(axis=1))
+
+    def drift(given: Labels, released: Labels) -> Floats:
+        moments = (_summed(each, slope, size) for each in (given, released))
+        return np.asarray((next(moments) * next(moments)).sum(axis=1).round(9))
+
+    yield from (("fixed points", same_places), ("lags", at_some_lag), ("lags, backwards", backwards), ("neighbours", neighbours), ("drift", drift))
+
+
+def _pairs(labels: Labels) -> Floats:
+    """How often each label follows each in a row."""
+    codes = labels[:, :-1] * MOST_LABELS + labels[:, 1:] + MOST_LABELS**2 * np.arange(len(labels))[:, None]
+    return np.bincount(codes.ravel(), minlength=MOST_LABELS**2 * len(labels)).reshape(len(labels), -1).astype(np.float64)
+
+
+def _summed(labels: Labels, weights: Floats, size: int) -> Floats:
+    """The sum of the weights of each label's places, row by row."""
+    codes = labels + size * np.arange(len(labels))[:, None]
+    return np.bincount(codes.ravel(), weights=np.broadcast_to(weights, labels.shape).ravel(), minlength=size * len(labels)).reshape(len(labels), size)
+
+
+def _learned(given: Labels, decoys: Labels, released: Labels) -> Floats:
+    """How much more often reports of one stretch of places come out in another than those of a decoy."""
+    return np.asarray((_stretches(given, released) - _stretches(decoys, released)).mean(axis=0))
+
+
+def _scored(weights: Floats, given: Labels, released: Labels) -> Floats:
+    return np.asarray((_stretches(given, released) * weights).sum(axis=(1, 2)).round(9))
+
+
+def _stretches(given: Labels, released: Labels) -> Floats:
+    """Row by row, how many reports of each stretch of places there are among equals in each stretch of the release."""
+    n, size = given.shape[1], int(max(given.max(), released.max())) + 1
+    bins = np.arange(n) * min(BINS, n) // n
+    parts = []
+    for start in range(0, len(given), step := max(1, AT_ONCE // (size * BINS))):
+        codes = [(each[start : start + step] * BINS + bins) for each in (given, released)]
+        rows = size * BINS * np.arange(len(codes[0]))[:, None]
+        before, after = (np.bincount((code + rows).ravel(), minlength=size * BINS * len(code)).reshape(len(code), size, BINS) for code in codes)
+        parts.append(np.einsum("rli,rlj->rij", before.astype(np.float64), after.astype(np.float64)))
+    return np.concatenate(parts)
+
+
+def _repeated(released: Labels) -> float:
+    """A release that came twice for one and the same order of the reports: at most every pair times the chance that two random orders agree."""
+    n, counts = released.shape[1], np.bincount(released[0])
+    if len(np.unique(released, axis=0)) == len(released):
+        return 1.0
+    chance = float(np.exp(min(0.0, float(gammaln(counts + 1.0).sum() - gammaln(n + 1.0)))))
+    return min(1.0, len(released) * (len(released) - 1) / 2.0 * chance)
