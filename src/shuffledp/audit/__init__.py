@@ -11,8 +11,8 @@ faults    planted faults that an audit must catch, and ``faults()``, the table o
 from __future__ import annotations
 
 from shuffledp.audit.checks import Check
-from shuffledp.audit.faults import FAULTS, faults
+from shuffledp.audit.faults import FAULTS, Fault, faults
 from shuffledp.audit.run import Audit, audit
 from shuffledp.audit.subject import Subject, subject_of
 
-__all__ = ["FAULTS", "Audit", "Check", "Subject", "audit", "faults", "subject_of"]
+__all__ = ["FAULTS", "Audit", "Check", "Fault", "Subject", "audit", "faults", "subject_of"]

@@ -54,12 +54,12 @@ def tried(bench: Bench, asked: int, source: Source, told: Told) -> list[Finding]
     try:
         found = _sampled(bench, bench.runs(asked), source, generator, told)
         if bench.randomizer is not None:
-            exact = integers(bench.randomizer, lambda x, script: bench.encode(np.array([x]), script)[0], generator)
+            exact = integers(bench.randomizer, lambda x, script: _one(bench, x, script), generator)
             found += [] if exact is None else [exact]
         drawn, rows = _drawn(bench, bench.users, source, generator)
         if bench.shuffle is not None:
             tokens = rows if bench.tokens is None else bench.tokens
-            trials = max(50, min(max(LEAST_TRIALS, asked // 10), MOST_TRIALS, MOST_SHUFFLED // len(tokens)))
+            trials = max(50, min(max(LEAST_TRIALS, asked // 5), MOST_TRIALS, MOST_SHUFFLED // len(tokens)))
             found.append(shuffling(tokens, bench.shuffle, trials, generator))
         if bench.decode is not None:
             said, right = bench.decode(rows)
@@ -88,6 +88,13 @@ def _sampled(bench: Bench, runs: int, source: Source, generator: np.random.Gener
         if told(done):
             break
     return census.findings()
+
+
+def _one(bench: Bench, x: Any, source: Source) -> Any:
+    rows = bench.encode(np.array([x]), source)
+    if len(rows) != 1:
+        raise Misread(f"one user must send one report, got {len(rows)}")
+    return rows[0]
 
 
 def _drawn(bench: Bench, count: int, source: Source, generator: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[Any]]:

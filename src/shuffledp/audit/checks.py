@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln, logsumexp, xlogy
 
 from shuffledp.audit.census import Finding
-from shuffledp.audit.tails import ROUNDING, bennett, least, unrelated
+from shuffledp.audit.tails import ROUNDING, SMALLEST, bennett, least, unrelated
 from shuffledp.randomizers.base import Floats
 
 __all__ = ["SIGNIFICANCE", "Check", "Tally", "judged"]
@@ -22,6 +22,7 @@ __all__ = ["SIGNIFICANCE", "Check", "Tally", "judged"]
 SIGNIFICANCE = 1e-4  # how often all checks together may raise a false alarm
 LEAST_EXPECTED = 100.0  # in a cell of the chi-square test: with fewer its far tail is too light
 CELLS = 1 << 21  # counters in memory at once
+FAINTEST = 1e-290
 FAINT, LOUD = 1e-9, 500.0  # outside of these a score is rounded or cut off, and honest ones may agree
 
 
@@ -41,7 +42,7 @@ class Check:
     @property
     def evidence(self) -> str:
         """The p-value in words."""
-        return "exact" if self.p_value == 0.0 else f"p = {self.p_value:.2g}"
+        return "exact" if self.p_value == 0.0 else f"p = {self.p_value:.2g}" if self.p_value > FAINTEST else "p < 1e-290"
 
 
 def judged(findings: list[Finding]) -> tuple[Check, ...]:
@@ -90,11 +91,11 @@ class Tally:
 
     def findings(self) -> list[Finding]:
         """All checks that apply."""
-        found = [("repetition", "runs resemble each other: the random source repeats itself", self._repetition(), "in the attacked runs")]
+        found = [("repetition", "runs resemble each other: the random source repeats itself", self._repetition())]
         if self.hay is not None:
-            found.append(("law", "reports do not follow the accounted law: the sampler is biased", self._law(), "in the attacked runs"))
-            found.append(("independence", "users' reports agree too often, or too rarely: they share randomness", self._independence(), "in the attacked runs"))
-        return found
+            found.append(("law", "reports do not follow the accounted law: the sampler is biased", self._law()))
+            found.append(("independence", "users' reports agree too often, or too rarely: they share randomness", self._independence()))
+        return [(name, meaning, max(p, SMALLEST), "in the attacked runs") for name, meaning, p in found]
 
     def _law(self) -> float:
         """Two tests of all reports: the rarest count of a class, exactly, and Pearson's chi-square of classes that are common together.

@@ -60,12 +60,12 @@ class Audit:
     def failed(self) -> tuple[str, ...]:
         """What went wrong: "epsilon" if more is leaked than promised, and the names of failed checks.
 
-        "order" stands for "epsilon" if the attack looked at a position and every check passed: then the reports are right, and the shuffler is not.
+        "order" stands for "epsilon" if the attack looked at a position and all checks of reports passed: then these are right, and the shuffler is not.
         """
         checks = tuple(check.name for check in self.checks if check.failed)
         if self.epsilon_sure <= self.certified:
             return checks
-        return ("epsilon" if checks or self.attack == BAG else "order", *checks)
+        return ("epsilon" if self.attack == BAG or {*checks} - {"shuffling"} else "order", *checks)
 
     @property
     def verdict(self) -> Literal["consistent", "violated"]:
@@ -118,13 +118,13 @@ def audit(
     watch = _Watch(started, budget, alone + 2 * runs, progress)
     findings = [] if bench is None else tried(bench, runs, source, lambda done: watch.tell(done) or watch.over(ALONE))
     watch = replace(watch, before=alone)
-    tally = Tally(subject.n, subject.hay, subject.needles)
-    try:
-        attacked = _attacked(subject, source, tally, watch, runs, delta, alpha)
-        findings += tally.findings()
-    except Misread as error:
-        attacked = _Attacked(0, 0.0, 0.0, BAG)
-        findings.append(misread(error))
+    tally, attacked = Tally(subject.n, subject.hay, subject.needles), _Attacked(0, 0.0, 0.0, BAG)
+    if all(p > 0.0 for name, _, p, _ in findings if name == "format"):
+        try:
+            attacked = _attacked(subject, source, tally, watch, runs, delta, alpha)
+            findings += tally.findings()
+        except Misread as error:
+            findings.append(misread(error))
     seconds = time.monotonic() - started
     lower, sure = attacked.epsilon_lower, attacked.epsilon_sure
     return Audit(subject.name, subject.n, delta, confidence, attacked.runs, lower, sure, attainable, certified, attacked.name, judged(findings), seconds)

@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from shuffledp.audit.census import Finding
-from shuffledp.audit.tails import binomial, least
+from shuffledp.audit.tails import SMALLEST, binomial, least
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["shuffling", "labels_of"]
+__all__ = ["labels_of", "shuffling", "unlike"]
 
 MOST_LABELS = 16  # for counting neighbours
-BINS = 10
+BINS, BLOCKS = 6, 12  # stretches of places, and how often what was learned is renewed
+STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 AT_ONCE = 1 << 20
 Labels = NDArray[np.intp]
 
@@ -82,9 +83,7 @@ def unlike(given: Labels, released: Labels, generator: np.random.Generator) -> t
         tests.append((name, float(_signs(measure(given, released), measure(decoys, released)))))
     kept, place = least(_signs(given == released, decoys == released))
     tests.append((f"place {place} is kept", kept))
-    half = len(given) // 2
-    learned = _learned(given[:half], decoys[:half], released[:half])
-    tests.append(("places", float(_signs(*(_scored(learned, each[half:], released[half:]) for each in (given, decoys))))))
+    tests.append(("places", _learned(given, released)))
     p, which = least([each for _, each in tests])
     return p, tests[which][0]
 
@@ -133,26 +132,39 @@ def _summed(labels: Labels, weights: Floats, size: int) -> Floats:
     return np.bincount(codes.ravel(), weights=np.broadcast_to(weights, labels.shape).ravel(), minlength=size * len(labels)).reshape(len(labels), size)
 
 
-def _learned(given: Labels, decoys: Labels, released: Labels) -> Floats:
-    """How much more often reports of one stretch of places come out in another than those of a decoy."""
-    return np.asarray((_stretches(given, released) - _stretches(decoys, released)).mean(axis=0))
+def _learned(given: Labels, released: Labels) -> float:
+    """Whether reports of some stretches of places come out in some others more often than they should; which ones is learned from the trials before.
 
-
-def _scored(weights: Floats, given: Labels, released: Labels) -> Floats:
-    return np.asarray((_stretches(given, released) * weights).sum(axis=(1, 2)).round(9))
-
-
-def _stretches(given: Labels, released: Labels) -> Floats:
-    """Row by row, how many reports of each stretch of places there are among equals in each stretch of the release."""
-    n, size = given.shape[1], int(max(given.max(), released.max())) + 1
+    Given the release and the weights learned so far, a trial's score is a sum over a random arrangement: its mean, its variance and a bound b are known.
+    With Z the score in standard deviations, exp(s Z - (e^(s b) - 1 - s b) / b^2) has mean at most 1 (Bennett 1962), so the product over the trials does,
+    and so does its average over several s: by Markov's inequality its inverse is a p-value.
+    """
+    n, size = given.shape[1], int(given.max()) + 1
     bins = np.arange(n) * min(BINS, n) // n
-    parts = []
-    for start in range(0, len(given), step := max(1, AT_ONCE // (size * BINS))):
-        codes = [(each[start : start + step] * BINS + bins) for each in (given, released)]
-        rows = size * BINS * np.arange(len(codes[0]))[:, None]
-        before, after = (np.bincount((code + rows).ravel(), minlength=size * BINS * len(code)).reshape(len(code), size, BINS) for code in codes)
-        parts.append(np.einsum("rli,rlj->rij", before.astype(np.float64), after.astype(np.float64)))
-    return np.concatenate(parts)
+    widths, counts = np.bincount(bins).astype(np.float64), np.bincount(given[0], minlength=size).astype(np.float64)
+    weights, logs = np.zeros((len(widths), len(widths))), np.zeros(len(STRENGTHS))
+    step = max(1, min(-(-len(given) // BLOCKS), AT_ONCE // (size * len(widths))))
+    for start in range(0, len(given), step):
+        before, after = (_by_stretch(each[start : start + step], bins, size) for each in (given, released))
+        if np.any(weights):
+            worth = np.einsum("ij,rjl->ril", weights, after)  # of a report with label l that came from stretch i
+            worth -= (worth @ counts)[:, :, None] / n
+            worth -= np.einsum("i,ril->rl", widths, worth)[:, None, :] / n
+            variance = np.einsum("i,ril,l->r", widths, worth**2, counts) / max(n - 1.0, 1.0)
+            some = variance > 0.0
+            scale = np.sqrt(variance[some])
+            z = (before[some] * worth[some]).sum(axis=(1, 2)) / scale
+            bound = np.maximum(np.einsum("i,ri->r", widths, np.abs(worth[some]).max(axis=2)) / scale, 1.0)
+            logs += np.array([float((s * z - (np.expm1(s * bound) - s * bound) / bound**2).sum()) for s in STRENGTHS])
+        weights += np.einsum("ril,rjl->ij", before, after) - len(before) * np.outer(widths, widths) * float(counts @ counts) / n**2
+    return float(np.exp(np.clip(np.log(len(STRENGTHS)) - logsumexp(logs), np.log(SMALLEST), 0.0)))
+
+
+def _by_stretch(labels: Labels, bins: NDArray[np.intp], size: int) -> Floats:
+    """Row by row, how many reports of each label stand in each stretch of places."""
+    stretches = int(bins[-1]) + 1
+    codes = bins * size + labels + stretches * size * np.arange(len(labels))[:, None]
+    return np.bincount(codes.ravel(), minlength=stretches * size * len(labels)).reshape(len(labels), stretches, size).astype(np.float64)
 
 
 def _repeated(released: Labels) -> float:

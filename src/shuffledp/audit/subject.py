@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.audit.bench import Bench
 from shuffledp.audit.joint import gaussian_noise, joint_of, vote_law
-from shuffledp.audit.reading import Reading, reading_of, votes_for
+from shuffledp.audit.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import check_users
 from shuffledp.haystack import Haystack
@@ -222,7 +222,10 @@ class Surveyed(Finite):
         )
 
     def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
-        return self.shuffle(Reports(self.description, rows))
+        try:
+            return self.shuffle(Reports(self.description, rows))
+        except InvalidInput as error:
+            raise Misread(f"the shuffler refused the reports: {error}") from error
 
     def _decoded(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """What the analyst says of a bag, and what follows from the accounted law."""

@@ -14,10 +14,10 @@ from scipy.special import chdtrc
 
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["ROUNDING", "bennett", "binomial", "least", "multinomial", "together", "unrelated"]
+__all__ = ["ROUNDING", "SMALLEST", "bennett", "binomial", "least", "multinomial", "together", "unrelated"]
 
 ROUNDING = 1e-9  # of the laws, relatively; far below what any number of runs resolves
-SMALLEST = 1e-300
+SMALLEST = 1e-300  # what chance leaves open is never 0
 
 
 def binomial(seen: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> Floats:
@@ -28,7 +28,7 @@ def binomial(seen: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> Floats:
     hits, of = np.asarray(seen, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     more = binom.sf(hits - 1.0, of, np.minimum(share * (1.0 + ROUNDING), 1.0))
     less = binom.cdf(hits, of, share * (1.0 - ROUNDING))
-    return np.asarray(np.where(of > 0, np.minimum(2.0 * np.minimum(more, less), 1.0), 1.0))
+    return np.asarray(np.where(of > 0, np.clip(2.0 * np.minimum(more, less), SMALLEST, 1.0), 1.0))
 
 
 def least(p_values: ArrayLike) -> tuple[float, int]:
@@ -44,7 +44,7 @@ def together(p_values: Floats) -> float:
     """Fisher's product of p-values, each of which is sound given those before it: many small excesses add up."""
     if not p_values.size:
         return 1.0
-    return float(chdtrc(2 * p_values.size, -2.0 * np.log(np.maximum(p_values, SMALLEST)).sum()))
+    return max(float(chdtrc(2 * p_values.size, -2.0 * np.log(np.maximum(p_values, SMALLEST)).sum())), SMALLEST)
 
 
 def multinomial(seen: NDArray[np.int64], law: Floats) -> tuple[float, int]:
@@ -72,7 +72,7 @@ def bennett(off: float, variance: float, *, above: float, below: float) -> float
         return 1.0
     variance = max(variance, ROUNDING * bound * off)  # more variance is a weaker claim
     ratio = bound * off / variance
-    return min(1.0, 2.0 * math.exp(-variance / bound**2 * ((1.0 + ratio) * math.log1p(ratio) - ratio)))
+    return min(1.0, max(2.0 * math.exp(-variance / bound**2 * ((1.0 + ratio) * math.log1p(ratio) - ratio)), SMALLEST))
 
 
 def unrelated(first: Floats, second: Floats) -> float:
