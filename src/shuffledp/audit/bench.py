@@ -13,14 +13,14 @@ from shuffledp.audit.census import Census, Finding
 from shuffledp.audit.integers import integers
 from shuffledp.audit.joint import Joint
 from shuffledp.audit.reading import Misread
-from shuffledp.audit.shuffling import shuffling
+from shuffledp.audit.shuffling import distinct, shuffling
 from shuffledp.randomizers.base import Floats, Randomizer
 from shuffledp.sampling import Source
 
 __all__ = ["Bench", "tried"]
 
 ITEMS = 1 << 18  # reports at once
-MOST_REPORTS = 1 << 25  # with a quarter of noise these show one truthful report in a thousand
+MOST_REPORTS = 40_000_000  # at epsilon0 = 1 these show one truthful report in a thousand
 LEAST_TRIALS, MOST_TRIALS = 400, 4000
 MOST_SHUFFLED = 1 << 24  # reports handed to the shuffler in all
 AGREES = 1e-6
@@ -56,11 +56,11 @@ def tried(bench: Bench, asked: int, source: Source, told: Told) -> list[Finding]
         if bench.randomizer is not None:
             exact = integers(bench.randomizer, lambda x, script: _one(bench, x, script), generator)
             found += [] if exact is None else [exact]
-        drawn, rows = _drawn(bench, bench.users, source, generator)
+        _, rows = _drawn(bench, bench.users, source, generator)
         if bench.shuffle is not None:
             tokens = rows if bench.tokens is None else bench.tokens
             trials = max(50, min(max(LEAST_TRIALS, asked // 5), MOST_TRIALS, MOST_SHUFFLED // len(tokens)))
-            found.append(shuffling(tokens, bench.shuffle, trials, generator))
+            found += [shuffling(each, bench.shuffle, trials, generator) for each in (tokens, *distinct(tokens, bench.shuffle))]
         if bench.decode is not None:
             said, right = bench.decode(rows)
             off = float(np.max(np.abs(said - right))) / (float(np.max(np.abs(right))) + len(rows)) if said.shape == right.shape else np.inf

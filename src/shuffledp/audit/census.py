@@ -63,7 +63,8 @@ class Census:
         cells, cell = multinomial(self.cells, self.joint.cell_law)
         each = binomial(hits, of, law)
         single, value = least(each)
-        p, which = least([pooled, cells, single, together(each)])
+        shares = [2.0 * pooled, 6.0 * cells, 6.0 * single, 6.0 * together(each)]  # half of the chance of a false alarm is given to the pooled test
+        p, which = min(1.0, *shares), int(np.argmin(shares))
         value = cell * len(self.joint.inputs) // len(self.cells) if which == 1 else value
         where = ("over all values", f"value {value}", f"value {value}", "over all values")[which]
         return "law", "reports do not follow the accounted law: the sampler is biased", p, where
@@ -117,7 +118,7 @@ class Census:
         below = np.cumsum(self.joint.mark_law)
         border = int(np.argmin(np.abs(below - 0.5)))
         chance = float(below[border])
-        return (marks <= border) - chance, chance * (1.0 - chance)
+        return np.asarray((marks <= border) - chance, dtype=np.float64), chance * (1.0 - chance)
 
     def _echo(self, off: Floats, variance: float) -> tuple[float, int]:
         """The strongest autocorrelation at any lag.

@@ -17,8 +17,9 @@ from shuffledp.audit.census import Finding
 from shuffledp.audit.tails import ROUNDING, SMALLEST, bennett, least, unrelated
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["SIGNIFICANCE", "Check", "Tally", "judged"]
+__all__ = ["EXACT", "SIGNIFICANCE", "Check", "Tally", "judged"]
 
+EXACT = {"format", "integers", "estimate"}  # right code passes these whatever it draws
 SIGNIFICANCE = 1e-4  # how often all checks together may raise a false alarm
 LEAST_EXPECTED = 100.0  # in a cell of the chi-square test: with fewer its far tail is too light
 CELLS = 1 << 21  # counters in memory at once
@@ -46,15 +47,19 @@ class Check:
 
 
 def judged(findings: list[Finding]) -> tuple[Check, ...]:
-    """Checks of one name in one, and all corrected for their number (Bonferroni): together they accuse right code at most once in 1 / SIGNIFICANCE audits."""
+    """Checks of one name in one, and those that are left to chance corrected for their number (Bonferroni).
+
+    Together they accuse right code with a probability of at most SIGNIFICANCE; exact checks never do.
+    """
     by_name: dict[str, list[Finding]] = {}
     for finding in findings:
         by_name.setdefault(finding[0], []).append(finding)
+    left_to_chance = sum(name not in EXACT for name in by_name)
     checks = []
     for name, found in by_name.items():
         p, which = least([each[2] for each in found])
         _, meaning, _, where = found[which]
-        checks.append(Check(name, meaning, p, p * len(by_name) < SIGNIFICANCE, where))
+        checks.append(Check(name, meaning, p, p * left_to_chance < SIGNIFICANCE, where))
     return tuple(checks)
 
 

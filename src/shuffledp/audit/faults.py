@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from shuffledp.audit import faulty_reports as senders
 from shuffledp.audit import faulty_shufflers as shufflers
 from shuffledp.audit.run import Audit, audit
@@ -100,9 +98,10 @@ def faults(
 ) -> dict[str, Audit]:
     """Planted faults, by default all, and what the audit found; "none" is the code without a fault.
 
+    >>> import numpy as np
     >>> faults(["lossy"], n=20, runs=400, rng=np.random.default_rng(7))["lossy"].failed
     ('format', 'shuffling')
     """
-    poll, source = Histogram(categories=k, n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
+    poll, source = Histogram(categories=range(k), n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
     chosen: Any = FAULTS if names is None else names
     return {name: audit(fault_named(name)(poll), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds) for name in chosen}

@@ -127,7 +127,8 @@ class QuietValue(Redrawn):
     """Whoever holds the last value sends noise a quarter as often."""
 
     def noisy(self, held: Rows, source: Source) -> NDArray[np.bool_]:
-        return super().noisy(held, source) & ((held != self.protocol.randomizer.k - 1) | bernoulli(source, WORD // 4, len(held)))
+        spared = (held != self.protocol.randomizer.k - 1) | bernoulli(source, WORD // 4, len(held))
+        return np.asarray(super().noisy(held, source) & spared)
 
 
 class QuietUsers(Redrawn):
@@ -211,7 +212,7 @@ class LowBit(Resent):
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
         kept = rows & ~rows.dtype.type(1) | (values & 1).astype(rows.dtype)
-        return np.minimum(kept, rows.dtype.type(self.protocol.randomizer.k - 1))
+        return np.asarray(np.minimum(kept, rows.dtype.type(self.protocol.randomizer.k - 1)))
 
 
 class Sticky(Resent):
@@ -247,7 +248,7 @@ class ExtraBit(Resent):
     """A bit of the report that no value needs carries the lowest bit of the value."""
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
-        return rows | (values & 1).astype(rows.dtype) << rows.dtype.type(8 * rows.dtype.itemsize - 1)
+        return np.asarray(rows | (values & 1).astype(rows.dtype) << rows.dtype.type(8 * rows.dtype.itemsize - 1))
 
 
 class Wider(Resent):
@@ -269,7 +270,7 @@ class WrongSign(Planted):
 
     def analyse(self, bag: Bag) -> Floats:
         randomizer = self.protocol.randomizer
-        return (randomizer.supports(bag.rows) + len(bag) * randomizer.miss) / randomizer.contrast
+        return np.asarray((randomizer.supports(bag.rows) + len(bag) * randomizer.miss) / randomizer.contrast, dtype=np.float64)
 
 
 class Forked(Planted):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -136,14 +136,14 @@ def _unary(randomizer: UnaryEncoding, encode: Encode) -> Iterator[Border]:
 
 
 def _matrix(randomizer: FromMatrix, encode: Encode) -> Iterator[Border]:
-    for x, row in enumerate(randomizer.rows):  # type: ignore[arg-type, var-annotated]
+    for x, row in enumerate(np.asarray(randomizer.rows, dtype=np.float64).tolist()):
         ends = list(accumulate(int(Fraction(chance) * WORD) for chance in row))
         sent = [y for y, chance in enumerate(row) if chance > 0.0]
 
         def seen(word: int, x: int = x) -> int:
             return int(encode(x, Scripted(word)))
 
-        for y, after in zip(sent, sent[1:], strict=False):
+        for y, after in pairwise(sent):
             far = (ends[y] - int(Fraction(row[y]) * WORD) // 2, (ends[y] + ends[after]) // 2)
             yield Border(f"report {y} of value {x}", ends[y], y, after, seen, far)
 

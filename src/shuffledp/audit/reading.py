@@ -48,8 +48,8 @@ class Reading:
     def checked(self, reports: NDArray[Any], count: int | None = None) -> NDArray[Any]:
         """The reports, if they have the documented form and there are ``count``."""
         shape = () if self.width is None else (self.width,)
-        if not isinstance(reports, np.ndarray) or reports.dtype != self.dtype or reports.shape[1:] != shape:
-            raise Misread(f"a report must be {self.width or 1} of {self.dtype}, got {getattr(reports, 'dtype', type(reports))} of shape {np.shape(reports)[1:]}")
+        if reports.dtype != self.dtype or reports.shape[1:] != shape:
+            raise Misread(f"a report must be {self.width or 1} of {self.dtype}, got {reports.dtype} of shape {reports.shape[1:]}")
         if count is not None and len(reports) != count:
             raise Misread(f"there must be one report per user, {count} in all, got {len(reports)}")
         return reports
@@ -84,7 +84,7 @@ def reading_of(randomizer: Randomizer) -> Reading:
 
 
 def _hadamard(randomizer: Hadamard) -> Reading:
-    size, columns = randomizer.block_size, randomizer.block_count * randomizer.block_size
+    columns = randomizer.block_count * randomizer.block_size
     if columns > MOST_COLUMNS:
         raise InvalidInput(
             f"the matrix must have at most {MOST_COLUMNS} columns to be audited, got {columns} for k = {randomizer.k}. "

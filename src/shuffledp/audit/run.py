@@ -116,7 +116,7 @@ def audit(
     bench = subject.bench()
     alone = 0 if bench is None else bench.runs(runs)
     watch = _Watch(started, budget, alone + 2 * runs, progress)
-    findings = [] if bench is None else tried(bench, runs, source, lambda done: watch.tell(done) or watch.over(ALONE))
+    findings = [] if bench is None else tried(bench, runs, source, watch.alone)
     watch = replace(watch, before=alone)
     tally, attacked = Tally(subject.n, subject.hay, subject.needles), _Attacked(0, 0.0, 0.0, BAG)
     if all(p > 0.0 for name, _, p, _ in findings if name == "format"):
@@ -171,6 +171,11 @@ class _Watch:
 
     def over(self, share: float) -> bool:
         return time.monotonic() - self.started > share * self.budget
+
+    def alone(self, done: int) -> bool:
+        """Tell, and say whether the attack must begin."""
+        self.tell(done)
+        return self.over(ALONE)
 
     def tell(self, done: int) -> None:
         if self.progress is not None:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from shuffledp.audit.census import Finding
+from shuffledp.audit.reading import Misread
 from shuffledp.audit.tails import SMALLEST, binomial, least
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["labels_of", "shuffling", "unlike"]
+__all__ = ["distinct", "labels_of", "shuffling", "unlike"]
 
 MOST_LABELS = 16  # for counting neighbours
 BINS, BLOCKS = 6, 12  # stretches of places, and how often what was learned is renewed
@@ -59,13 +60,26 @@ def shuffling(rows: NDArray[Any], shuffle: Callable[[NDArray[Any]], NDArray[Any]
     return _finding(worst, "the same order came twice" if which else where)
 
 
+def distinct(rows: NDArray[Any], shuffle: Callable[[NDArray[Any]], NDArray[Any]]) -> list[NDArray[Any]]:
+    """Reports that are all different tell far more, if the shuffler takes such that nobody sends; if it does not, or changes them, none."""
+    room = np.iinfo(rows.dtype).max if rows.dtype.kind in "iu" else 0
+    if rows.ndim != 1 or len(rows) - 1 > room or len(np.unique(rows)) == len(rows):
+        return []
+    numbered = np.arange(len(rows), dtype=rows.dtype)
+    try:
+        taken = _places_of(shuffle(numbered), numbered) is not None
+    except Misread:
+        taken = False
+    return [numbered] if taken else []
+
+
 def _finding(p: float, where: str) -> Finding:
     return "shuffling", "what the shuffler releases depends on the order in which reports came", p, where
 
 
 def _places_of(out: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.intp] | None:
     """Which of the sorted rows each report is, equal ones in any order; None if these are not all of them."""
-    if not isinstance(out, np.ndarray) or out.shape != rows.shape or out.dtype != rows.dtype:
+    if out.shape != rows.shape or out.dtype != rows.dtype:
         return None
     order = np.argsort(_keys(out), kind="stable")
     if not np.array_equal(out[order], rows):
@@ -129,7 +143,8 @@ def _pairs(labels: Labels) -> Floats:
 def _summed(labels: Labels, weights: Floats, size: int) -> Floats:
     """The sum of the weights of each label's places, row by row."""
     codes = labels + size * np.arange(len(labels))[:, None]
-    return np.bincount(codes.ravel(), weights=np.broadcast_to(weights, labels.shape).ravel(), minlength=size * len(labels)).reshape(len(labels), size)
+    summed = np.bincount(codes.ravel(), weights=np.broadcast_to(weights, labels.shape).ravel(), minlength=size * len(labels))
+    return np.asarray(summed.reshape(len(labels), size), dtype=np.float64)
 
 
 def _learned(given: Labels, released: Labels) -> float:

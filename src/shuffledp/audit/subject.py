@@ -19,8 +19,8 @@ from shuffledp.mechanism import shuffle
 from shuffledp.profile import Envelope, meets
 from shuffledp.protocols.base import Bag, Protocol, Reports, ShuffledProtocol
 from shuffledp.protocols.baselines import CentralHistogram, CentralMean, CentralSum
-from shuffledp.protocols.grid_noise import STEPS
 from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.grid_noise import STEPS
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
 from shuffledp.protocols.sgd import ShuffledSGD
 from shuffledp.protocols.summation import LocalMean, StatisticalQuery, Sum, Summation
@@ -168,9 +168,7 @@ class Behind(Finite):
         return np.concatenate([self._shuffle(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
 
     def bench(self) -> Bench:
-        return Bench(
-            self.n, joint_of(self.randomizer), lambda inputs, source: self.randomizer.randomize(inputs, rng=source), self.randomizer, self._shuffle
-        )
+        return Bench(self.n, joint_of(self.randomizer), lambda inputs, source: self.randomizer.randomize(inputs, rng=source), self.randomizer, self._shuffle)
 
     def _shuffle(self, rows: NDArray[Any]) -> NDArray[Any]:
         return Bag({}, rows).rows
@@ -248,7 +246,7 @@ class Surveyed(Finite):
         if isinstance(labels, range):
             return indices
         table = np.array(labels) if len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int) else _objects(labels)
-        return table[indices]
+        return np.asarray(table[indices])
 
 
 def _objects(labels: Any) -> NDArray[Any]:
@@ -321,7 +319,6 @@ class Descended(Subject):
         scaled = pulled * training.clip / training.sigma**2
         half = 0.5 * (training.clip / training.sigma) ** 2
         return Play(np.exp(np.clip(scaled - half, -600.0, 600.0)), np.exp(np.clip(-scaled - half, -600.0, 600.0)))
-
 
     def bench(self) -> Bench:
         """The noise of all coordinates in units of sigma, with gradients of 0; and in which order users were taken, told by their labels."""
