@@ -36,7 +36,17 @@ def test_a_violated_guarantee_exits_with_1_and_says_why(capsys, form):
 
 
 @pytest.mark.parametrize(
-    "more", [["--rounds", "3"], ["--adversary", "strong"], ["--honest", "10"], ["--runs", "3"], ["--confidence", "2"], ["--budget", "0"], ["--seed", "-1"], ["--fault", "unheard-of"]]
+    "more",
+    [
+        ["--rounds", "3"],
+        ["--adversary", "strong"],
+        ["--honest", "10"],
+        ["--runs", "3"],
+        ["--confidence", "2"],
+        ["--budget", "0"],
+        ["--seed", "-1"],
+        ["--fault", "unheard-of"],
+    ],
 )
 def test_wrong_requests_exit_with_2_and_one_line(capsys, more):
     assert main([*KRR, *more]) == 2

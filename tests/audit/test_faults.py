@@ -13,7 +13,13 @@ from shuffledp.errors import InvalidInput
 DELTA = 1e-2
 SEEN = [name for name, fault in FAULTS.items() if fault.seen_by]
 UNSEEN = [name for name, fault in FAULTS.items() if not fault.seen_by]
-NEEDS_MANY = {"biased-swaps": {"runs": 10_000}, "one-in-a-thousand": {"n": 1000, "runs": 10_000}, "doubled": {"n": 20, "runs": 20_000}, "unshuffled": {"runs": 10_000}, "reversed": {"runs": 10_000}}
+NEEDS_MANY = {
+    "biased-swaps": {"runs": 10_000},
+    "one-in-a-thousand": {"n": 1000, "runs": 10_000},
+    "doubled": {"n": 20, "runs": 20_000},
+    "unshuffled": {"runs": 10_000},
+    "reversed": {"runs": 10_000},
+}
 
 
 @pytest.mark.parametrize("name", SEEN)
@@ -47,7 +53,6 @@ def test_faults_are_caught_where_noise_is_rare(name):
     poll = protocols.Histogram(categories=range(4), n=40, epsilon0=5.0, delta=DELTA)
     found = audit(FAULTS[name](poll), delta=DELTA, runs=4000, rng=np.random.default_rng(1))
     assert {*FAULTS[name].seen_by} - {"epsilon"} <= {*found.failed}
-
 
 
 def test_a_shuffler_that_sorts_by_the_first_byte_is_caught_where_reports_are_long(monkeypatch):

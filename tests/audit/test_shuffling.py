@@ -29,7 +29,7 @@ WRONG = {
     "keeps the last": lambda rng: lambda rows: np.append(rows[:-1][rng.permutation(len(rows) - 1)], rows[-1:]),
     "exchanges two": lambda rng: lambda rows: rows[np.where(np.isin(np.arange(len(rows)), [3, 4]), 7 - np.arange(len(rows)), np.arange(len(rows)))],
     "rotates backwards": lambda rng: lambda rows: np.roll(rows, rng.integers(len(rows)))[::-1],
-    "cuts once": lambda rng: lambda rows: np.concatenate(np.split(rows, [cut := int(rng.integers(5, 25))])[::-1]) if (cut := 0) == 0 else rows,
+    "cuts once": lambda rng: lambda rows: np.concatenate(np.split(rows, [int(rng.integers(5, 25))])[::-1]),
     "has few orders": lambda rng: lambda rows: rows[np.random.default_rng(rng.integers(1000)).permutation(len(rows))],
     "keeps some": lambda rng: lambda rows: rows if rng.random() < 0.3 else rows[rng.permutation(len(rows))],
 }
@@ -41,7 +41,9 @@ def test_shufflers_that_do_not_shuffle_are_caught(name, rows):
     assert shuffling(rows, WRONG[name](np.random.default_rng(1)), 400, np.random.default_rng(2))[2] < 1e-6
 
 
-@pytest.mark.parametrize("change", [lambda r: r[1:], lambda r: np.append(r[1:], r[1]), lambda r: np.append(r, r[0]), lambda r: r.astype(np.int16), lambda r: r + 1])
+@pytest.mark.parametrize(
+    "change", [lambda r: r[1:], lambda r: np.append(r[1:], r[1]), lambda r: np.append(r, r[0]), lambda r: r.astype(np.int16), lambda r: r + 1]
+)
 def test_what_goes_in_must_come_out(change):
     assert shuffling(np.arange(30) % 7, lambda rows: change(np.sort(rows)), 20, np.random.default_rng(1))[2] == 0.0
 
