@@ -24,10 +24,10 @@ def test_a_shuffler_that_sorts_one_way_or_the_other_at_random_gives_nothing_away
 
 
 WRONG = {
-    "keeps": lambda rng: lambda rows: rows,
+    "keeps": lambda _: lambda rows: rows,
     "rotates": lambda rng: lambda rows: np.roll(rows, rng.integers(len(rows))),
     "keeps the last": lambda rng: lambda rows: np.append(rows[:-1][rng.permutation(len(rows) - 1)], rows[-1:]),
-    "exchanges two": lambda rng: lambda rows: rows[np.where(np.isin(np.arange(len(rows)), [3, 4]), 7 - np.arange(len(rows)), np.arange(len(rows)))],
+    "exchanges two": lambda _: lambda rows: rows[np.where(np.isin(np.arange(len(rows)), [3, 4]), 7 - np.arange(len(rows)), np.arange(len(rows)))],
     "rotates backwards": lambda rng: lambda rows: np.roll(rows, rng.integers(len(rows)))[::-1],
     "cuts once": lambda rng: lambda rows: np.concatenate(np.split(rows, [int(rng.integers(5, 25))])[::-1]),
     "has few orders": lambda rng: lambda rows: rows[np.random.default_rng(rng.integers(1000)).permutation(len(rows))],
@@ -42,7 +42,7 @@ def test_shufflers_that_do_not_shuffle_are_caught(name, rows):
 
 
 @pytest.mark.parametrize(
-    "change", [lambda r: r[1:], lambda r: np.append(r[1:], r[1]), lambda r: np.append(r, r[0]), lambda r: r.astype(np.int16), lambda r: r + 1]
+    "change", [lambda r: r[1:], lambda r: np.append(r[1:], r[-1]), lambda r: np.append(r, r[0]), lambda r: r.astype(np.int16), lambda r: r + 1]
 )
 def test_what_goes_in_must_come_out(change):
     assert shuffling(np.arange(30) % 7, lambda rows: change(np.sort(rows)), 20, np.random.default_rng(1))[2] == 0.0
