@@ -79,8 +79,8 @@ def test_p_values_of_honest_runs_are_not_too_small():
         for which in (0, 1):
             play = subject.play(which, 300, source)
             tally.add(which, bag_score(play), play.classes)
-        for check in tally.checks():
-            small[check.name] = small.get(check.name, 0) + (check.p_value < 0.05)
+        for name, _, p_value, _ in tally.findings():
+            small[name] = small.get(name, 0) + (p_value < 0.05)
     assert set(small) == {"law", "independence", "repetition"}
     assert max(small.values()) <= 20  # binomial, mean 10 at most
 
@@ -94,5 +94,5 @@ def test_a_tally_in_parts_is_the_tally_of_all(monkeypatch):
         tally = Tally(6, subject.hay, subject.needles)
         for which, play in enumerate(plays):
             tally.add(which, bag_score(play), play.classes)
-        answers.append(tally.checks())
+        answers.append(tally.findings())
     assert answers[0] == answers[1]

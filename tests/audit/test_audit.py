@@ -6,7 +6,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import protocols
-from shuffledp.audit import FAULTS, Audit, Check, audit, faults, subject_of
+from shuffledp.audit import Audit, Check, audit, subject_of
 from shuffledp.audit.attack import BAG
 from shuffledp.audit.subject import Play
 from shuffledp.errors import InvalidInput
@@ -63,36 +63,6 @@ def test_many_runs_prove_most_of_what_is_true():
     assert 0.75 * found.attainable < found.epsilon_lower <= found.certified
 
 
-@pytest.fixture(scope="module")
-def planted():
-    return faults(runs=10_000, rng=seeded())
-
-
-WANTED = {
-    "none": (),
-    "epsilon0 doubled in the sampler": ("epsilon", "law"),
-    "shuffler keeps the order": ("order",),
-    "shuffler reverses the order": ("order",),
-    "draws from [k] are biased": ("law",),
-    "source repeated across users": ("independence",),
-    "source repeated across runs": ("repetition",),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_planted_faults_are_caught_and_named(planted, fault):
-    found = planted[fault]
-    assert set(WANTED[fault]) <= set(found.failed)
-    assert (found.verdict == "violated") == (fault != "none")
-    assert len(found.reasons()) == len(found.failed)
-
-
-def test_a_kept_order_is_caught_by_where_reports_stand_and_by_nothing_else(planted):
-    found = planted["shuffler keeps the order"]
-    assert found.failed == ("order",)
-    assert found.certified < found.epsilon_lower < 1.0  # never more than one report gives away
-
-
 def test_the_verdict_follows_from_the_numbers():
     passed = Check("law", "reports are biased", 0.5, False)
     parts = {"subject": "s", "n": 2, "delta": 0.1, "confidence": 0.95, "runs": 200, "attainable": None, "attack": BAG, "seconds": 1.0}
@@ -104,6 +74,8 @@ def test_the_verdict_follows_from_the_numbers():
     assert "confidence 0.9999" in caught.reasons()[0]
     failed = Check("law", "reports are biased", 1e-9, True)
     assert Audit(**parts, epsilon_lower=0.9, epsilon_sure=0.8, certified=1.0, checks=(failed,)).reasons() == ["reports are biased (p = 1e-09)"]
+    exact = Check("format", "reports are too long", 0.0, True, "two bytes")
+    assert Audit(**parts, epsilon_lower=0.9, epsilon_sure=0.8, certified=1.0, checks=(exact,)).reasons() == ["reports are too long (exact, two bytes)"]
 
 
 def test_the_bound_of_the_verdict_is_the_stricter_one():
@@ -117,17 +89,14 @@ RARE = [(4, 15.0, 10, 5000), (4, 17.0, 10, 5000), (2, 20.0, 10, 1000), (10_000, 
 
 
 @pytest.mark.parametrize(("k", "epsilon0", "n", "runs"), RARE)
-@pytest.mark.parametrize("seed", range(3))
-def test_honest_code_with_rare_events_is_not_accused(k, epsilon0, n, runs, seed):
-    found = audit(sdp.KRR(k=k, epsilon0=epsilon0), n=n, delta=1e-3, runs=runs, rng=seeded(seed))
-    assert found.verdict == "consistent", found.reasons()
-
-
-@pytest.mark.parametrize("fault", ["epsilon0 doubled in the sampler", "source repeated across users", "source repeated across runs"])
-def test_faults_are_caught_where_noise_is_rare(fault):
-    poll = protocols.Histogram(categories=range(4), n=40, epsilon0=5.0, delta=DELTA)
-    found = audit(FAULTS[fault](poll), delta=DELTA, runs=4000, rng=seeded())
-    assert WANTED[fault][-1] in found.failed
+def test_honest_code_with_rare_events_is_not_accused(monkeypatch, k, epsilon0, n, runs):
+    subject = subject_of(sdp.KRR(k=k, epsilon0=epsilon0), n)
+    certified, attainable = subject.certified(1e-3), subject.choose(1e-3)
+    monkeypatch.setattr(subject, "certified", lambda _: certified)  # the same for all seeds, and slow
+    monkeypatch.setattr(subject, "choose", lambda _: attainable)
+    for seed in range(3):
+        found = audit(subject, delta=1e-3, runs=runs, rng=seeded(seed))
+        assert found.verdict == "consistent", found.reasons()
 
 
 def test_a_curator_whose_noise_is_replayed_is_caught(monkeypatch):
@@ -163,7 +132,8 @@ def test_the_budget_ends_an_audit_and_progress_is_told():
     assert 200 <= found.runs < 10**7
     assert found.seconds < 10.0
     assert told == sorted(told)
-    assert told[-1] == (2 * found.runs, 2 * 10**7)
+    assert {total for _, total in told} == {told[0][1]}
+    assert told[-1][0] < told[0][1]
 
 
 @pytest.mark.parametrize(

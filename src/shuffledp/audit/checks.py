@@ -13,25 +13,54 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln, logsumexp, xlogy
 
+from shuffledp.audit.census import Finding
+from shuffledp.audit.tails import ROUNDING, SMALLEST, bennett, least, unrelated
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["SIGNIFICANCE", "Check", "Tally"]
+__all__ = ["EXACT", "SIGNIFICANCE", "Check", "Tally", "judged"]
 
+EXACT = {"format", "integers", "estimate"}  # right code passes these whatever it draws
 SIGNIFICANCE = 1e-4  # how often all checks together may raise a false alarm
 LEAST_EXPECTED = 100.0  # in a cell of the chi-square test: with fewer its far tail is too light
 CELLS = 1 << 21  # counters in memory at once
-ROUNDING = 1e-9
+FAINTEST = 1e-290
 FAINT, LOUD = 1e-9, 500.0  # outside of these a score is rounded or cut off, and honest ones may agree
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, what it means to fail it, and its p-value; ``failed`` allows for how many checks there are."""
+    """One check: its name, what it means to fail it, and its p-value; ``failed`` allows for how many checks there are.
+
+    A p-value of 0 is no matter of chance: something was seen that right code never does. ``where`` says what was strangest.
+    """
 
     name: str
     meaning: str
     p_value: float
     failed: bool
+    where: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """The p-value in words."""
+        return "exact" if self.p_value == 0.0 else f"p = {self.p_value:.2g}" if self.p_value > FAINTEST else "p < 1e-290"
+
+
+def judged(findings: list[Finding]) -> tuple[Check, ...]:
+    """Checks of one name in one, and those that are left to chance corrected for their number (Bonferroni).
+
+    Together they accuse right code with a probability of at most SIGNIFICANCE; exact checks never do.
+    """
+    by_name: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_name.setdefault(finding[0], []).append(finding)
+    left_to_chance = sum(name not in EXACT for name in by_name)
+    checks = []
+    for name, found in by_name.items():
+        p, which = least([each[2] for each in found])
+        _, meaning, _, where = found[which]
+        checks.append(Check(name, meaning, p, p * left_to_chance < SIGNIFICANCE, where))
+    return tuple(checks)
 
 
 class Tally:
@@ -65,13 +94,13 @@ class Tally:
                 counts = counts[1:]
             self.again[which] += int(np.count_nonzero((counts == first).all(axis=1)))
 
-    def checks(self) -> tuple[Check, ...]:
-        """All checks that apply, corrected for their number (Bonferroni)."""
+    def findings(self) -> list[Finding]:
+        """All checks that apply."""
         found = [("repetition", "runs resemble each other: the random source repeats itself", self._repetition())]
         if self.hay is not None:
             found.append(("law", "reports do not follow the accounted law: the sampler is biased", self._law()))
             found.append(("independence", "users' reports agree too often, or too rarely: they share randomness", self._independence()))
-        return tuple(Check(name, meaning, p, p * len(found) < SIGNIFICANCE) for name, meaning, p in found)
+        return [(name, meaning, max(p, SMALLEST), "in the attacked runs") for name, meaning, p in found]
 
     def _law(self) -> float:
         """Two tests of all reports: the rarest count of a class, exactly, and Pearson's chi-square of classes that are common together.
@@ -151,42 +180,6 @@ def bag_chance(counts: NDArray[np.intp], hay: Floats, needle: Floats) -> float:
     rest = xlogy(have, np.where(hays == 0.0, 1.0, hays)).sum() - gammaln(have + 1.0).sum() + gammaln(have.sum())
     own = np.log(have[sent]) + np.log(needles[sent]) - np.log(np.where(hays == 0.0, 1.0, hays)[sent])
     return math.exp(min(float(rest + logsumexp(own)), 0.0))
-
-
-def bennett(off: float, variance: float, *, above: float, below: float) -> float:
-    """Two-sided p-value of a sum of independent terms, ``off`` from its mean, with this variance.
-
-    Each term is at most ``above`` over its mean and at most ``below`` under it.
-    Bennett 1962: P(sum >= t) <= exp(-variance / b^2 * h(b t / variance)) with h(x) = (1 + x) log(1 + x) - x.
-    """
-    bound = above if off > 0.0 else below
-    off = abs(off)
-    if bound <= 0.0 or off <= ROUNDING * bound:
-        return 1.0
-    variance = max(variance, ROUNDING * bound * off)  # more variance is a weaker claim
-    ratio = bound * off / variance
-    return min(1.0, 2.0 * math.exp(-variance / bound**2 * ((1.0 + ratio) * math.log1p(ratio) - ratio)))
-
-
-def unrelated(first: Floats, second: Floats) -> float:
-    """Two-sided p-value of the hypothesis that independent pairs of scores have independent halves: Fisher's exact test of two splits near the medians.
-
-    Each split depends on its own row without its order, so given both the number of agreements is hypergeometric, however rare the events.
-    """
-    from scipy.stats import hypergeom
-
-    if len(first) == 0:
-        return 1.0
-    high, also = _split(first), _split(second)
-    both, row, column = int(np.count_nonzero(high & also)), int(np.count_nonzero(high)), int(np.count_nonzero(also))
-    law = hypergeom(len(first), row, column)
-    return min(1.0, 2.0 * min(float(law.sf(both - 1)), float(law.cdf(both))))
-
-
-def _split(scores: Floats) -> NDArray[np.bool_]:
-    """Scores above the value that leaves nearest to one half above it."""
-    values, counts = np.unique(scores, return_counts=True)
-    return np.asarray(scores > values[int(np.argmin(np.abs(np.cumsum(counts) - len(scores) / 2.0)))])
 
 
 def _counts_are(seen: Floats, expected: Floats, total: int) -> Floats:

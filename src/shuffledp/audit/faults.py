@@ -2,99 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
-
+from shuffledp.audit import faulty_reports as senders
+from shuffledp.audit import faulty_shufflers as shufflers
 from shuffledp.audit.run import Audit, audit
 from shuffledp.audit.subject import Surveyed
-from shuffledp.protocols.base import Reports
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.histogram import Histogram
-from shuffledp.sampling import Rng, Source, bernoulli, source_of, uniform
+from shuffledp.sampling import Rng, source_of
 
-__all__ = ["FAULTS", "faults"]
-
-
-class Doubled(Surveyed):
-    """The sampler is given twice the epsilon0 of the account."""
-
-    def encode(self, values: list[Any], source: Source) -> Reports:
-        right = self.protocol
-        louder = Histogram(categories=right.categories, n=right.n, epsilon0=2.0 * right.randomizer.epsilon0)  # type: ignore[attr-defined]
-        return Reports(right.describe(), louder.encode(values, rng=source).rows, source.secure)
+__all__ = ["FAULTS", "Fault", "fault_named", "faults"]
 
 
-class Unshuffled(Surveyed):
-    """The shuffler passes reports on as they come."""
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A mistake: what it is, the ``subject`` that makes it, and the checks that see it; none if an audit is blind to it.
 
-    def shuffle(self, reports: Reports) -> NDArray[Any]:
-        return reports.rows
+    "order" and "epsilon" are not checks but what the attack proves.
+    """
 
+    name: str
+    sentence: str
+    subject: type[Surveyed]
+    seen_by: tuple[str, ...]
 
-class Reversed(Surveyed):
-    """The shuffler has an order of its own, always the same."""
-
-    def shuffle(self, reports: Reports) -> NDArray[Any]:
-        return reports.rows[::-1]
-
-
-class Modulo(Surveyed):
-    """Random values are drawn from one range and reduced modulo k, so that value 0 is twice as likely as any other."""
-
-    def encode(self, values: list[Any], source: Source) -> Reports:
-        randomizer: Any = self.protocol.randomizer
-        held = np.array(values)
-        noisy = bernoulli(source, randomizer.threshold, len(held))
-        rows = np.where(noisy, uniform(source, randomizer.k + 1, len(held)) % randomizer.k, held)
-        return Reports(self.protocol.describe(), rows.astype(np.uint8), source.secure)
+    def __call__(self, poll: Histogram) -> Surveyed:
+        """The protocol with this fault."""
+        return self.subject(poll, name=f"Histogram, {poll.n} users; fault: {self.name}")
 
 
-class SameSeed(Surveyed):
-    """Every user's device starts from the same seed, a new one for every run."""
-
-    def encode(self, values: list[Any], source: Source) -> Reports:
-        return super().encode(values, _Repeated(source, self.n))
-
-
-class Replayed(Surveyed):
-    """Every run starts from the same seed."""
-
-    def encode(self, values: list[Any], source: Source) -> Reports:
-        once = super().encode(values[: self.n], source_of(np.random.default_rng(1)))
-        return Reports(once.description, np.tile(once.rows, len(values) // self.n), False)
-
-
-class _Repeated(Source):
-    """A source that gives ``users`` users one word after another: the same."""
-
-    secure = False
-
-    def __init__(self, source: Source, users: int) -> None:
-        self.source, self.users = source, users
-
-    def words(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        return np.repeat(self.source.words(-(-count // self.users), dtype), self.users)[:count]
-
-
-FAULTS: dict[str, Callable[..., Surveyed]] = {
-    "none": Surveyed,
-    "epsilon0 doubled in the sampler": Doubled,
-    "shuffler keeps the order": Unshuffled,
-    "shuffler reverses the order": Reversed,
-    "draws from [k] are biased": Modulo,
-    "source repeated across users": SameSeed,
-    "source repeated across runs": Replayed,
+FAULTS: dict[str, Fault] = {
+    name: Fault(name, subject.sentence(), subject, tuple(seen_by.split()))
+    for name, subject, seen_by in (
+        ("none", senders.Right, ""),
+        ("doubled", senders.Doubled, "epsilon law"),
+        ("modulo", senders.Modulo, "law"),
+        ("same-seed", senders.SameSeed, "independence lags"),
+        ("replayed", senders.Replayed, "repetition"),
+        ("quiet-value", senders.QuietValue, "law"),
+        ("one-in-a-thousand", senders.SomeTruth, "law"),
+        ("copied", senders.Copied, "lags"),
+        ("off-by-one", senders.OffByOne, "integers"),
+        ("quiet-users", senders.QuietUsers, "places"),
+        ("pinned", senders.Pinned, "places"),
+        ("low-bit", senders.LowBit, "law"),
+        ("shared-coins", senders.SharedCoins, "lags"),
+        ("reseeded", senders.Reseeded, "lags"),
+        ("sticky", senders.Sticky, "lags"),
+        ("echo", senders.Echo, "lags"),
+        ("extra-bit", senders.ExtraBit, "format"),
+        ("wider", senders.Wider, "format"),
+        ("twice", senders.Twice, "format"),
+        ("wrong-sign", senders.WrongSign, "estimate"),
+        ("unshuffled", shufflers.Unshuffled, "order shuffling"),
+        ("reversed", shufflers.Reversed, "order shuffling"),
+        ("rotated", shufflers.Rotated, "shuffling"),
+        ("first-kept", shufflers.FirstKept, "shuffling"),
+        ("biased-swaps", shufflers.BiasedSwaps, "shuffling"),
+        ("neighbours", shufflers.Neighbours, "shuffling"),
+        ("halves", shufflers.Halves, "shuffling"),
+        ("short-seed", shufflers.ShortSeed, "shuffling"),
+        ("lossy", shufflers.Lossy, "shuffling"),
+        ("one-in-a-million", senders.RareTruth, ""),
+        ("password", senders.Password, ""),
+        ("forked", senders.Forked, ""),
+        ("long-seed", shufflers.LongSeed, ""),
+    )
 }
 
 
+def fault_named(name: str) -> Fault:
+    """The fault of this name.
+
+    >>> fault_named("rotated").sentence
+    'The shuffler begins at a random report and goes round, so that neighbours stay neighbours.'
+    """
+    if name not in FAULTS:
+        raise InvalidInput(f"the fault must be one of {', '.join(FAULTS)}, got {name!r}. Each is described in the documentation of the audit.")
+    return FAULTS[name]
+
+
 def faults(
-    *, k: int = 4, n: int = 100, epsilon0: float = 1.0, delta: float = 1e-3, runs: int = 20_000, rng: Rng = None, budget_seconds: float = 60.0
+    names: Iterable[str] | None = None,
+    *,
+    k: int = 4,
+    n: int = 100,
+    epsilon0: float = 1.0,
+    delta: float = 1e-3,
+    runs: int = 20_000,
+    rng: Rng = None,
+    budget_seconds: float = 60.0,
 ) -> dict[str, Audit]:
-    """Every planted fault and what the audit found; the first is the code without a fault."""
+    """Planted faults, by default all, and what the audit found; "none" is the code without a fault.
+
+    >>> import numpy as np
+    >>> faults(["lossy"], n=20, runs=400, rng=np.random.default_rng(7))["lossy"].failed
+    ('format', 'shuffling')
+    """
     poll, source = Histogram(categories=range(k), n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
-    return {
-        name: audit(fault(poll, name=f"Histogram, {n} users; fault: {name}"), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds)
-        for name, fault in FAULTS.items()
-    }
+    chosen: Any = FAULTS if names is None else names
+    return {name: audit(fault_named(name)(poll), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds) for name in chosen}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from shuffledp.audit.attack import BAG, bag_score, chosen, proven
-from shuffledp.audit.checks import SIGNIFICANCE, Check, Tally
+from shuffledp.audit.bench import misread, tried
+from shuffledp.audit.checks import SIGNIFICANCE, Check, Tally, judged
+from shuffledp.audit.reading import Misread
 from shuffledp.audit.subject import Play, Subject, subject_of
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
 from shuffledp.guarantee import check_delta
@@ -26,6 +28,7 @@ RUNS, LEAST_RUNS, BUDGET = 100_000, 200, 60.0
 ITEMS = 1 << 18  # reports drawn at once
 MOST_ITEMS = 1 << 22  # reports kept to choose the attack by
 MOST_USERS = 1_000_000
+ALONE = 0.4  # the share of the time in which the parts are tried alone
 SURE = 1.0 - SIGNIFICANCE  # the least confidence of a verdict
 Progress = Callable[[int, int], None]
 
@@ -57,12 +60,12 @@ class Audit:
     def failed(self) -> tuple[str, ...]:
         """What went wrong: "epsilon" if more is leaked than promised, and the names of failed checks.
 
-        "order" stands for "epsilon" if the attack looked at a position and every check passed: then the reports are right, and the shuffler is not.
+        "order" stands for "epsilon" if the attack looked at a position and all checks of reports passed: then these are right, and the shuffler is not.
         """
         checks = tuple(check.name for check in self.checks if check.failed)
         if self.epsilon_sure <= self.certified:
             return checks
-        return ("epsilon" if checks or self.attack == BAG else "order", *checks)
+        return ("epsilon" if self.attack == BAG or {*checks} - {"shuffling"} else "order", *checks)
 
     @property
     def verdict(self) -> Literal["consistent", "violated"]:
@@ -71,7 +74,7 @@ class Audit:
 
     def reasons(self) -> list[str]:
         """One sentence for everything that went wrong."""
-        words = {check.name: f"{check.meaning} (p = {check.p_value:.1g})" for check in self.checks}
+        words = {check.name: f"{check.meaning} ({check.evidence}{', ' if check.where else ''}{check.where})" for check in self.checks}
         leak = (
             f"the attack proves epsilon >= {self.epsilon_sure:.4g} at delta = {self.delta:g} with confidence {max(self.confidence, SURE):g}, "
             f"and at most {self.certified:.4g} was promised"
@@ -110,11 +113,38 @@ def audit(
     if subject.n > MOST_USERS:
         raise InvalidInput(f"n must be at most {MOST_USERS:,} to be audited, got {subject.n:,}. Audit fewer users with the same noise: the code is the same.")
     certified, attainable = subject.certified(delta), subject.choose(delta)
+    bench = subject.bench()
+    alone = 0 if bench is None else bench.runs(runs)
+    watch = _Watch(started, budget, alone + 2 * runs, progress)
+    findings = [] if bench is None else tried(bench, runs, source, watch.alone)
+    watch = replace(watch, before=alone)
+    tally, attacked = Tally(subject.n, subject.hay, subject.needles), _Attacked(0, 0.0, 0.0, BAG)
+    if all(p > 0.0 for name, _, p, _ in findings if name == "format"):
+        try:
+            attacked = _attacked(subject, source, tally, watch, runs, delta, alpha)
+            findings += tally.findings()
+        except Misread as error:
+            findings.append(misread(error))
+    seconds = time.monotonic() - started
+    lower, sure = attacked.epsilon_lower, attacked.epsilon_sure
+    return Audit(subject.name, subject.n, delta, confidence, attacked.runs, lower, sure, attainable, certified, attacked.name, judged(findings), seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attacked:
+    """What the attack proved, and in how many runs."""
+
+    runs: int
+    epsilon_lower: float
+    epsilon_sure: float
+    name: str
+
+
+def _attacked(subject: Subject, source: Source, tally: Tally, watch: _Watch, runs: int, delta: float, alpha: float) -> _Attacked:
+    """Choose the attack on some of the runs, and measure it on the others."""
     half = min(runs // 2, max(MOST_ITEMS // subject.n, LEAST_RUNS // 2))
-    tally = Tally(subject.n, subject.hay, subject.needles)
-    watch = _Watch(started, budget, 2 * runs, progress)
     first: tuple[list[Play], list[Play]] = ([], [])
-    done = _play(subject, source, half, tally, watch, lambda which, play: first[which].append(play), share=0.5)
+    done = _play(subject, source, half, tally, watch, lambda which, play: first[which].append(play), share=(1.0 + ALONE) / 2.0)
     if done < LEAST_RUNS // 2:
         raise InvalidInput(f"budget_seconds must allow for {LEAST_RUNS} runs, got time for {2 * done}. Allow more, or audit fewer users or a smaller domain k.")
     attack = chosen((_joined(first[0]), _joined(first[1])), delta, alpha)
@@ -126,8 +156,7 @@ def audit(
     measured = _play(subject, source, runs - half, tally, watch, measure, share=1.0)
     levels = (alpha, min(alpha, SIGNIFICANCE))
     lower, sure = (proven(attack, (hits[0], hits[1]), (measured, measured), delta, level) if measured else 0.0 for level in levels)
-    seconds = time.monotonic() - started
-    return Audit(subject.name, subject.n, delta, confidence, done + measured, lower, sure, attainable, certified, attack.name, tally.checks(), seconds)
+    return _Attacked(done + measured, lower, sure, attack.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +167,19 @@ class _Watch:
     budget: float
     total: int
     progress: Progress | None
+    before: int = 0
 
     def over(self, share: float) -> bool:
         return time.monotonic() - self.started > share * self.budget
 
+    def alone(self, done: int) -> bool:
+        """Tell, and say whether the attack must begin."""
+        self.tell(done)
+        return self.over(ALONE)
+
     def tell(self, done: int) -> None:
         if self.progress is not None:
-            self.progress(min(done, self.total), self.total)
+            self.progress(min(self.before + done, self.total), self.total)
 
 
 def _play(subject: Subject, source: Source, runs: int, tally: Tally, watch: _Watch, use: Callable[[int, Play], None], *, share: float) -> int:

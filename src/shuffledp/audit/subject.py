@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.audit.reading import Reading, reading_of
+from shuffledp.audit.bench import Bench
+from shuffledp.audit.joint import gaussian_noise, joint_of, vote_law
+from shuffledp.audit.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.errors import InvalidInput
 from shuffledp.guarantee import check_users
 from shuffledp.haystack import Haystack
@@ -18,10 +20,11 @@ from shuffledp.profile import Envelope, meets
 from shuffledp.protocols.base import Bag, Protocol, Reports, ShuffledProtocol
 from shuffledp.protocols.baselines import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.grid_noise import STEPS
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
 from shuffledp.protocols.sgd import ShuffledSGD
-from shuffledp.protocols.summation import LocalMean, StatisticalQuery, Summation
-from shuffledp.randomizers import AnyLDP
+from shuffledp.protocols.summation import LocalMean, StatisticalQuery, Sum, Summation
+from shuffledp.randomizers import AnyLDP, Hadamard
 from shuffledp.randomizers.base import Atoms, Floats, Randomizer
 from shuffledp.sampling import Source
 
@@ -30,6 +33,8 @@ __all__ = ["Finite", "Play", "Subject", "Surveyed", "subject_of"]
 TINY = 1e-300
 AT_ONCE = 1 << 20  # items looked up at once
 WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
+MOST_SLOW = 1 << 14  # answers of a curator
+MOST_DECODED = 1 << 12  # values whose votes are counted one by one
 ENDLESS = 400.0  # an epsilon this large protects nobody
 
 
@@ -85,6 +90,10 @@ class Subject(ABC):
         """Settle what the other users hold, and return the epsilon of that pair of datasets if it is known: no attack on them can do better."""
         return None
 
+    def bench(self) -> Bench | None:
+        """What can be tested apart from the attack: the sampler, the shuffler and the analyst, one by one; None if they cannot be told apart."""
+        return None
+
 
 class Finite(Subject):
     """A subject whose reports have finitely many classes; subclasses say how it runs."""
@@ -105,9 +114,7 @@ class Finite(Subject):
     def play(self, which: int, runs: int, source: Source) -> Play:
         values = [self.reading.inputs[self.holder]] * self.n
         values[self.target] = self.reading.inputs[which]
-        classes = self.reading.classify(self.release(values, runs, source)).reshape(runs, self.n)
-        if classes.min() < 0 or classes.max() >= len(self._u):
-            raise InvalidInput(f"reports must be of the {len(self._u)} classes of the account, got another. The sampler does not send what is documented.")
+        classes = self.reading.read(self.release(values, runs, source), runs * self.n).reshape(runs, self.n)
         return Play(self._u, self._v, classes.astype(np.min_scalar_type(len(self._u) - 1)))
 
     def choose(self, delta: float) -> float | None:
@@ -158,7 +165,13 @@ class Behind(Finite):
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
         rows = self.randomizer.randomize(np.tile(np.array(values), runs), rng=source)
-        return np.concatenate([Bag({}, rows[start : start + self.n]).rows for start in range(0, len(rows), self.n)])
+        return np.concatenate([self._shuffle(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
+
+    def bench(self) -> Bench:
+        return Bench(self.n, joint_of(self.randomizer), lambda inputs, source: self.randomizer.randomize(inputs, rng=source), self.randomizer, self._shuffle)
+
+    def _shuffle(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return Bag({}, rows).rows
 
 
 class Surveyed(Finite):
@@ -167,7 +180,7 @@ class Surveyed(Finite):
     def __init__(self, protocol: ShuffledProtocol, *, name: str | None = None) -> None:
         if protocol.rounds != 1:
             raise InvalidInput(f"rounds must be 1 to be audited, got {protocol.rounds}. Audit one round; composition is a theorem about any such round.")
-        self.protocol = protocol
+        self.protocol, self.description = protocol, protocol.describe()
         self.shuffled = not isinstance(protocol, LocalHistogram | LocalMean)
         super().__init__(name or f"{type(protocol).__name__}, {protocol.n} users", protocol.n, reading_of(protocol.randomizer))
 
@@ -179,26 +192,69 @@ class Surveyed(Finite):
         return found if self.shuffled else None
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
-        meant = [self._value(index) for index in values]
-        reports = self.encode(meant * runs, source)
-        parts = [Reports(reports.description, reports.rows[start : start + self.n], reports.secure) for start in range(0, len(reports), self.n)]
-        return np.concatenate([self.shuffle(part) for part in parts])
+        reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
+        rows = self.reading.checked(reports.rows, runs * self.n)
+        return np.concatenate([self._shuffled(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
 
-    def encode(self, values: list[Any], source: Source) -> Reports:
-        """What users send."""
+    def encode(self, values: NDArray[Any], source: Source) -> Reports:
+        """What users send: one report each, of whole runs one after the other."""
         return self.protocol.encode(values, rng=source)
 
     def shuffle(self, reports: Reports) -> NDArray[Any]:
         """What the analyst sees."""
         return self.protocol.shuffle(reports).rows if self.shuffled else reports.rows
 
-    def _value(self, index: int) -> Any:
-        """The value that the protocol encodes as input ``index`` of its randomizer."""
+    def analyse(self, bag: Bag) -> Floats:
+        """What the analyst says: the unbiased estimates."""
+        return np.asarray(self.protocol.analyse(bag).values)
+
+    def bench(self) -> Bench:
+        randomizer, halves = self.protocol.randomizer, isinstance(self.protocol, Summation)
+        return Bench(
+            self.n,
+            joint_of(randomizer, halves=halves),
+            lambda inputs, source: self.encode(self._values(inputs), source).rows,
+            randomizer,
+            self._shuffled if self.shuffled else None,
+            None if isinstance(randomizer, Hadamard) or randomizer.k > MOST_DECODED else self._decoded,
+        )
+
+    def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
+        try:
+            return self.shuffle(Reports(self.description, rows))
+        except InvalidInput as error:
+            raise Misread(f"the shuffler refused the reports: {error}") from error
+
+    def _decoded(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        """What the analyst says of a bag, and what follows from the accounted law."""
+        protocol, randomizer = self.protocol, self.protocol.randomizer
+        said = self.analyse(Bag(self.description, rows))
+        votes = np.array([np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)])  # type: ignore[arg-type]
+        hit, miss = vote_law(randomizer)  # type: ignore[arg-type]
+        held = (votes - len(rows) * miss) / (hit - miss)
+        if not isinstance(protocol, Summation):
+            return said, held
+        mean = protocol.lower + (protocol.upper - protocol.lower) * float(held @ np.linspace(0.0, 1.0, len(held))) / len(rows)
+        return said, np.array([mean * (len(rows) if isinstance(protocol, Sum) else 1.0)])
+
+    def _values(self, indices: NDArray[Any]) -> NDArray[Any]:
+        """The values that the protocol encodes as these inputs of its randomizer."""
         protocol = self.protocol
         if isinstance(protocol, Summation):
-            return protocol.lower + (protocol.upper - protocol.lower) * index / (protocol.randomizer.k - 1)
+            return np.asarray(protocol.lower + (protocol.upper - protocol.lower) * indices / (protocol.randomizer.k - 1))
         labels: Any = protocol.domain if isinstance(protocol, Frequency) else protocol.categories  # type: ignore[attr-defined]
-        return labels[index]
+        if isinstance(labels, range):
+            return indices
+        table = np.array(labels) if len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int) else _objects(labels)
+        return np.asarray(table[indices])
+
+
+def _objects(labels: Any) -> NDArray[Any]:
+    """Labels of any kind, tuples included, in a vector."""
+    table = np.empty(len(labels), dtype=object)
+    for place, label in enumerate(labels):
+        table[place] = label
+    return table
 
 
 class Curated(Subject):
@@ -222,6 +278,17 @@ class Curated(Subject):
         zero, one = self._exact(0), self._exact(1)
         loss = ((answers - one) ** 2 - (answers - zero) ** 2).sum(axis=1) / (2.0 * self.protocol.sigma**2)
         return Play(np.exp(np.clip(loss, -600.0, 600.0))[:, None], np.ones((runs, 1)))
+
+    def bench(self) -> Bench:
+        """The curator's noise, in units of sigma: one number for every one released."""
+        exact, bag = self._exact(0), self.protocol.shuffle(self.protocol.encode(self.data[0]))
+
+        def noise(drawn: NDArray[Any], source: Source) -> NDArray[Any]:
+            runs = len(drawn) // len(exact)
+            answers = np.array([self.protocol.analyse(bag, rng=source).values for _ in range(runs)]) * self.divisor
+            return np.asarray((answers - exact) / self.protocol.sigma).ravel()
+
+        return Bench(len(exact), gaussian_noise(), noise, most=MOST_SLOW * len(exact))
 
     def _exact(self, which: int) -> Floats:
         values = self.data[which]
@@ -252,6 +319,29 @@ class Descended(Subject):
         scaled = pulled * training.clip / training.sigma**2
         half = 0.5 * (training.clip / training.sigma) ** 2
         return Play(np.exp(np.clip(scaled - half, -600.0, 600.0)), np.exp(np.clip(-scaled - half, -600.0, 600.0)))
+
+    def bench(self) -> Bench:
+        """The noise of all coordinates in units of sigma, with gradients of 0; and in which order users were taken, told by their labels."""
+        training, zeros = self.training, np.zeros((self.n, self.training.dimension))
+        size = zeros.size
+
+        def noise(drawn: NDArray[Any], source: Source) -> NDArray[Any]:
+            passes = [training.randomize(zeros, rng=source).ravel() / training.sigma for _ in range(len(drawn) // size)]
+            return np.concatenate(passes)
+
+        def taken(labels: NDArray[Any]) -> NDArray[Any]:
+            order: list[Floats] = []
+
+            def gradient(_weights: Floats, rows: Floats, labels: Floats) -> Floats:
+                order.append(labels)
+                return rows
+
+            for _ in training.steps(zeros, labels, gradient=gradient):
+                pass
+            return np.concatenate(order)
+
+        shuffle = taken if training.order == "permuted" else None
+        return Bench(size, gaussian_noise(STEPS), noise, shuffle=shuffle, tokens=np.arange(float(self.n)), most=max(1 << 20, size))
 
 
 def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:

@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp import plots
-from shuffledp.audit import Audit
+from shuffledp.audit import Audit, Check, Fault, Subject
 from shuffledp.audit import audit as attacked
+from shuffledp.audit.checks import EXACT
+from shuffledp.audit.faults import fault_named
 from shuffledp.audit.run import BUDGET, RUNS, SURE
 from shuffledp.cli import show
 from shuffledp.cli.commands import DEFEND, Delta, command
@@ -19,6 +21,8 @@ from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.setup import QUESTION, Setup
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.guarantee import check_delta
+from shuffledp.protocols.histogram import Histogram
+from shuffledp.randomizers import KRR
 
 __all__: list[str] = []
 
@@ -38,6 +42,10 @@ def audit(
     budget: Annotated[
         float, typer.Option("--budget", parser=read_number, metavar="SECONDS", help=f"Stop after this long: {BUDGET:g}.", rich_help_panel=QUESTION)
     ] = BUDGET,
+    fault: Annotated[
+        str | None,
+        typer.Option("--fault", metavar="NAME", help="Plant this mistake in a histogram, to see it caught; krr and rr only.", rich_help_panel=QUESTION),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", parser=read_count, metavar="COUNT", help="Repeat an audit; left out, secure randomness.", rich_help_panel=QUESTION)
     ] = None,
@@ -45,8 +53,9 @@ def audit(
     """Attack the running code: an empirical lower bound on epsilon beside the certified one.
 
     The reports are really drawn and shuffled, many times, on two datasets that
-    differ in one user. Exit code 1 means that the guarantee is violated, which
-    takes confidence 0.9999 whatever --confidence asks of the printed bound.
+    differ in one user; and sampler, shuffler and analyst are tried alone, on all
+    values. Exit code 1 means that something is wrong. Right code is accused with
+    a probability of at most 2e-4, whatever --confidence asks of the printed bound.
     """
     check_delta(delta)
     if seed is not None:
@@ -54,9 +63,10 @@ def audit(
     if setup.rounds not in (None, 1) or setup.adversary != "shuffled" or setup.honest is not None:
         raise InvalidInput("an audit attacks one round in which all users are honest, got other options. Leave out --rounds, --adversary and --honest.")
     guarantee, asked = setup.guarantee(), RUNS if runs is None else runs
+    planted = None if fault is None else _planted(fault, setup, delta)
     with _watching() as progress:
         found = attacked(
-            setup.randomizer(),
+            setup.randomizer() if planted is None else planted[1],
             n=setup.n,
             delta=delta,
             runs=asked,
@@ -77,23 +87,33 @@ def audit(
             "confidence": found.confidence,
             "runs": found.runs,
             "seconds": found.seconds,
-            "checks": [{"name": check.name, "p_value": check.p_value, "failed": check.failed} for check in found.checks],
+            "checks": [{"name": check.name, "p_value": check.p_value, "failed": check.failed, "where": check.where} for check in found.checks],
+            "fault": fault,
         }
         show.as_json(facts | {"delta": delta} | setup.facts(guarantee), found.reasons())
     else:
-        _print(found, plots.describe(guarantee), asked=asked)
+        _print(found, plots.describe(guarantee), asked=asked, fault=None if planted is None else planted[0])
     if found.verdict == "violated":
         raise typer.Exit(code=1)
 
 
-def _print(found: Audit, title: str, *, asked: int) -> None:
+def _planted(name: str, setup: Setup, delta: float) -> tuple[Fault, Subject]:
+    """The fault, and a histogram that has it; its account is that of the right code."""
+    fault, randomizer = fault_named(name), setup.randomizer()
+    if not isinstance(randomizer, KRR):
+        raise InvalidInput(f"a fault is planted in k-ary randomized response, got --randomizer {setup.name}. Use --randomizer krr, or rr.")
+    assert setup.n is not None
+    return fault, fault(Histogram(categories=range(randomizer.k), n=setup.n, epsilon0=randomizer.epsilon0, delta=delta))
+
+
+def _print(found: Audit, title: str, *, asked: int, fault: Fault | None) -> None:
     rows = [
         ("epsilon", plots.rounded(found.epsilon_lower, up=False), f"at least: proven by attack, with confidence {found.confidence:g}"),
         ("", plots.rounded(found.certified, up=True), "at most: this is guaranteed"),
     ]
     if found.attainable is not None:
         rows.insert(1, ("", plots.rounded(found.attainable, up=False), "what endless runs of this attack would prove"))
-    rows += [(check.name, f"p = {check.p_value:.2g}", "FAILED" if check.failed else "passed") for check in found.checks]
+    rows += [(check.name, _evidence(check), f"FAILED: {check.where}" if check.failed else "passed") for check in found.checks]
     short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget." if found.runs < asked else ""
     if found.verdict == "consistent":
         verdict = "Consistent: nothing that was seen contradicts the guarantee. This tests the code; the proof is the guarantee's own."
@@ -104,7 +124,12 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
             )
     else:
         verdict = f"VIOLATED: {'; '.join(found.reasons())}."
-    show.answer(title, rows, [f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} s.{short}", verdict])
+    told = [] if fault is None else [f"Planted fault {fault.name}: {fault.sentence}"]
+    show.answer(title, rows, [*told, f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} s.{short}", verdict])
+
+
+def _evidence(check: Check) -> str:
+    return "exact" if check.name in EXACT else check.evidence
 
 
 @contextmanager
