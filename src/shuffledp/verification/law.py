@@ -19,9 +19,6 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shuffledp.errors import InvalidInput
 
 __all__ = ["Classes", "Law"]
@@ -172,11 +169,15 @@ class Law:
         every = list(product((0, 1), repeat=len(inputs)))
         if self.family == "hadamard":
             blocks, columns = self.blocks
-            codes = np.zeros(blocks * columns, dtype=np.int64)
-            for row in self._supported(inputs):
-                codes = 2 * codes + row
-            counts = np.bincount(codes, minlength=len(every)).tolist()
-            return {pattern: Fraction(count, blocks * columns) for pattern, count in zip(every, counts, strict=True)}
+            counts = dict.fromkeys(every, 0)
+            mine = [divmod(x, columns - 1) for x in inputs]
+            for block in {each for each, _ in mine}:
+                signs = self._signs([row + 1 if each == block else 0 for each, row in mine])
+                for pattern in signs:
+                    there = tuple(int(each == block and plus) for plus, (each, _) in zip(pattern, mine, strict=True))
+                    counts[there] += columns // len(signs)
+            counts[every[0]] += (blocks - len({each for each, _ in mine})) * columns
+            return {pattern: Fraction(count, blocks * columns) for pattern, count in counts.items()}
         if self.unary or self.family == "hash":
             return {pattern: math.prod((self.share if one else 1 - self.share for one in pattern), start=Fraction(1)) for pattern in every}
         size, rest = (1 if self.family == "krr" else self.size), self.k - len(inputs)
@@ -187,13 +188,14 @@ class Law:
             if size - sum(pattern) <= rest
         }
 
-    def _supported(self, inputs: Any) -> NDArray[np.int64]:
-        """For Hadamard response: a row per input, 1 in the columns where its row of the Sylvester matrix is +1 in its own block."""
-        blocks, columns = self.blocks
-        column = np.arange(columns)
-        found = np.zeros((len(inputs), blocks * columns), dtype=np.int64)
-        for place, x in enumerate(inputs):
-            block, row = divmod(x, columns - 1)
-            ones = np.array([bin(both).count("1") for both in (column & (row + 1)).tolist()])
-            found[place, block * columns : (block + 1) * columns] = 1 - ones % 2
-        return found
+    def _signs(self, rows: list[int]) -> list[tuple[bool, ...]]:
+        """Where these rows of a Sylvester matrix are +1, column by column: every pattern that occurs, and all occur equally often.
+
+        Entry (row, column) is -1 to the number of binary digits that both have, which is linear in the column's digits: so the patterns are all sums of
+        the single digits' ones.
+        """
+        reached = {(0,) * len(rows)}
+        for digit in range(max(rows).bit_length()):
+            own = [row >> digit & 1 for row in rows]
+            reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
+        return [tuple(value == 0 for value in each) for each in sorted(reached)]
