@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shuffledp.report.editions import since
 from shuffledp.report.estimates import accuracy
 from shuffledp.report.markup import Markup, element, join, label
 from shuffledp.report.parts import facts_list, gloss
@@ -111,13 +112,23 @@ def _question(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
         how = ["learned from the data"] if asked.get("learned") else ["declared beforehand: ", label(asked["categories"])]
         rows.append(("Values", join([many(facts["estimates"]["of"], "value"), ", ", how])))
     rows.append(("Answered", f"{many(counted['reports'], 'person', 'people')}" + _rounds(facts)))
-    if counted.get("missing") is not None:
-        rows.append(
-            ("Missing", join([many(counted["missing"], "value"), ", ", label(asked["missing"])] if asked.get("missing") else [count(counted["missing"])]))
-        )
+    rows += _missing(facts)
     if asked.get("outside"):
         rows.append(("Values outside", label(asked["outside"])))
     return rows
+
+
+def _missing(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """How many values were missing, and what became of them; those that are a category of their own are among the estimates."""
+    missing, how = facts["counted"].get("missing"), facts["asked"].get("missing")
+    unknown = facts["counted"].get("unknown")
+    if unknown is not None:
+        return [("Missing", join([many(unknown, "value"), ", ", label(how or "counted as a category of their own")]))]
+    if since(facts, 2) and how and how.startswith("counted as ") and not missing:
+        return [("Missing values", join([label(how), ": how many they are is among the estimates"]))]
+    if missing is None:
+        return []
+    return [("Missing", join([many(missing, "value"), ", ", label(how)] if how else [count(missing)]))]
 
 
 def _rounds(facts: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ WORD = 2**64
 DIGITS = Context(prec=60)
 NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
 MOST_VALUES = 1 << 26
+LARGEST = 700.0  # what e^epsilon can be computed of
 FAMILIES = ("krr", "hadamard", "hash", "subset", "oue", "rappor")
 REMEDY = "Pass a report that shuffledp wrote, unchanged."
 
@@ -52,13 +53,13 @@ class Law:
             integers = tuple(int(each) for each in law["integers"])
             plain = [str(each) for each in integers] == law["integers"]  # not " 1_0", which int() would read
             size: Any = {"hash": law.get("g"), "subset": law.get("size")}.get(family, 0)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise InvalidInput(f"the law of a design must have a randomizer, k, epsilon0 and integers, got {law!r}. {REMEDY}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise InvalidInput(f"the law of a design must have a randomizer, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}") from None
         unary = family in {"oue", "rappor"}
-        sound = family in FAMILIES and type(k) is int and type(size) is int and 2 <= k <= MOST_VALUES and math.isfinite(epsilon0) and len(integers) == 1 + unary
+        sound = family in FAMILIES and type(k) is int and type(size) is int and 2 <= k <= MOST_VALUES and 0.0 <= epsilon0 <= LARGEST and len(integers) == 1 + unary
         sound = sound and plain and all(0 < each < WORD for each in integers) and (size >= 1 + (family == "hash") if family in {"hash", "subset"} else True)
         if not sound or (family == "subset" and size >= k) or (unary and integers[0] <= integers[1]):
-            raise InvalidInput(f"the law of a design must be one that shuffledp runs, got {dict(law)!r}. {REMEDY}")
+            raise InvalidInput(f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}")
         return cls(family, k, integers, size, epsilon0)
 
     @property
