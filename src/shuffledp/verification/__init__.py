@@ -18,6 +18,7 @@ run           all of it
 """
 
 from shuffledp.verification.checks import Check
+from shuffledp.verification.effort import SECONDS
 from shuffledp.verification.run import Verification, verify
 
-__all__ = ["Check", "Verification", "verify"]
+__all__ = ["SECONDS", "Check", "Verification", "verify"]

@@ -56,7 +56,9 @@ class Law:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidInput(f"the law of a design must have a randomizer, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}") from None
         unary = family in {"oue", "rappor"}
-        sound = family in FAMILIES and type(k) is int and type(size) is int and 2 <= k <= MOST_VALUES and 0.0 <= epsilon0 <= LARGEST and len(integers) == 1 + unary
+        sound = (
+            family in FAMILIES and type(k) is int and type(size) is int and 2 <= k <= MOST_VALUES and 0.0 <= epsilon0 <= LARGEST and len(integers) == 1 + unary
+        )
         sound = sound and plain and all(0 < each < WORD for each in integers) and (size >= 1 + (family == "hash") if family in {"hash", "subset"} else True)
         if not sound or (family == "subset" and size >= k) or (unary and integers[0] <= integers[1]):
             raise InvalidInput(f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}")

@@ -107,7 +107,7 @@ class Oracle:
 
     def _larger(self, kinds: tuple[Classes, ...], eps: float, gap: float) -> tuple[float, float]:
         """Both ends of the largest at one epsilon; one that is too large to be summed leaves the upper end open."""
-        found = {kind: (0.0, math.inf) for kind in kinds}
+        found = dict.fromkeys(kinds, (0.0, math.inf))
         for step in dict.fromkeys([*(rough for rough in ROUGH_GAPS if rough > gap and len(kinds) > 1), gap]):
             found = {kind: ends if ends == UNKNOWN else self._tried(kind, eps, step) for kind, ends in found.items()}
             best = max(low for low, _ in found.values())
