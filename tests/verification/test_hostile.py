@@ -68,15 +68,16 @@ def test_files_that_are_meant_to_stall_are_answered_within_limits(tmp_path: Path
 
 
 def answered(text: str) -> str:
+    said = ""
     try:
         return verify(text, seconds=0.0).verdict
     except InvalidInput as error:
-        assert "\n" not in str(error)
-        assert len(str(error)) < 700
-        return "refused"
+        said = str(error)
+    assert "\n" not in said
+    assert len(said) < 700
+    return "refused"
 
 
-TINY = json.dumps(facts("tiny"))
 NUMBERS = ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1" + "0" * 400, "1" * 5000, "-1", "0", "null", "true", '"x"', "[]", "{}", "1e-400", "0.5"]
 PLACES = [
     *(("design", each) for each in ("n", "least", "rounds", "epsilon", "delta", "version", "learned", "categories", "other")),
@@ -96,7 +97,7 @@ PLACES = [
 @pytest.mark.parametrize("place", PLACES, ids=".".join)
 def test_a_number_of_any_kind_in_any_place_gets_an_answer(place: tuple[str, ...]) -> None:
     for number in NUMBERS:
-        made = json.loads(TINY)
+        made = facts("tiny")
         inner = made
         for name in place[:-1]:
             inner = inner[name]

@@ -139,8 +139,8 @@ def test_every_number_of_the_table_is_bound_to_the_page(folder: str) -> None:
         lambda rows: [rows[0], ["a"], *rows[1:]],
         lambda rows: [rows[0], [rows[1][0], "nan", *rows[1][2:]], *rows[2:]],
         lambda rows: [rows[0], [rows[1][0], "x", *rows[1][2:]], *rows[2:]],
-        lambda rows: [],
-        lambda rows: [['"']],
+        lambda _: [],
+        lambda _: [['"']],
     ],
 )
 def test_another_table_beside_a_page_fails(change: Any) -> None:

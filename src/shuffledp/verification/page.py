@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as entities
+import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
@@ -19,7 +20,7 @@ PIECES = re.compile(r"<[^>]*>|[^<]+")
 AROUND = 60  # letters shown of a difference
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−\u00a0", "-0123456789- ")
 NUMBER = r"(−?[\d,]*\.?\d+(?:\s?×\s?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
-CLAIM = re.compile(r"(ε₀|ε|δ)\s*(≤|=|<)\s*" + NUMBER.replace("10[⁻", "10[⁻"))
+CLAIM = re.compile(r"(ε₀|ε|δ)\s*(≤|=|<)\s*" + NUMBER)  # also of e to the ε
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 RUNNING = {"script", "iframe", "object", "embed", "link", "base", "form", "img", "image", "use", "a", "video", "audio", "foreignobject", "template"}
 LOADING = {"src", "href", "srcset", "xlink:href", "action", "style", "data", "poster", "background"}
@@ -113,7 +114,7 @@ def _unfounded(words: str, facts: dict[str, Any]) -> Iterator[str]:
     certificate, ledger = facts["certificate"], facts["ledger"]
     bound, curve = certificate["epsilon"], certificate["curve"]
     upper = [bound["upper"], curve["epsilon"][-1], *([ledger["total"]["upper"], ledger["limit"]["epsilon"]] if ledger else [])]
-    epsilons = [0.0, bound["lower"], *upper, *([facts["design"]["epsilon"]] if facts["design"]["epsilon"] is not None else [])]
+    epsilons = [0.0, bound["lower"], math.exp(bound["upper"]), *upper, *([facts["design"]["epsilon"]] if facts["design"]["epsilon"] is not None else [])]
     deltas = [bound["delta"], curve["upper"][0], curve["upper"][-1], *([ledger["limit"]["delta"]] if ledger else [])]
     deltas += [certificate["delta"][end] for end in ("lower", "upper")] if certificate["delta"] else []
     alone = [certificate["alone"], *(row["epsilon0"] for row in facts["comparison"] if row["epsilon0"] is not None)]
