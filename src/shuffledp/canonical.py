@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 
-__all__ = ["canonical", "digest_of"]
+__all__ = ["canonical", "digest_of", "digest_of_votes"]
 
 # Made once: a ledger of ten thousand releases is spelled ten thousand times whenever it is read.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -27,3 +28,15 @@ def digest_of(facts: object) -> str:
     True
     """
     return hashlib.sha256(canonical(facts).encode()).hexdigest()
+
+
+def digest_of_votes(votes: Iterable[int]) -> str:
+    """SHA-256 of whole numbers in their order, one per line: of many, without all their text at once.
+
+    >>> digest_of_votes([3, -1]) == hashlib.sha256(b"3\\n-1\\n").hexdigest()
+    True
+    """
+    digest = hashlib.sha256()
+    for vote in votes:
+        digest.update(b"%d\n" % int(vote))
+    return digest.hexdigest()

@@ -13,12 +13,13 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from shuffledp.exact.lattice import Array, Lattice, expectation, tilted
+from shuffledp.exact.lattice import Array, Lattice, Sum, tilted
 
 __all__ = ["rounds_at_least", "rounds_at_most"]
 
 LARGEST_TILT = 1e6
-FINE, MOST_POINTS = 5e-4, 1 << 21  # the step of the lower end's lattice, in deviations of all rounds' loss; and the most points of it
+REACH = 1.5  # deviations on either side of a tilted mean in which one transform keeps its digits
+FINE, LONGEST = 5e-4, 1 << 21  # the step of the lower end's lattice, in deviations of all rounds' loss; and the most points of it
 
 
 def rounds_at_most(knots: Array, upper: Array, back: Array, rounds: int, epsilons: Array) -> Array:
@@ -36,7 +37,7 @@ def rounds_at_most(knots: Array, upper: Array, back: Array, rounds: int, epsilon
     x, masses, never = _masses(x, y)
     places = np.rint(np.log(x) / knots[1]).astype(np.int64)
     law = Lattice(0.0, float(knots[1]), places, masses)
-    return np.array([min(1.0, _delta(law, rounds, float(eps), 1.0) + rounds * never) for eps in epsilons])
+    return np.minimum(1.0, _deltas(law, rounds, epsilons, 1.0) + rounds * never)
 
 
 def rounds_at_least(knots: Array, there: tuple[Array, Array], back: tuple[Array, Array], rounds: int, epsilons: Array) -> Array:
@@ -48,9 +49,9 @@ def rounds_at_least(knots: Array, there: tuple[Array, Array], back: tuple[Array,
     losses = np.log(x)
     mean = float(masses @ losses) / float(masses.sum())
     deviation = math.sqrt(rounds * float(masses @ (losses - mean) ** 2))
-    step = max(FINE * deviation / rounds, 16.0 * deviation / MOST_POINTS)
+    step = max(FINE * deviation / rounds, 16.0 * deviation / LONGEST)
     law = Lattice(0.0, step, np.floor(losses / step).astype(np.int64), masses)
-    return np.array([max(0.0, _delta(law, rounds, float(eps), -1.0)) for eps in epsilons])
+    return _deltas(law, rounds, epsilons, -1.0)
 
 
 def _both_sides(knots: Array, there: Array, back: Array) -> tuple[Array, Array]:
@@ -91,24 +92,37 @@ def _masses(x: Array, y: Array) -> tuple[Array, Array, float]:
     return x[1:][some], masses[some], float(y[-1])
 
 
-def _delta(law: Lattice, rounds: int, eps: float, end: float) -> float:
-    """E (1 - e^(eps - loss))_+ over the loss of all rounds."""
-    total = float(law.masses.sum())
-    over = Lattice(law.centre - eps / rounds, law.step, law.places, law.masses / total)  # whose sum is the loss beyond eps
-    values = over.values
-    if values.max() <= 0.0:
-        return 0.0
+def _deltas(law: Lattice, rounds: int, epsilons: Array, end: float) -> Array:
+    """E (1 - e^(eps - loss))_+ over the loss of all rounds, at every epsilon: neighbouring ones share a tilt, and so a transform."""
+    total, values = float(law.masses.sum()), law.values
+    one = Lattice(law.centre, law.step, law.places, law.masses / total)
+    found = np.zeros(len(epsilons))
+    shared, last = None, -math.inf
+    for place in np.argsort(epsilons).tolist():
+        eps = float(epsilons[place])
+        if rounds * values.max() <= eps:
+            continue
+        if shared is None or eps > last:
+            tilt, last = _tilt(values, one.masses, rounds, eps)
+            shared = Sum.of(one, rounds, tilt)
+        above = shared.beyond(eps) - eps
+        found[place] = shared.expectation(-np.expm1(-above) * np.exp(-shared.tilt * above), 1.0, end, shift=eps)
+    return found * total**rounds
+
+
+def _tilt(values: Array, masses: Array, rounds: int, eps: float) -> tuple[float, float]:
+    """A tilt under which the loss of all rounds is REACH deviations beyond ``eps`` on average, and up to where it serves: as far again beyond."""
 
     def mean(tilt: float) -> float:
-        return float(tilted(values, over.masses, tilt) @ values)
+        return rounds * float(tilted(values, masses, tilt) @ values)
 
+    def deviation(tilt: float) -> float:
+        weights = tilted(values, masses, tilt)
+        return math.sqrt(rounds * float(weights @ (values - weights @ values) ** 2))
+
+    aim = min(eps + REACH * deviation(0.0), 0.5 * (eps + rounds * float(values.max())))
     most = 1.0
-    while mean(most) < 0.0 and most < LARGEST_TILT:
+    while mean(most) < aim and most < LARGEST_TILT:
         most *= 2.0
-    tilt = 0.0 if mean(0.0) >= 0.0 else float(brentq(mean, 0.0, most)) if mean(most) > 0.0 else most
-
-    def weighed(sums: Array) -> Array:
-        above = np.maximum(sums, 0.0)
-        return np.asarray(-np.expm1(-above) * np.exp(-tilt * above))
-
-    return expectation(over, rounds, tilt, weighed, 1.0, end) * total**rounds
+    tilt = 0.0 if mean(0.0) >= aim else float(brentq(lambda each: mean(each) - aim, 0.0, most)) if mean(most) > aim else most
+    return tilt, mean(tilt) + REACH * deviation(tilt)

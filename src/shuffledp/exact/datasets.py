@@ -16,13 +16,13 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from shuffledp.exact.lattice import Array
+from shuffledp.exact.lattice import Array, TooLarge
 
 __all__ = ["binary_dataset", "binary_datasets"]
 
 LEFT_OUT = 1e-24  # of each binomial law
 ROUNDING = 1e-10
-WORK, MOST_BLOCKS = 1 << 35, 1 << 13  # products to add up, datasets to look at
+WORK, MOST_BLOCKS, FEWEST_BLOCKS = 1 << 35, 1 << 13, 16  # products to add up, datasets to look at
 
 
 def binary_dataset(p: float, zeros: int, ones: int, epsilons: Array) -> tuple[Array, Array]:
@@ -45,8 +45,10 @@ def binary_datasets(p: float, n: int, epsilons: Array) -> tuple[Array, Array, in
 
     With as many blocks as datasets the answer is exact.
     """
-    width = _reach(n, p) * 2.0
-    length = -(-n // min(n, MOST_BLOCKS, max(16, int(WORK / width**2))))
+    width = min(_reach(n, p) * 2.0, n)
+    if width**2 > WORK / FEWEST_BLOCKS:
+        raise TooLarge(f"laws of {width:.3g} counts are too long to be added up")
+    length = -(-n // min(n, MOST_BLOCKS, int(WORK / width**2)))
     lower, upper, worst = np.zeros(len(epsilons)), np.zeros(len(epsilons)), 0
     for ones in range(0, n, length):
         low, high = binary_dataset(p, n - 1 - ones, ones, epsilons)

@@ -19,11 +19,11 @@ from fractions import Fraction
 import numpy as np
 from scipy.optimize import brentq
 
-from shuffledp.exact.lattice import UNIT, Array, Lattice, expectation, tilted, window
+from shuffledp.exact.lattice import MOST_POINTS, UNIT, Array, Lattice, TooLarge, expectation, tilted, window
 
 __all__ = ["MOST_POINTS", "TooLarge", "haystack_interval", "mean_positive_part"]
 
-FEWEST_POINTS, MOST_POINTS = 1 << 14, 1 << 24
+FEWEST_POINTS = 1 << 14
 LEAST_TILT = 0.5  # times one standard deviation: without a tilt the far values of y_+ would count
 LARGEST_TILT = 1e4  # times the largest value
 NUDGE = 1.0 + 1e-12  # what is a multiple of the step but for rounding is one
@@ -34,10 +34,6 @@ CANDIDATES = 1 << 14  # steps tried, for one on which the values nearly fall
 DIGITS = Context(prec=60)
 
 Numbers = Sequence[float | Fraction]
-
-
-class TooLarge(Exception):
-    """The lattice that would be needed is too long."""
 
 
 def haystack_interval(hay: Numbers, needle0: Numbers, needle1: Numbers, n: int, eps: float, *, gap: float = 1e-3) -> tuple[float, float]:

@@ -73,8 +73,8 @@ class Grouped(Guarantee):
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         return (self.harsh if end == "upper" else self.mild)._end(end, epsilons, gap)
 
-    def epsilon(self, *, delta: float) -> Bound:
-        return self._bound(self.mild.epsilon(delta=delta).lower, self.harsh.epsilon(delta=delta).upper)
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        return (self.harsh if end == "upper" else self.mild)._epsilon_end(end, delta)
 
     def compose(self, rounds: int) -> Guarantee:
         return Grouped(self.harsh.compose(rounds), self.mild.compose(rounds), self.mechanisms, self.groups)

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp import __version__
-from shuffledp.canonical import digest_of
+from shuffledp.canonical import digest_of, digest_of_votes
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.summation import Mean
 from shuffledp.release.certificate import certificate, comparison
 from shuffledp.release.terms import CLIPPED_TO_BOUNDS
-from shuffledp.report import FORMAT, HASHED, VERSION
+from shuffledp.report import EDITION, FORMAT, HASHED, VERSION
 from shuffledp.report.clipping import CLIPPED, perhaps_clipped
 
 __all__ = ["LEVEL", "LISTED", "cautions", "check_reports", "estimate_of", "facts_of"]
@@ -79,6 +79,7 @@ def facts_of(
     facts: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
+        "edition": EDITION,
         "made": {
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "shuffledp": __version__,
@@ -117,7 +118,8 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
         return {"reports": _reports(design, tally), "votes": tally.tolist()}
     domain = len(design.labels)
     head, votes = tally[:-domain], tally[-domain:]
-    return {"reports": _reports(design, tally), "blocks": head[1:].tolist(), "votes": votes[kept].tolist()}
+    listed = {"reports": _reports(design, tally), "blocks": head[1:].tolist(), "votes": votes[kept].tolist()}
+    return listed | ({"digest": digest_of_votes(votes)} if len(kept) < domain else {})
 
 
 def _estimates(design: Design, estimate: Estimate, kept: NDArray[np.intp]) -> dict[str, Any]:

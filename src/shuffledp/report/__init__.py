@@ -1,6 +1,7 @@
 """The report: one HTML file without scripts or network, for the person who has to sign.
 
 page         the whole document, from the facts of a release alone
+editions     what was once written is written again in the same words
 embed        the facts inside the document, written and read back
 answer       what was asked, and the answer at a glance
 estimates    what was learnt, drawn and in numbers
@@ -13,7 +14,8 @@ markup       HTML in which nothing can be left unescaped
 words        numbers and sentences
 """
 
+from shuffledp.report.editions import EDITION, known
 from shuffledp.report.embed import FORMAT, HASHED, VERSION, embedded
-from shuffledp.report.page import html, unchanged
+from shuffledp.report.page import html, plain, unchanged
 
-__all__ = ["FORMAT", "HASHED", "VERSION", "embedded", "html", "unchanged"]
+__all__ = ["EDITION", "FORMAT", "HASHED", "VERSION", "embedded", "html", "known", "plain", "unchanged"]

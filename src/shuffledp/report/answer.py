@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.report.clipping import CLIPPED, NOT_THE_MEAN, clipped, clipping
+from shuffledp.report.editions import since
 from shuffledp.report.estimates import accuracy, together
 from shuffledp.report.markup import Markup, element, join, label
 from shuffledp.report.parts import facts_list, gloss
@@ -115,15 +116,24 @@ def _question(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
         how = ["learned from the data"] if asked.get("learned") else ["declared beforehand: ", label(asked["categories"])]
         rows.append(("Values", join([many(facts["estimates"]["of"], "value"), ", ", how])))
     rows.append(("Answered", f"{many(counted['reports'], 'person', 'people')}" + _rounds(facts)))
-    if counted.get("missing") is not None:
-        rows.append(
-            ("Missing", join([many(counted["missing"], "value"), ", ", label(asked["missing"])] if asked.get("missing") else [count(counted["missing"])]))
-        )
-    elif str(asked.get("missing")).startswith("counted as "):  # how many is as private as any count
-        rows.append(("Missing", join([label(asked["missing"]), ", and estimated like every other value"])))
+    if "repeated" in counted:
+        rows.append(("One row each", f"{many(counted['repeated'], 'other row')} of the same people left out"))
+    rows += _missing(facts)
+    if asked.get("cleaned"):
+        rows.append(("Cleaned", label(asked["cleaned"])))
     if asked.get("outside"):
         rows.append(("Values outside", label(asked["outside"])))
     return rows
+
+
+def _missing(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """How many rows without a value were left out; where they are a category of their own, how many is as private as any count."""
+    missing, how = facts["counted"].get("missing"), facts["asked"].get("missing")
+    if since(facts, 2) and how and how.startswith("counted as "):
+        return [("Missing values", join([label(how), ": how many they are is among the estimates"]))]
+    if missing is None:
+        return []
+    return [("Missing", join([many(missing, "value"), ", ", label(how)] if how else [count(missing)]))]
 
 
 def _rounds(facts: Mapping[str, Any]) -> str:

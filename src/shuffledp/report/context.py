@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.report.charts import Bar, bars
+from shuffledp.report.editions import since
 from shuffledp.report.markup import Markup, element, join, label
 from shuffledp.report.parts import details, facts_list, figure, section
 from shuffledp.report.words import count, exact, fixed, many, predicted, scientific, tied, times
@@ -26,8 +27,9 @@ def trust(facts: Mapping[str, Any]) -> Markup:
     """The same promise under three kinds of trust."""
     errors = {row["trust"]: row["stderr"] for row in facts["comparison"]}
     unit = "" if facts["estimates"]["unit"] == "mean" else " people"
+    sign = "" if since(facts, 2) else "± "  # on the rest of the page, ± is half of an interval
     rows = [
-        Bar(words, f"± {predicted(errors[kind])}{unit}", errors[kind], class_="bar" if kind == "shuffler" else "bar other")
+        Bar(words, f"{sign}{predicted(errors[kind])}{unit}", errors[kind], class_="bar" if kind == "shuffler" else "bar other")
         for kind, words in TRUST.items()
         if kind in errors
     ]
@@ -86,12 +88,21 @@ def checking(facts: Mapping[str, Any]) -> Markup:
         "Check it yourself",
         element("p", "Every number above can be computed again from the facts inside this file, by slower and independent code:"),
         element("pre", element("code", "shuffledp verify report.html"), class_="command"),
-        element("p", "This needs none of the private data. It says pass or fail, number by number."),
+        element("p", f"This needs none of the private data. It says {_says(facts)}"),
         [element("h3", "Notes"), element("ul", notes)] if notes else None,
         element("h3", "Made with"),
         element("p", join(versions, ", "), class_="versions"),
         details("Hashes (SHA-256)", facts_list(((name, element("code", digest)) for name, digest in facts["hashes"].items()), class_="facts hashes")),
         details("The design, as every device has it", element("pre", element("code", _design(facts["design"])))),
+    )
+
+
+def _says(facts: Mapping[str, Any]) -> str:
+    if not since(facts, 2):
+        return "pass or fail, number by number."
+    return (
+        "pass or fail, number by number, and lists what no page can prove about itself: how the noise was drawn, which values were missing, "
+        "whether categories were learned, and the words of whoever asked."
     )
 
 

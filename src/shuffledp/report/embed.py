@@ -14,6 +14,7 @@ __all__ = ["FORMAT", "HASHED", "VERSION", "embed", "embedded"]
 
 FORMAT, VERSION = "shuffledp-release", 1
 ID = "shuffledp-facts"
+MOST_EDITIONS = 10**6
 SCRIPT = re.compile(rf'<script\b[^>]*\bid="{ID}"[^>]*>(.*?)</script>', re.DOTALL)
 HASHED = ("made", "asked", "design", "counted", "certificate", "comparison", "tally", "estimates", "secure", "notes", "ledger")
 PARTS = (*HASHED, "hashes")
@@ -53,6 +54,9 @@ def _checked(facts: object) -> dict[str, Any]:
         raise InvalidInput(f"the format must be {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
     if type(facts.get("version")) is not int or facts["version"] != VERSION:
         raise InvalidInput(f"the version of the facts must be {VERSION}, got {str(facts.get('version'))[:40]!r}. Use the version of shuffledp that wrote them.")
+    edition = facts.get("edition", 1)
+    if type(edition) is not int or not 1 <= edition <= MOST_EDITIONS:
+        raise InvalidInput(f"the edition of a report must be a whole number from 1 on, got {str(edition)[:40]!r}. {REMEDY}")
     if missing := [part for part in PARTS if part not in facts]:
         raise InvalidInput(f"the facts of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")
     return facts

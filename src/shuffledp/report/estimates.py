@@ -88,12 +88,19 @@ def _counts(facts: Mapping[str, Any]) -> list[Markup | None]:
         figure(bars("The estimates as bars. The table below has the same numbers.", rows), _caption(found, shown, margins)),
         _table(found, shown, reports, decimals, single, margins),
         details(f"The other {count(len(rest))} values", _table(found, rest, reports, decimals, single, margins), rows=len(rest)) if rest else None,
-        element("p", f"{count(unlisted)} more, all smaller, are in the CSV file beside this report.") if unlisted else None,
+        element("p", _unlisted(facts, unlisted)) if unlisted else None,
         gloss(f"± is the distance to the further end of the {level(found)} interval; ends are rounded outwards. ", COVERAGE, _below_zero(found)),
         details("Intervals that hold all at once", gloss(TOGETHER), _table(found, shown, reports, decimals, ("all_lower", "all_upper")))
         if found["of"] > 1 and not together(found)
         else None,
     ]
+
+
+def _unlisted(facts: Mapping[str, Any], number: int) -> str:
+    """Where the others are: that they are smaller, only who has them can tell."""
+    more = f"{count(number)} more, all smaller, are in the CSV file beside this report"
+    digest = facts["tally"].get("digest")
+    return f"{more}. With that file beside it, `shuffledp verify` checks this: the votes for all values have the SHA-256 {digest}." if digest else f"{more}."
 
 
 def _split(values: Sequence[float]) -> tuple[list[int], list[int]]:

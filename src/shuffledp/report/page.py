@@ -14,7 +14,7 @@ from shuffledp.report.embed import embed, embedded
 from shuffledp.report.estimates import estimates
 from shuffledp.report.markup import Markup, element, join
 
-__all__ = ["html", "unchanged"]
+__all__ = ["html", "plain", "unchanged"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -31,8 +31,13 @@ def html(facts: Mapping[str, Any]) -> str:
 
 
 def unchanged(text: str) -> bool:
-    """Whether a report shows exactly what the facts inside it say, as this version of shuffledp writes it."""
-    return html(embedded(text)) == text
+    """Whether a report shows exactly what the facts inside it say, in the words of its edition."""
+    return html(embedded(text)) == plain(text)
+
+
+def plain(text: str) -> str:
+    """A page without what mail and editors add: a mark at its beginning, other ends of lines, blank lines at its end."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip() + "\n"
 
 
 def _top(facts: Mapping[str, Any]) -> Markup:

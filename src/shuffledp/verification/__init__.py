@@ -9,11 +9,16 @@ comparison    what other kinds of trust would cost
 consistency   counts, promises and hashes
 form          names and types of all that a report holds
 words         method, assumptions and adversary
+page          what a page shows, against its own facts
+table         the estimates.csv beside it
+recorded      what its ledger says
+effort        how much work all this may be
 checks        one line of a verification
 run           all of it
 """
 
 from shuffledp.verification.checks import Check
+from shuffledp.verification.effort import SECONDS
 from shuffledp.verification.run import Verification, verify
 
-__all__ = ["Check", "Verification", "verify"]
+__all__ = ["SECONDS", "Check", "Verification", "verify"]

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import norm
 
-from shuffledp.exact.lattice import UNIT, Array
+from shuffledp.exact.lattice import UNIT, Array, TooLarge
 from shuffledp.verification.checks import Check, agree, equal, holds
 from shuffledp.verification.law import WORD, Law
 
@@ -20,6 +20,7 @@ __all__ = ["check_comparison"]
 SAME = 1e-9
 LOCAL_STEP = 1e-3  # the local epsilon0 is the largest, up to this
 MOST_STEPS = 64  # of a local mean's grid
+MOST_ROUNDS = 20_000
 
 
 def check_comparison(facts: dict[str, Any], law: Law) -> list[Check]:
@@ -63,11 +64,13 @@ def _count_error(law: Law, n: int) -> float:
     if law.family != "hadamard":
         return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (hit - miss) ** 2)
     count, columns = law.blocks
-    total = Fraction(0)
-    for first in range(0, law.k, columns - 1):  # one block after the other: its own reports vote more often than the others
-        size = min(columns - 1, law.k - first)
+    full, rest = divmod(law.k, columns - 1)  # blocks: a block's own reports vote more often than the others
+
+    def votes(size: int) -> Fraction:
         near = size * held
-        total += size * (near * (hit + (1 - hit) / count) - held * hit**2 + (n - near) * (1 - hit) / count)
+        return size * (near * (hit + (1 - hit) / count) - held * hit**2 + (n - near) * (1 - hit) / count)
+
+    total = full * votes(columns - 1) + votes(rest)
     return math.sqrt(total / law.k / hit**2)
 
 
@@ -117,6 +120,8 @@ def _noisy(law: Law, epsilon0: float, k: int) -> Law:
 
 def _local_delta(law: Law, epsilon: float, rounds: int) -> float:
     """The largest delta over pairs: with one user a haystack is the needle alone, and its loss is epsilon0, -epsilon0 or 0."""
+    if rounds > MOST_ROUNDS:
+        raise TooLarge(f"the loss of {rounds} lone reports is too long to be added up")
     net = np.arange(-rounds, rounds + 1)  # reports that speak for the truth, less those that speak against it
     gain = -np.expm1(np.minimum(epsilon - net * float(law.implied), 0.0))
     found = 0.0

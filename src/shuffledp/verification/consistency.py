@@ -8,7 +8,7 @@ from typing import Any
 from shuffledp.canonical import digest_of
 from shuffledp.report import HASHED
 from shuffledp.verification.checks import Check, equal, holds, unchecked
-from shuffledp.verification.estimates import labels_of
+from shuffledp.verification.estimates import places_of, size_of
 from shuffledp.verification.law import Law
 
 __all__ = ["check_consistency"]
@@ -27,18 +27,16 @@ def _law(design: dict[str, Any], law: Law) -> list[Check]:
     loose = stated - implied > Decimal(2) ** -50 * max(Decimal(1), stated) + Decimal(8) / min(law.integers)
     task, wanted = design["task"], {"histogram": "krr", "mean": "krr"}
     family = FAMILIES.get(design.get("method", ""), "") if task == "frequency" else wanted.get(task, "")
-    size = len(design["categories"]) if task == "histogram" else law.k
-    if task == "frequency":
-        size = design["domain"] if isinstance(design["domain"], int) else len(design["domain"])
-    labels = [] if task == "mean" else labels_of(design)
+    size = law.k if task == "mean" else size_of(design)
+    other = design.get("other")
     return [
         equal("version of the design", design["version"], 1, "what shuffledp writes"),
         holds(
             "where other values go",
-            design.get("other"),
+            other,
             "one of the labels, or nowhere",
             "the design",
-            design.get("other") is None or str(design["other"]) in labels,
+            other is None or bool(places_of([str(other)], design)),
         ),
         holds("epsilon0 of one report", law.epsilon0, f"{implied:.20}", "the integers, as fractions; logarithm to 60 digits", implied <= stated and not loose),
         equal("the randomizer", law.family, family, "the task"),
@@ -96,13 +94,9 @@ def _hashes(facts: dict[str, Any]) -> list[Check]:
 
 def _beyond(facts: dict[str, Any]) -> list[Check]:
     """What no report can prove about itself."""
-    checks = [
+    left_out = facts["counted"].get("repeated")
+    return [
+        *([] if left_out is None else [unchecked("other rows of the same people", left_out, "the data are not here")]),
         unchecked("secure randomness", facts["secure"], "a report does not show how its noise was drawn"),
         unchecked("missing values", facts["counted"]["missing"], "the data are not here"),
     ]
-    if facts["ledger"] is not None:
-        total, limit = facts["ledger"]["total"], facts["ledger"]["limit"]
-        kept = total["lower"] <= total["upper"] <= limit["epsilon"]
-        checks.append(holds("the ledger's limit", limit["epsilon"], f"at least {total['upper']:.6g}", "the total that is stated", kept))
-        checks.append(unchecked("the ledger's total", total["upper"], "the ledger is not here: `shuffledp ledger check`"))
-    return checks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,13 +12,14 @@ import numpy as np
 from scipy.stats import norm
 
 from shuffledp.exact.lattice import UNIT, Array
-from shuffledp.verification.checks import Check, agree, equal, holds, unchecked
+from shuffledp.verification.checks import Check, agree, equal, holds
 from shuffledp.verification.intervals import rare, rare_signed, score
 from shuffledp.verification.law import Law
 
-__all__ = ["check_estimates", "labels_of"]
+__all__ = ["COLUMNS", "Estimated", "check_estimates", "estimated", "labels_of", "places_of", "size_of"]
 
 SHARP = 1e-7  # of a standard error
+COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
 LISTED = 10_000  # rows in a report, at most
 FEW, MANY = 3, 50  # variances of votes below which the exact law is inverted instead of a normal one
 CLIPPED, OUTSIDE = "mean of the clipped values", "clipped to the bounds"  # how a mean is labelled, and what was asked for then
@@ -35,17 +37,16 @@ def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
         values, errors, limits = _mean(votes, law, Fraction(design["lower"]), Fraction(design["upper"]))
         labels, of = [CLIPPED if "ends" in claimed and facts["asked"].get("outside") == OUTSIDE else "mean"], 1
     else:
-        labels = every = labels_of(design)
-        of, known = len(every), {label: place for place, label in enumerate(every)}
-        if len(known) < of:
-            return [holds("labels of the design", f"{of} labels", f"{len(known)} of them", "each is there once", False)]
-        if of > LISTED:  # only the largest are listed
-            labels = [every[place] for place in sorted({known[label] for label in claimed["label"] if label in known})]
+        of, own = size_of(design), design["categories"] if design["task"] == "histogram" else design["domain"]
+        if isinstance(own, list) and len({str(each) for each in own}) < of:
+            return [holds("labels of the design", f"{of} labels", "fewer that differ", "each is there once", False)]
+        places = sorted(set(places_of(claimed["label"], design))) if of > LISTED else list(range(of))  # of very many, only the largest are listed
+        labels = [str(place if isinstance(own, int) else own[place]) for place in places]
         listed = min(of, LISTED)
         if not len(claimed["label"]) == len(votes) == len(labels) == listed:
             return [holds("labels of the estimates", f"{len(claimed['label'])} for {len(votes)} votes", f"{listed} distinct ones", "the design", False)]
-        places = [known[label] for label in labels]
-        values, errors, limits = _signed(votes, tally["blocks"], places, reports, law) if law.family == "hadamard" else _counts(votes, reports, law)
+        counted = estimated(votes, tally["blocks"], places, reports, law)
+        values, errors, limits = counted.values, counted.errors, counted.limits
     rounding = math.sqrt(UNIT * reports) * (1.0 if design["task"] != "mean" else (float(design["upper"]) - float(design["lower"])) / reports)
     within = SHARP * np.maximum(errors, 1e-300) + 1e-12 * np.abs(values)
     checks = [
@@ -62,8 +63,6 @@ def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
             checks.append(agree(f"limits, {what}: {name.removeprefix('all_')}", claimed[name], found, how, within=10.0 * (within + rounding)))
     if "ends" in claimed:
         checks += _ends(claimed["ends"], design, votes, law, (1.0 - level) / 4.0)
-    if of > LISTED:
-        checks.append(unchecked("which estimates are listed", f"{LISTED} of {of}", "the votes for the others are not here"))
     return checks
 
 
@@ -86,6 +85,53 @@ def labels_of(design: dict[str, Any]) -> list[str]:
     """The categories as text."""
     own = design["categories"] if design["task"] == "histogram" else design["domain"]
     return [str(each) for each in (range(own) if isinstance(own, int) else own)]
+
+
+def size_of(design: dict[str, Any]) -> int:
+    """How many categories there are, without listing them."""
+    own = design["categories"] if design["task"] == "histogram" else design["domain"]
+    return own if isinstance(own, int) else len(own)
+
+
+def places_of(labels: list[str], design: dict[str, Any]) -> list[int]:
+    """Where these categories stand in the design; what is none is left out."""
+    own = design["categories"] if design["task"] == "histogram" else design["domain"]
+    if isinstance(own, int):
+        short = (label for label in labels if label.isdecimal() and len(label) <= len(str(own)))
+        return [int(label) for label in short if int(label) < own and str(int(label)) == label]
+    known = {str(label): place for place, label in enumerate(own)}
+    return [known[label] for label in labels if label in known]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimated:
+    """Counts from votes: estimates, standard errors, limits at any tail, and how close a claim must come."""
+
+    values: Array
+    errors: Array
+    limits: Limits
+    within: Array
+    rounding: float
+
+
+def estimated(votes: list[int], blocks: list[int], places: list[int], reports: int, law: Law) -> Estimated:
+    """The estimates of the categories in these places; those with the same votes, of the same block, are alike, and are computed once."""
+    rows = law.blocks[1] - 1 if law.family == "hadamard" else 1
+    kinds = [(vote, place // rows if law.family == "hadamard" else 0) for vote, place in zip(votes, places, strict=True)]
+    order = {kind: at for at, kind in enumerate(dict.fromkeys(kinds))}
+    again = np.array([order[kind] for kind in kinds], dtype=np.intp)
+    few = [vote for vote, _ in order]
+    if law.family == "hadamard":
+        values, errors, limits = _signed(few, blocks, [block * rows for _, block in order], reports, law)
+    else:
+        values, errors, limits = _counts(few, reports, law)
+
+    def spread(tail: float) -> tuple[Array, Array]:
+        low, high = limits(tail)
+        return low[again], high[again]
+
+    within = SHARP * np.maximum(errors, 1e-300) + 1e-12 * np.abs(values)
+    return Estimated(values[again], errors[again], spread, within[again], math.sqrt(UNIT * reports))
 
 
 def _floats(numbers: list[Fraction]) -> Array:

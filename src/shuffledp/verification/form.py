@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from shuffledp.errors import InvalidInput
-from shuffledp.report import HASHED
+from shuffledp.report import HASHED, known
+from shuffledp.verification.estimates import COLUMNS
 from shuffledp.verification.law import REMEDY
 
 __all__ = ["check_form"]
@@ -97,13 +98,12 @@ LEDGER = {
     "limit": {"epsilon": SIZE, "delta": CHANCE},
     "total": {"lower": SIZE, "upper": SIZE},
 }
-COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
 ENDS = {"step": _number, "value": [_number], "lower": [_number], "upper": [_number]}
-LATER: dict[bool, dict[str, Form]] = {True: {"ends?": ENDS}, False: {"together?": _truth}}  # for a mean, and for counts; earlier versions wrote neither
+LATER: dict[bool, dict[str, Form]] = {True: {"ends?": ENDS}, False: {"together?": _truth}}  # for a mean, and for counts; earlier editions wrote neither
 
 
-def check_form(facts: dict[str, Any]) -> None:
-    """Refuse facts of any other form than the one that shuffledp writes."""
+def check_form(facts: dict[str, Any]) -> list[str]:
+    """Refuse facts of any other form than the one that shuffledp writes; of a later edition, return the names that are not known here."""
     design, certificate = facts["design"], facts["certificate"]
     task = design.get("task") if isinstance(design, dict) else None
     own = OWN.get(task) if isinstance(task, str) else None
@@ -113,37 +113,43 @@ def check_form(facts: dict[str, Any]) -> None:
     form: dict[str, Form] = {
         "format": _text,
         "version": _whole,
+        "edition?": _some,
         "made": MADE,
         "asked": ASKED,
         "design": COMMON | own,
         "counted": {"reports": _count, "missing": _or_none(_count), "repeated?": _count},
         "certificate": CERTIFICATE | {"delta": _or_none(_text) if promised is None else {"epsilon": SIZE, "lower": CHANCE, "upper": CHANCE}},
         "comparison": [{"trust": _text, "epsilon0": _or_none(EPSILON), "stderr": SIZE}],
-        "tally": {"reports": _count, "votes": [_whole]} | ({} if task == "mean" else {"blocks": [_whole]}),
+        "tally": {"reports": _count, "votes": [_whole]} | ({} if task == "mean" else {"blocks": [_whole], "digest?": _text}),
         "estimates": {"unit": _text, "level": CHANCE, "of": _count, "label": [_text]} | {name: [_number] for name in COLUMNS} | LATER[task == "mean"],
         "secure": _truth,
         "notes": [_text],
         "ledger": LEDGER if facts["ledger"] is not None else _or_none(_text),
         "hashes": dict.fromkeys(HASHED, _text),
     }
-    _check("", facts, form)
+    more: list[str] = []
+    _check("", facts, form, more if not known(facts) else None)
+    return more
 
 
-def _check(where: str, value: Any, form: Form) -> None:
+def _check(where: str, value: Any, form: Form, more: list[str] | None) -> None:
     if isinstance(form, dict):
         if not isinstance(value, dict):
             raise _other(where, value)
-        names = {name.rstrip("?") for name in form}
-        if wrong := (set(value) - names) | {name for name in form if not name.endswith("?") and name not in value}:
-            raise InvalidInput(f"the facts of a release must have their usual form, got a difference in {where + min(wrong)!r:.80}. {REMEDY}")
+        strange = set(value) - {name.rstrip("?") for name in form}
+        if more is not None:
+            more += sorted(where + name for name in strange)
+            strange = set()
+        if wrong := strange | {name for name in form if not name.endswith("?") and name not in value}:
+            raise InvalidInput(f"the facts of a release must have their usual form, got a difference in {(where + min(wrong))[:80]!r}. {REMEDY}")
         for name, inner in form.items():
             if name.rstrip("?") in value:
-                _check(f"{where}{name.rstrip('?')}.", value[name.rstrip("?")], inner)
+                _check(f"{where}{name.rstrip('?')}.", value[name.rstrip("?")], inner, more)
     elif isinstance(form, list):
         if not isinstance(value, list):
             raise _other(where, value)
         for each in value:
-            _check(where, each, form[0])
+            _check(where, each, form[0], more)
     elif not form(value):
         raise _other(where, value)
 

@@ -19,9 +19,6 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shuffledp.errors import InvalidInput
 
 __all__ = ["Classes", "Law"]
@@ -30,6 +27,7 @@ WORD = 2**64
 DIGITS = Context(prec=60)
 NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
 MOST_VALUES = 1 << 26
+LARGEST = 700.0  # what e^epsilon can be computed of
 FAMILIES = ("krr", "hadamard", "hash", "subset", "oue", "rappor")
 REMEDY = "Pass a report that shuffledp wrote, unchanged."
 
@@ -55,13 +53,15 @@ class Law:
             integers = tuple(int(each) for each in law["integers"])
             plain = [str(each) for each in integers] == law["integers"]  # not " 1_0", which int() would read
             size: Any = {"hash": law.get("g"), "subset": law.get("size")}.get(family, 0)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise InvalidInput(f"the law of a design must have a randomizer, k, epsilon0 and integers, got {law!r}. {REMEDY}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise InvalidInput(f"the law of a design must have a randomizer, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}") from None
         unary = family in {"oue", "rappor"}
-        sound = family in FAMILIES and type(k) is int and type(size) is int and 2 <= k <= MOST_VALUES and math.isfinite(epsilon0) and len(integers) == 1 + unary
+        sound = (
+            family in FAMILIES and type(k) is int and type(size) is int and 2 <= k <= MOST_VALUES and 0.0 <= epsilon0 <= LARGEST and len(integers) == 1 + unary
+        )
         sound = sound and plain and all(0 < each < WORD for each in integers) and (size >= 1 + (family == "hash") if family in {"hash", "subset"} else True)
         if not sound or (family == "subset" and size >= k) or (unary and integers[0] <= integers[1]):
-            raise InvalidInput(f"the law of a design must be one that shuffledp runs, got {dict(law)!r}. {REMEDY}")
+            raise InvalidInput(f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}")
         return cls(family, k, integers, size, epsilon0)
 
     @property
@@ -172,11 +172,15 @@ class Law:
         every = list(product((0, 1), repeat=len(inputs)))
         if self.family == "hadamard":
             blocks, columns = self.blocks
-            codes = np.zeros(blocks * columns, dtype=np.int64)
-            for row in self._supported(inputs):
-                codes = 2 * codes + row
-            counts = np.bincount(codes, minlength=len(every)).tolist()
-            return {pattern: Fraction(count, blocks * columns) for pattern, count in zip(every, counts, strict=True)}
+            counts = dict.fromkeys(every, 0)
+            mine = [divmod(x, columns - 1) for x in inputs]
+            for block in {each for each, _ in mine}:
+                signs = self._signs([row + 1 if each == block else 0 for each, row in mine])
+                for pattern in signs:
+                    there = tuple(int(each == block and plus) for plus, (each, _) in zip(pattern, mine, strict=True))
+                    counts[there] += columns // len(signs)
+            counts[every[0]] += (blocks - len({each for each, _ in mine})) * columns
+            return {pattern: Fraction(count, blocks * columns) for pattern, count in counts.items()}
         if self.unary or self.family == "hash":
             return {pattern: math.prod((self.share if one else 1 - self.share for one in pattern), start=Fraction(1)) for pattern in every}
         size, rest = (1 if self.family == "krr" else self.size), self.k - len(inputs)
@@ -187,13 +191,14 @@ class Law:
             if size - sum(pattern) <= rest
         }
 
-    def _supported(self, inputs: Any) -> NDArray[np.int64]:
-        """For Hadamard response: a row per input, 1 in the columns where its row of the Sylvester matrix is +1 in its own block."""
-        blocks, columns = self.blocks
-        column = np.arange(columns)
-        found = np.zeros((len(inputs), blocks * columns), dtype=np.int64)
-        for place, x in enumerate(inputs):
-            block, row = divmod(x, columns - 1)
-            ones = np.array([bin(both).count("1") for both in (column & (row + 1)).tolist()])
-            found[place, block * columns : (block + 1) * columns] = 1 - ones % 2
-        return found
+    def _signs(self, rows: list[int]) -> list[tuple[bool, ...]]:
+        """Where these rows of a Sylvester matrix are +1, column by column: every pattern that occurs, and all occur equally often.
+
+        Entry (row, column) is -1 to the number of binary digits that both have, which is linear in the column's digits: so the patterns are all sums of
+        the single digits' ones.
+        """
+        reached = {(0,) * len(rows)}
+        for digit in range(max(rows).bit_length()):
+            own = [row >> digit & 1 for row in rows]
+            reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
+        return [tuple(value == 0 for value in each) for each in sorted(reached)]

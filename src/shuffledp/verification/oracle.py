@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,16 +18,19 @@ from shuffledp.exact.composition import rounds_at_least, rounds_at_most
 from shuffledp.exact.datasets import binary_dataset, binary_datasets
 from shuffledp.exact.lattice import Array
 from shuffledp.exact.summation import TooLarge, haystack_interval
+from shuffledp.verification.effort import Effort, TooMuch
 from shuffledp.verification.law import Classes, Law
 
 __all__ = ["Oracle", "Span"]
 
 GAP, NEAR_GAP, FAR_GAP, ROUGH_GAP = 1e-3, 2e-4, 1e-2, 0.1
+ROUGH_GAPS = (0.1, 1e-2, 1e-3)  # of several haystacks, those that cannot be the largest are left out as soon as that is seen
 MOST_REFUSED = 3  # sums that may prove too large: others would be, too
 PER_DEVIATION, DEVIATIONS, SPARSER = 20, 6, 3  # knots of the one-round curve: so many per deviation of the loss up to so many, then every third
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
 NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
+MOST_KNOTS = 1 << 14
 FEW_USERS, FEW_VALUES, FEW_ROUNDS = 7, 4, 3
 
 Tick = Callable[[int, int], None]
@@ -49,6 +53,8 @@ class Oracle:
     users: int
     rounds: int
     tick: Tick | None = None
+    effort: Effort = field(default_factory=Effort)
+    known: dict[tuple[Classes, float, float], tuple[float, float]] = field(default_factory=dict)
 
     @property
     def binary(self) -> bool:
@@ -68,8 +74,11 @@ class Oracle:
         if self.rounds > 1:
             return self._composed(epsilons)
         if self.binary:
-            low, high = (np.where(epsilons < ceiling, end, 0.0) for end in binary_datasets(self._wrong, self.users, epsilons)[:2])
-            return Span((low, high), (low, high))
+            with suppress(TooLarge):  # then the blanket bounds all datasets, if less sharply
+                low, high = (np.where(epsilons < ceiling, end, 0.0) for end in binary_datasets(self._wrong, self.users, epsilons)[:2])
+                return Span((low, high), (low, high))
+            some, most = self._largest(self.law.datasets, epsilons), self._largest(self.law.blankets, epsilons)
+            return Span((some[0], most[1]), (some[0], most[1]))
         return Span(self._largest(self.law.blankets, epsilons), self._largest(self.law.datasets, epsilons))
 
     def enumerated(self, epsilons: Array) -> Array | None:
@@ -98,24 +107,26 @@ class Oracle:
 
     def _larger(self, kinds: tuple[Classes, ...], eps: float, gap: float) -> tuple[float, float]:
         """Both ends of the largest at one epsilon; one that is too large to be summed leaves the upper end open."""
-        if len(kinds) == 1:
-            return self._tried(kinds[0], eps, gap)
-        rough = [self._tried(kind, eps, ROUGH_GAP) for kind in kinds]
-        best = max(low for low, _ in rough)
-        ends = [ends if ends == UNKNOWN else self._tried(kind, eps, gap) for kind, ends in zip(kinds, rough, strict=True) if ends[1] >= best]
-        return max(low for low, _ in ends), max(high for _, high in ends)
+        found = dict.fromkeys(kinds, (0.0, math.inf))
+        for step in dict.fromkeys([*(rough for rough in ROUGH_GAPS if rough > gap and len(kinds) > 1), gap]):
+            found = {kind: ends if ends == UNKNOWN else self._tried(kind, eps, step) for kind, ends in found.items()}
+            best = max(low for low, _ in found.values())
+            found = {kind: ends for kind, ends in found.items() if ends[1] >= best}
+        return max(low for low, _ in found.values()), max(high for _, high in found.values())
 
     def _tried(self, kind: Classes, eps: float, gap: float) -> tuple[float, float]:
         try:
             return self._sum(kind, eps, gap)
-        except (TooLarge, OverflowError):
+        except (TooLarge, TooMuch, OverflowError):
             return UNKNOWN
 
     def _sum(self, kind: Classes, eps: float, gap: float) -> tuple[float, float]:
         if eps >= self.law.epsilon0:
             return 0.0, 0.0
-        hay, there, back = zip(*kind, strict=True)
-        return haystack_interval(hay, there, back, self.users, eps, gap=gap)
+        if (kind, eps, gap) not in self.known:
+            self.effort.check()
+            self.known[kind, eps, gap] = haystack_interval(*zip(*kind, strict=True), self.users, eps, gap=gap)
+        return self.known[kind, eps, gap]
 
     def _composed(self, epsilons: Array) -> Span:
         """Several rounds: the theorem's curve from above and from below, and a pair that leaks much from below."""
@@ -161,4 +172,6 @@ class Oracle:
         last = near = min(PER_DEVIATION * DEVIATIONS, dense)
         while last < dense and (delta := float(upper(np.array([ceiling * last / dense]))[0])) > FAR:
             last = min(last + PER_DEVIATION, dense) if delta < 1.0 else dense  # too large a sum: the others farther out would be, too
+        if last > MOST_KNOTS:
+            raise TooLarge(f"{last} points of one round's curve are needed")
         return np.array([ceiling * place / dense for place in [*range(near), *range(near, last, SPARSER), last]])

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from shuffledp.report import embedded, unchanged
+from shuffledp.exact.lattice import TooLarge
+from shuffledp.report import embedded
 from shuffledp.verification.certificate import check_certificate
-from shuffledp.verification.checks import Check, equal, unchecked, vital
+from shuffledp.verification.checks import Check, unchecked, vital
 from shuffledp.verification.comparison import check_comparison
 from shuffledp.verification.consistency import check_consistency
+from shuffledp.verification.effort import SECONDS, Effort, TooMuch
 from shuffledp.verification.estimates import check_estimates
 from shuffledp.verification.form import check_form
 from shuffledp.verification.law import Law
 from shuffledp.verification.oracle import Oracle, Tick
+from shuffledp.verification.page import check_page
+from shuffledp.verification.recorded import check_claims, check_ledger
+from shuffledp.verification.table import check_table
 from shuffledp.verification.words import check_words
 
 __all__ = ["Verification", "verify"]
+
+Part = Callable[[], list[Check]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +46,44 @@ class Verification:
         return "incomplete" if any(check.vital and check.outcome == "not checked" for check in self.checks) else "pass"
 
 
-def verify(text: str, *, tick: Tick | None = None) -> Verification:
-    """Recompute every number of a report (HTML, or its JSON) with the slow oracle; what is no report is refused."""
+def verify(text: str, *, table: str | None = None, ledger: Path | None = None, seconds: float = SECONDS, tick: Tick | None = None) -> Verification:
+    """Recompute every number of a report (HTML, or its JSON) with the slow oracle; what is no report is refused.
+
+    What needs no oracle comes first, the page itself before all: a page that shows something else than its facts is found out at once, and then nothing
+    else is computed. ``table`` is the estimates.csv beside the report, ``ledger`` the file in which it was recorded. After ``seconds`` of computing the
+    rest is left unchecked.
+    """
+    effort = Effort(seconds)
     facts = embedded(text)
-    check_form(facts)
-    design, law = facts["design"], Law.of(facts["design"]["law"])
-    parts: dict[str, Callable[[], list[Check]]] = {
+    strange, law = check_form(facts), Law.of(facts["design"]["law"])
+    design = facts["design"]
+    quick: dict[str, Part] = {
+        "the page": lambda: check_page(text, facts),
         "the consistency": lambda: check_consistency(facts, law),
-        "the words": lambda: check_words(facts),
-        "the certificate": lambda: check_certificate(facts["certificate"], Oracle(law, design["least"], design["rounds"], tick)),
-        "the comparison": lambda: check_comparison(facts, law),
+        "the words": lambda: check_words(facts, law),
         "the estimates": lambda: check_estimates(facts, law),
-        "the page": lambda: [_page(text)],
+        "estimates.csv": lambda: check_table(table, facts, law),
+        "the ledger": lambda: [] if ledger is None else check_ledger(ledger, facts),
+        "the ledger's block": lambda: check_claims(facts, Oracle(law, design["least"], 1, effort=effort)),
     }
-    return Verification(tuple(check for part, checks in parts.items() for check in _run(part, checks)))
+    slow: dict[str, Part] = {
+        "the comparison": lambda: check_comparison(facts, law),
+        "the certificate": lambda: check_certificate(facts["certificate"], Oracle(law, design["least"], design["rounds"], tick, effort)),
+    }
+    checks = [vital(unchecked("fields of a later edition", ", ".join(strange), "this version does not know them"))] if strange else []
+    for part, found in quick.items():
+        checks += _run(part, found)
+        if part == "the page" and any(check.outcome == "FAIL" for check in checks):
+            return Verification((*checks, unchecked("everything else", "", "a page that shows something else than its facts is not worth it")))
+    for part, found in slow.items():
+        wrong = any(check.outcome == "FAIL" for check in checks)
+        checks += [unchecked(part, "", "not computed again, since something is wrong already")] if wrong else _run(part, found)
+    return Verification(tuple(checks))
 
 
-def _run(part: str, checks: Callable[[], list[Check]]) -> list[Check]:
+def _run(part: str, checks: Part) -> list[Check]:
     """A part whose computation breaks down has not been verified: neither wrong nor right."""
     try:
         return checks()
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RuntimeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RuntimeError, MemoryError, TooLarge, TooMuch) as error:
         return [vital(unchecked(part, "", f"it could not be computed again: {type(error).__name__} {str(error)[:60]}".rstrip()))]
-
-
-def _page(text: str) -> Check:
-    if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return unchecked("the page", "none", "this is the JSON; report.html shows it")
-    return equal("the page", unchanged(text), True, "written again from the facts, letter by letter")
