@@ -45,8 +45,11 @@ def check_new_file(path: Path, *, replace: bool = False) -> Path:
     return path
 
 
-def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody ever sees half a file."""
+def replace_file(path: Path, write: Callable[[Path], object], *, last: Callable[[], object] | None = None) -> None:
+    """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody ever sees half a file.
+
+    ``last`` is called when all of it is on the disk and nothing of it has been seen yet.
+    """
     path = check_file(path).resolve()  # a link stays a link
     with unwritable(path):
         _sweep(path)
@@ -54,6 +57,8 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
             write(temporary)
             os.chmod(temporary, stat.S_IMODE(path.stat().st_mode) if path.exists() else mode)
             _flush(temporary)
+            if last is not None:
+                last()
             os.replace(temporary, path)
             _flush(path.parent)
 

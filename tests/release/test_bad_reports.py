@@ -200,3 +200,41 @@ def test_a_client_is_warned_of_next_to_no_noise_and_of_a_delta_that_promises_not
     assert "Warning: an epsilon0 above 8 leaves a report close to the truth" in " ".join(encode(tmp_path, weak).out.split())
     empty = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon=1.0, delta=0.5))
     assert "delta is not below 1/n" in encode(tmp_path, empty, "--force", "--json").facts["note"]
+
+
+def test_an_output_that_fails_after_it_was_paid_for_blocks_nothing_and_is_not_paid_for_twice(
+    tmp_path: Path, settled: Design, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk fills up while the output is written: nothing was seen, so alone or in other company the batch may be released; once seen, it may not."""
+    first, second = reports(tmp_path / "first", settled, honest(995)), reports(tmp_path / "second", settled, honest(3))
+    budget = Budget(tmp_path / "budget.sqlite", "people", 2.0, 1e-6)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("shuffledp.pipeline.reports.pa.parquet.ParquetWriter", full)
+        for _ in range(3):
+            with pytest.raises(InvalidInput, match="No space left"):
+                stages.shuffle([first], tmp_path / "out", budget=budget)
+    assert releases(budget.path) == 1, "the same output, tried three times, is one record"
+    stages.shuffle([first], tmp_path / "out", budget=budget)
+    assert releases(budget.path) == 1, "and takes that record over"
+    with pytest.raises(InvalidInput, match="got some of release 1 with others"):
+        stages.shuffle([first, second], tmp_path / "more", budget=budget)
+
+
+def test_once_an_output_may_have_been_seen_its_batches_are_taken(tmp_path: Path, settled: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The positive control: killed between putting the file in place and noting it, the batch in other company is refused."""
+    first, second = reports(tmp_path / "first", settled, honest(995)), reports(tmp_path / "second", settled, honest(3))
+    budget = Budget(tmp_path / "budget.sqlite", "people", 2.0, 1e-6)
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(stages.Spent, "publish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            stages.shuffle([first], tmp_path / "out", budget=budget)
+    with pytest.raises(InvalidInput, match="got some of release 1 with others"):
+        stages.shuffle([first, second], tmp_path / "more", budget=budget)

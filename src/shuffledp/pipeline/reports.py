@@ -182,8 +182,12 @@ class ReportsFile:
         return InvalidInput(f"{where} must be a report of its design, got one that is none: {said} {ILLEGAL[self.header.stage]}")
 
 
-def write_reports(path: Path, header: Header, chunks: Iterable[tuple[NDArray[Any], pa.Array | None]]) -> ReportsFile:
+def write_reports(
+    path: Path, header: Header, chunks: Iterable[tuple[NDArray[Any], pa.Array | None]], *, last: Callable[[], object] | None = None
+) -> ReportsFile:
     """Write reports, and beside each its id unless those are None; the file is there when all of it is, or not at all.
+
+    ``last`` is called just before it is there.
 
     Row groups have the same size whatever the chunks were, so that the file says nothing about how its reports came.
     """
@@ -215,7 +219,7 @@ def write_reports(path: Path, header: Header, chunks: Iterable[tuple[NDArray[Any
                 file.write_table(pending.combine_chunks(), group)
         written.append(ReportsFile(path, shaped, count, named=first[1] is not None))
 
-    replace_file(path, fill)
+    replace_file(path, fill, last=last)
     return written[0]
 
 

@@ -57,6 +57,7 @@ def shuffle_files(
     source: Source | None = None,
     memory: int = MEMORY,
     before: Callable[[], object] | None = None,
+    last: Callable[[], object] | None = None,
     tick: Tick | None = None,
 ) -> Shuffled:
     """Write all reports of ``paths`` to ``out``, in random order and without ids. Refuses fewer than ``least`` and more than ``most``.
@@ -64,7 +65,7 @@ def shuffle_files(
     All files must be of one design; no batch and, where ids stand beside reports, no person may come twice. ``check`` refuses reports that the law
     never sends, and with ``drop`` they are left out and counted. ``memory`` bounds the working space; beyond it reports lie in nameless files beside
     ``out``, which vanish with the process. ``before`` is called when every report has been read, nothing is wrong, and there is room for the
-    output; only then is anything written.
+    output; only then is anything written. ``last`` is called when it is written, and just before it can be seen.
     """
     if not paths:
         raise InvalidInput("reports must come in at least one file, got none. Give what `shuffledp encode` wrote.")
@@ -82,7 +83,7 @@ def shuffle_files(
         if before is not None:
             before()
         header = Header.shuffled(first.design, secure=words.secure and all(file.header.secure for file in files), batches=len(files))
-        return Shuffled(write_reports(out, header, ((part, None) for part in buckets.mixed())), dropped)
+        return Shuffled(write_reports(out, header, ((part, None) for part in buckets.mixed()), last=last), dropped)
 
 
 def shuffled(chunks: Iterable[NDArray[Any]], rows: int, row_bytes: int, *, source: Source, memory: int, folder: Path | None = None) -> Iterator[NDArray[Any]]:

@@ -179,8 +179,9 @@ def shuffle(
 ) -> Mixed:
     """Between clients and analyst: all reports in a uniformly random order, without ids; fewer than were promised are refused.
 
-    Whatever can be wrong is looked for first: only when every report has been read and kept is the budget spent, and only then is anything written. With a
-    ``design``, every file must be of that one; else of the one that they name themselves.
+    Whatever can be wrong is looked for first: only when every report has been read and kept is the budget spent, and only then is anything written. Should
+    the writing fail nevertheless, nothing has been seen: the same files may be shuffled again, and are not paid for twice. With a ``design``, every file must
+    be of that one; else of the one that they name themselves.
     """
     if not paths:
         raise InvalidInput("reports must come in at least one file, got none. Give what `shuffledp encode` wrote.")
@@ -194,11 +195,15 @@ def shuffle(
     def spend() -> None:
         nonlocal spent
         batches = tuple(str(file.header.batch) for file in files)
-        spent = None if budget is None else budget.spend(settled, f"{settled.task}, shuffled", batches=batches)
+        spent = None if budget is None else budget.spend(settled, f"{settled.task}, shuffled", batches=batches, held_back=True)
+
+    def begin() -> None:
+        if spent is not None:
+            spent.begin()
 
     source, check = None if rng is None else source_of(rng), settled.protocol.randomizer.check_reports
     least, most = settled.facts["least"], settled.facts["n"]
-    done = shuffle_files(files, out, least=least, most=most, check=check, drop=drop, source=source, before=spend, tick=tick)
+    done = shuffle_files(files, out, least=least, most=most, check=check, drop=drop, source=source, before=spend, last=begin, tick=tick)
     if spent is not None:
         spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}))
     return Mixed(done.file, done.dropped, spent)
