@@ -87,7 +87,19 @@ def test_held_back_releases_keep_the_limit_too(ledger: Ledger) -> None:
         ledger.spend("p", entry(what=f"question {number}"), **LIMITS, held_back=True)
     with pytest.raises(OverLimit):
         ledger.spend("p", entry(what="one more"), held_back=True)
-    assert ledger.spend("p", entry(what="question 3"), held_back=True).id == 4, "this one is paid for"
+    assert ledger.spend("p", entry(what="question 5"), held_back=True).id == 6, "this one is paid for"
+    with pytest.raises(OverLimit):
+        ledger.spend("p", entry(what="question 3"), held_back=True)
+
+
+def test_a_record_that_others_followed_is_not_taken_over(ledger: Ledger) -> None:
+    """A report states how many releases there were up to its own: what its number says must stay true."""
+    ledger.spend("p", entry(), **LIMITS, held_back=True)
+    ledger.spend("q", entry(), **LIMITS)
+    assert ledger.spend("p", entry(), held_back=True).id == 1, "another population's releases are not in between"
+    ledger.spend("p", entry(what="another"))
+    receipt = ledger.spend("p", entry(), held_back=True)
+    assert (receipt.id, receipt.releases) == (4, 3)
 
 
 def test_how_many_more_fit_is_how_many_more_can_be_spent(ledger: Ledger) -> None:

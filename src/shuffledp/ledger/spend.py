@@ -79,8 +79,8 @@ class Ledger:
         never overspend, and other populations do not wait. When this returns, the record is on the disk, and was read back.
 
         ``held_back`` is a promise: nothing of the release can be seen by anybody before ``begin`` has been called with its id. A record that was
-        never begun, because its program failed or was killed, then keeps its batches from no one; and the very same release, asked for again,
-        takes over that record instead of paying twice. At most one output ever comes of a record, since a record begins once.
+        never begun, because its program failed or was killed, then keeps its batches from no one; and the very same release, asked for again as
+        the next one, takes over that record instead of paying twice. At most one output ever comes of a record, since a record begins once.
         """
         seen = self._whole()
         terms = _terms(seen, population, entry, limit_epsilon, limit_delta, held_back=held_back)
@@ -226,9 +226,14 @@ def _asked(book: Book, population: str, entry: Entry, limit_epsilon: float | Non
 
 
 def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | None:
-    """The record of the very same release that was never begun: all that it says is the same, so it is paid for."""
-    text = canonical(entry.as_json())
-    return next(((row.id, row.record) for row in book.rows if row.population == owner.name and row.begun is None and row.entry == text), None)
+    """The last record of a population, if it is of the very same release and was never begun: all that it says is the same, so it is paid for.
+
+    Only the last: a report states how many releases there were up to its own, and what they cost together.
+    """
+    last = next((row for row in reversed(book.rows) if row.population == owner.name), None)
+    if last is None or last.begun is not None or last.entry != canonical(entry.as_json()):
+        return None
+    return last.id, last.record
 
 
 def _situation(book: Book, owner: Population) -> list[tuple[str, bool]]:
