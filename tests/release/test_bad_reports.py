@@ -153,7 +153,8 @@ def test_the_design_that_was_settled_is_believed_and_not_the_files(tmp_path: Pat
         for path, mine in ((foreign, weak), (own, settled)):
             write_reports(path, Header.shuffled(mine.as_json(), secure=True, batches=1), [(np.array(honest(999), dtype=np.uint8), None)])
     run(command, foreign, "--design", design, "--out", tmp_path / "out").refused(f"'{foreign}' must be of the design in --design, got another")
-    done(command, foreign, "--out", tmp_path / "believed")
+    if command == "shuffle":
+        done(command, foreign, "--out", tmp_path / "believed")
     done(command, own, "--design", design, "--out", tmp_path / "out")
 
 
