@@ -119,8 +119,6 @@ def _question(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
         rows.append(
             ("Missing", join([many(counted["missing"], "value"), ", ", label(asked["missing"])] if asked.get("missing") else [count(counted["missing"])]))
         )
-    elif str(asked.get("missing")).startswith("counted as "):  # how many is as private as any count
-        rows.append(("Missing", join([label(asked["missing"]), ", and estimated like every other value"])))
     if asked.get("outside"):
         rows.append(("Values outside", label(asked["outside"])))
     return rows
