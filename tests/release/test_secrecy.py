@@ -55,6 +55,16 @@ def test_tables_with_the_same_reports_have_the_same_release(tmp_path: Path) -> N
     assert released(here / "t.csv", here / "again", 8, **question) != first, "another noise is seen"
 
 
+def test_missing_values_that_are_a_category_leave_no_trace(tmp_path: Path) -> None:
+    """Nobody can tell them from others of the same category, so their number stands nowhere: it is the exact count of what noise protects."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for place, absent in ((first, None), (second, "elsewhere")):
+        place.mkdir()
+        as_csv(place / "t.csv", pa.table({"value": ["a" if i % 3 else absent for i in range(PEOPLE)]}))
+    question = {"categories": Categories(("a", "rest"), "a list", other="rest", missing="rest")}
+    assert released(first / "t.csv", first / "result", 7, **question) == released(second / "t.csv", second / "result", 7, **question)
+
+
 def test_clipped_values_leave_no_trace(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     for place, far in ((first, 100.0), (second, 1e9)):

@@ -94,7 +94,10 @@ def _answer(asking: Asking, **asked: Any) -> None:
             return _plan(asking, settled, design, values.missing if settled.leaves_out else None)
         with show.progress("randomizing", then="certifying and writing") as watched:
             made = release(settled, values, design, keeping.folder(), budget=asking.budget, force=keeping.force, tick=watched(values.count, lambda: None))
-    return show_release(made, as_json=keeping.as_json)
+        with show.patiently("composing the budget"):
+            left = getattr(asking.budget, "more", None)  # a budget that can tell how many more fit
+            more = None if left is None else left(design)
+    return show_release(made, as_json=keeping.as_json, more=more)
 
 
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
@@ -131,7 +134,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         show.warnings([TO_BE_CLIPPED])
     if receipt is not None:
         spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
-        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent{_more(receipt, 'would fit after it')}."])
+        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent{_more(receipt.get('more'), 'would fit after it')}."])
     if design.facts["learned"]:
         show.warnings([LEARNED])
     if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
@@ -139,13 +142,13 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
     return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
 
 
-def show_release(made: "Release", *, as_json: bool) -> None:
-    """The estimates, what is certified, and where everything lies."""
+def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> None:
+    """The estimates, what is certified, and where everything lies; ``more`` releases like it fit within the budget, if that is known."""
     from shuffledp.release.write import FILES
 
     facts = made.facts
     if as_json:
-        return show.as_json({**facts, "out": str(made.folder)})
+        return show.as_json({**facts, "out": str(made.folder)} | ({} if more is None else {"more": more}))
     certified, counted = facts["certificate"]["epsilon"], facts["counted"]
     missing = f", {counted['missing']:,} values missing" if counted["missing"] else ""
     show.answer(f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}", [], [])
@@ -159,7 +162,7 @@ def show_release(made: "Release", *, as_json: bool) -> None:
         budget = facts["ledger"]
         spent, limit = rounded(budget["total"]["upper"], up=True), budget["limit"]
         show.sentences(
-            [f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release {budget['releases']}{_more(budget, 'fit')}."]
+            [f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release {budget['releases']}{_more(more, 'fit')}."]
         )
     show.bullets(facts["notes"])
     print()
@@ -209,6 +212,6 @@ def _told_apart(told: int, many: int) -> str:
     return f"{told:,} of the {many:,} counts can be told from 0, those whose interval lies above it; a ranking of the others is a ranking of noise."
 
 
-def _more(budget: Mapping[str, Any], verb: str) -> str:
-    """How many more releases like this one the budget has room for, where the ledger says so."""
-    return "" if budget.get("more") is None else f"; {budget['more']:,} more like this {verb}"
+def _more(count: int | None, verb: str) -> str:
+    """How many more releases like this one the budget has room for, where that is known."""
+    return "" if count is None else f"; {'no' if count == 0 else f'{count:,}'} more like this {verb}"
