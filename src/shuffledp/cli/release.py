@@ -95,8 +95,7 @@ def _answer(asking: Asking, **asked: Any) -> None:
         with show.progress("randomizing", then="certifying and writing") as watched:
             made = release(settled, values, design, keeping.folder(), budget=asking.budget, force=keeping.force, tick=watched(values.count, lambda: None))
         with show.patiently("composing the budget"):
-            left = getattr(asking.budget, "more", None)  # a budget that can tell how many more fit
-            more = None if left is None else left(design)
+            more = None if asking.budget is None else asking.budget.more(design)
     return show_release(made, as_json=keeping.as_json, more=more)
 
 

@@ -95,7 +95,11 @@ class Composition:
         return np.asarray(np.minimum(answer, 1.0))
 
     def epsilon(self, delta: float, end: End) -> float:
-        """An epsilon at which delta is at most (upper) or at least (lower) ``delta``, from one FFT and checked by ``deltas``."""
+        """An epsilon at which delta is at most (upper) or at least (lower) ``delta``, from one FFT and checked by ``deltas``.
+
+        It keeps a distance of twice the accuracy, so that ``deltas`` at any other tilt says the same.
+        """
+        delta *= 1.0 - 2.0 * self.accuracy if end == "upper" else 1.0 + 2.0 * self.accuracy
         left = delta - self.infinite
         if left <= 0.0:
             return float("inf")

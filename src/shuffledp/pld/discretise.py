@@ -20,6 +20,7 @@ __all__ = ["LossDistribution", "knot_indices", "optimistic", "pessimistic"]
 CurveEnd = Callable[[Floats], Floats]
 CurveBand = Callable[[Floats], tuple[Floats, Floats]]
 SMALLEST = 1e-280
+ROUNDING = 1e-12  # relative to the curve: masses are differences of slopes, and have the rounding errors of these
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribut
     and so does the lower convex hull of upper values at the knots; beyond the last knot the curve goes on as a constant: infinite loss.
     """
     growth = np.expm1(spacing * knots)  # x - 1: of tiny losses, x itself would be 1
-    values = np.minimum.accumulate(curve(spacing * knots))  # the truth falls, whatever upper values do far out
+    values = np.minimum.accumulate(np.minimum(curve(spacing * knots) * (1.0 + ROUNDING), 1.0))  # the truth falls, whatever upper values do far out
     # Both orders have this curve, so the hull also spans from 1/x to x, across x = 1.
     values[0] = min(values[0], float(np.min((2.0 * values[1:] + growth[1:]) / (growth[1:] + 2.0))))
     corner = lower_hull(growth, values)
@@ -62,7 +63,7 @@ def optimistic(band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knot
     What a polygon might cut off a convex curve is subtracted first, and so is the value at the last knot: less loss, not more.
     """
     growth = np.expm1(spacing * knots)
-    low = [minorant(growth, *ends) for ends in (band, swapped)]
+    low = [minorant(growth, *ends) * (1.0 - ROUNDING) for ends in (band, swapped)]
     floor = max(values[-1] for values in low)
     low = [np.maximum(values - floor, 0.0) for values in low]
     base = min(values[0] for values in low)

@@ -77,13 +77,15 @@ def release(
 ) -> Release:
     """Randomise, count and analyse ``values``, and write the result. The budget is spent before anything is written.
 
+    Should the writing fail, nothing has been seen: the same release, asked for again at once, is not paid for twice.
+
     In one process the shuffler is the counting: a multiset of reports is how often each occurs, and nothing else of them is kept.
     """
     check_reports(design, values.count)
     check_folder(folder, replace=force)
     check_apart(folder, *(() if budget is None else (budget.path,)))
     notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
-    spent = None if budget is None else budget.spend(design, question.what)
+    spent = None if budget is None else budget.spend(design, question.what, held_back=True)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
     counted = tally(values.chunks(), design.encode, design.protocol.tally, row_bytes=size, source=source, tick=tick)
     missing = values.missing if question.leaves_out else None
@@ -273,7 +275,7 @@ def _written(
     estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.get("outside") == CLIPPED_TO_BOUNDS)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
     facts = facts_of(design, counted.votes, estimate, asked=asked, missing=missing, repeated=repeated, ledger=None if spent is None else spent.facts())
-    write_release(folder, facts, estimate, replace=force)
+    write_release(folder, facts, estimate, replace=force, last=None if spent is None else spent.begin)
     if spent is not None:
         spent.publish(digest_of(facts))
     return Release(facts, estimate, folder)
