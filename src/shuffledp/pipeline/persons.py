@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.pipeline.spool import Spool
+from shuffledp.pipeline.spool import Closing, Spool
 from shuffledp.sampling import Rng, source_of, uniform
 
 __all__ = ["KEEPING", "Chosen", "Keep", "Persons", "id_texts"]
@@ -42,7 +41,7 @@ class Chosen(NamedTuple):
     absent: int
 
 
-class Persons:
+class Persons(Closing):
     """The persons behind rows that are added in pieces. Beyond ``memory`` bytes their fingerprints lie in a nameless file in ``folder``."""
 
     def __init__(self, *, memory: int = MEMORY, folder: Path | None = None) -> None:
@@ -91,12 +90,6 @@ class Persons:
     def close(self) -> None:
         """Give memory and disk back."""
         self._spool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     @property
     def holding(self) -> NDArray[np.bool_]:

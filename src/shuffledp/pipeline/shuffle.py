@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -26,7 +26,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.files import check_file, unwritable
 from shuffledp.pipeline.persons import Persons
 from shuffledp.pipeline.reports import Check, Header, ReportsFile, open_reports, write_reports
-from shuffledp.pipeline.spool import BLOCK, Spool
+from shuffledp.pipeline.spool import BLOCK, Closing, Spool
 from shuffledp.pipeline.values import MEMORY, Tick
 from shuffledp.sampling import SecureSource, Source, uniform
 from shuffledp.sampling.permutation import permutation
@@ -94,7 +94,7 @@ def shuffled(chunks: Iterable[NDArray[Any]], rows: int, row_bytes: int, *, sourc
         yield from buckets.mixed()
 
 
-class _Buckets:
+class _Buckets(Closing):
     """At most ``rows`` rows, each in a bucket of its own choice; a single one in memory if they are few."""
 
     def __init__(self, rows: int, row_bytes: int, *, source: Source, memory: int, folder: Path | None) -> None:
@@ -129,10 +129,7 @@ class _Buckets:
             yield from shuffled(spool.blocks(), len(spool), self._row_bytes, source=self._source, memory=self._memory, folder=self._folder)
             spool.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._stack.close()
 
 

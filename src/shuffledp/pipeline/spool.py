@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput
 from shuffledp.files import unwritable
 
-__all__ = ["BLOCK", "Spool", "batch_rows"]
+__all__ = ["BLOCK", "Closing", "Spool", "batch_rows"]
 
 BLOCK = 1 << 20  # rows that are handled at once, if they are short
 BATCH_BYTES = 1 << 25
@@ -29,7 +28,21 @@ def batch_rows(row_bytes: int) -> int:
     return max(1, min(BLOCK, BATCH_BYTES // row_bytes))
 
 
-class Spool:
+class Closing:
+    """What holds memory and disk until it is closed, or left as a context."""
+
+    def close(self) -> None:
+        """Give memory and disk back."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Spool(Closing):
     """A long array, appended to in pieces of any size and read back in ``blocks``, in order and as often as wanted.
 
     Up to ``memory`` bytes are held; what follows is written to ``folder``. All pieces must have the first one's dtype and width.
@@ -80,12 +93,6 @@ class Spool:
         self._filling, self._filled, self._written = np.empty(0), 0, 0
         if self._file is not None:
             self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     def _keep(self) -> None:
         block, self._filled = self._filling, 0

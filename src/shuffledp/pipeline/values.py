@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.pipeline.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.pipeline.persons import Chosen, Keep, Persons
 from shuffledp.pipeline.source import Column
-from shuffledp.pipeline.spool import Spool
+from shuffledp.pipeline.spool import Closing, Spool
 from shuffledp.sampling import Rng, smallest_dtype
 
 __all__ = ["MEMORY", "Numbers", "Places", "Prepared", "Reader", "Values", "choose_rows", "learn_categories", "prepared", "read"]
@@ -164,7 +163,7 @@ class Numbers:
             return False
 
 
-class Values:
+class Values(Closing):
     """A column that has been read: ``count`` values, ``missing`` people without one, and ``clipped`` values that were moved to a bound.
 
     ``repeated`` counts the rows that were left out since their person has another one; it is None if nobody asked who is who, and every row was taken
@@ -186,12 +185,6 @@ class Values:
     def close(self) -> None:
         """Give memory and disk back."""
         self._spool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
 
 def prepared(column: Column, reader: Reader, *, tick: Tick | None = None) -> Iterator[Prepared]:
