@@ -104,7 +104,7 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(long: 
     assert "intervals that hold for all 60 at once" in text
     estimates_figure(facts, tmp_path / "figure.svg")
     drawn = re.sub(r"<!--\s*|\s*-->", "\n", (tmp_path / "figure.svg").read_text(encoding="utf-8"))
-    assert "for all 60 at once" in drawn
+    assert "95 % interval, for all at once" in drawn
     assert "for each by itself" not in drawn
 
 

@@ -26,7 +26,7 @@ def test_the_figure_says_what_the_facts_say(tmp_path: Path) -> None:
     made = facts("rounds")
     text = estimates_figure(made, tmp_path / "rounds.svg").read_text(encoding="utf-8")
     for value in made["estimates"]["value"]:
-        assert f"<!-- {value:,.0f} ± " in text
+        assert f"<!-- {value:,.0f}  (" in text, "the interval as an interval: a plus-minus could be a standard error"
 
 
 def test_another_type_of_file_is_refused(tmp_path: Path) -> None:

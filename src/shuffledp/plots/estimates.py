@@ -68,7 +68,7 @@ def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
         axes.axvline(0.0, color=GREY, linewidth=0.8)
     cut = len(shown) < found["of"]
     if found["of"] > 1:
-        axes.hlines(rows, lowest, highest, color=BLUE, linewidth=1.6 if cut else 1.0, label=f"{level} interval, for all {found['of']:,} at once")
+        axes.hlines(rows, lowest, highest, color=BLUE, linewidth=1.6 if cut else 1.0, label=f"{level} interval, for all at once")
     if not cut:
         axes.hlines(rows, low, high, color=DARK, linewidth=2.6, label=f"{level} interval{', for each by itself' * (found['of'] > 1)}")
     axes.plot(value, rows, "|", color=DARK, markersize=9.0, markeredgewidth=1.2)
