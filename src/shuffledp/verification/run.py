@@ -67,8 +67,8 @@ def verify(text: str, *, table: str | None = None, ledger: Path | None = None, s
         "the ledger's block": lambda: check_claims(facts, Oracle(law, design["least"], 1, effort=effort)),
     }
     slow: dict[str, Part] = {
-        "the comparison": lambda: check_comparison(facts, law),
         "the certificate": lambda: check_certificate(facts["certificate"], Oracle(law, design["least"], design["rounds"], tick, effort)),
+        "the comparison": lambda: check_comparison(facts, law),
     }
     checks = [vital(unchecked("fields of a later edition", ", ".join(strange), "this version does not know them"))] if strange else []
     for part, found in quick.items():
