@@ -105,7 +105,7 @@ def test_points_too_large_to_sum_are_listed_and_only_what_was_asked_decides(monk
         (lambda made: made["certificate"].update(adjacency="any ten people"), "the adjacency"),
         (lambda made: made["certificate"].update(method=made["certificate"]["method"] + "; approved"), "the method"),
         (lambda made: made["certificate"].update(numerical_error=None), "the numerical error"),
-        (lambda made: made["asked"].update(learned=True), "whether categories were learned"),
+        (lambda made: made["asked"].update(learned=True), "what is said of the categories"),
         (lambda made: made["estimates"].update(label=["a", "a", "c"]), "labels of the estimates"),
         (lambda made: made["estimates"].update(label=["b", "a", "c"]), "labels of the estimates"),
         (lambda made: made["design"]["law"].update(audited="yes"), "the design"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ __all__ = ["FORMAT", "HASHED", "VERSION", "embed", "embedded"]
 FORMAT, VERSION = "shuffledp-release", 1
 ID = "shuffledp-facts"
 MOST_EDITIONS = 10**6
-SCRIPT = re.compile(rf'<script\b[^>]*\bid="{ID}"[^>]*>(.*?)</script>', re.DOTALL)
+OPEN, CLOSE = f'<script type="application/json" id="{ID}">', "</script>"
 HASHED = ("made", "asked", "design", "counted", "certificate", "comparison", "tally", "estimates", "secure", "notes", "ledger")
 PARTS = (*HASHED, "hashes")
 REMEDY = "Pass the report.html or the estimates.json that shuffledp wrote, whole and unchanged."
@@ -24,7 +23,7 @@ REMEDY = "Pass the report.html or the estimates.json that shuffledp wrote, whole
 def embed(facts: Mapping[str, Any]) -> Markup:
     """The facts as data that no browser runs. Letters beyond ASCII are escaped: no mail gateway and no editor can spoil them."""
     written = json.dumps(facts, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    return Markup(f'<script type="application/json" id="{ID}">{written}</script>')
+    return Markup(f"{OPEN}{written}{CLOSE}")
 
 
 def embedded(text: str) -> dict[str, Any]:
@@ -35,12 +34,12 @@ def embedded(text: str) -> dict[str, Any]:
     shuffledp.errors.InvalidInput: a report must hold the facts of one release, got none. Pass the report.html or the estimates.json that shuffledp ...
     """
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
-        found = SCRIPT.findall(text)
-        if len(found) != 1:
-            raise InvalidInput(f"a report must hold the facts of one release, got {len(found) or 'none'}. {REMEDY}")
+        found, opened, rest = text.count(f'id="{ID}"'), *text.partition(OPEN)[1:]  # found in one pass, however often a stranger wrote half of it
+        if found != 1 or not opened:
+            raise InvalidInput(f"a report must hold the facts of one release, got {found or 'none'}. {REMEDY}")
         if not text.rstrip().endswith("</html>"):
             raise InvalidInput(f"a report must be whole, got one whose end is missing. {REMEDY}")
-        text = found[0]
+        text = rest.partition(CLOSE)[0]
     try:
         facts = json.loads(text.lstrip("\ufeff"), parse_constant=_refuse, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:

@@ -9,8 +9,8 @@ comparison    what other kinds of trust would cost
 consistency   counts, promises and hashes
 form          names and types of all that a report holds
 words         method, assumptions and adversary
-page          what a page shows, against its own facts
-table         the estimates.csv beside it
+shown         what a page shows, against its own facts
+beside        the estimates.csv beside it
 recorded      what its ledger says
 effort        how much work all this may be
 checks        one line of a verification

@@ -125,7 +125,8 @@ class Oracle:
             return 0.0, 0.0
         if (kind, eps, gap) not in self.known:
             self.effort.check()
-            self.known[kind, eps, gap] = haystack_interval(*zip(*kind, strict=True), self.users, eps, gap=gap)
+            hay, there, back = zip(*kind, strict=True)
+            self.known[kind, eps, gap] = haystack_interval(hay, there, back, self.users, eps, gap=gap)
         return self.known[kind, eps, gap]
 
     def _composed(self, epsilons: Array) -> Span:

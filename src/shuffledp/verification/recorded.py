@@ -62,13 +62,13 @@ def check_ledger(path: Path, facts: dict[str, Any]) -> list[Check]:
         return [holds("record in the ledger", f"release {claimed['id']}", f"{len(releases)} releases", "the ledger", False)]
     before = [each for each in releases if each.population == record.population and each.id <= record.id]
     owner = next(each for each in ledger.populations() if each.name == record.population)
-    limits = [(claimed["limit"]["epsilon"], claimed["limit"]["delta"]), (owner.limit_epsilon, owner.limit_delta)]
+    stated, limit = (claimed["limit"]["epsilon"], claimed["limit"]["delta"]), (owner.limit_epsilon, owner.limit_delta)
     return [
         equal("population in the ledger", claimed["population"], record.population, "the ledger"),
         equal("seal in the ledger", claimed["record"], record.record, "the ledger"),
         equal("design in the ledger", design, record.entry.design, "the digest that was recorded before anything was written"),
         equal("releases in the ledger, up to this one", claimed["releases"], len(before), "the ledger"),
-        equal("limit in the ledger", *limits, "the ledger"),
+        equal("limit in the ledger", stated, limit, "the ledger"),
         _total(claimed, before),
         _published(record, facts),
     ]

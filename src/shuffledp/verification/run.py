@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shuffledp.exact.lattice import TooLarge
 from shuffledp.report import embedded
+from shuffledp.verification.beside import check_table
 from shuffledp.verification.certificate import check_certificate
 from shuffledp.verification.checks import Check, unchecked, vital
 from shuffledp.verification.comparison import check_comparison
@@ -17,9 +18,8 @@ from shuffledp.verification.estimates import check_estimates
 from shuffledp.verification.form import check_form
 from shuffledp.verification.law import Law
 from shuffledp.verification.oracle import Oracle, Tick
-from shuffledp.verification.page import check_page
 from shuffledp.verification.recorded import check_claims, check_ledger
-from shuffledp.verification.table import check_table
+from shuffledp.verification.shown import check_page
 from shuffledp.verification.words import check_words
 
 __all__ = ["Verification", "verify"]
@@ -67,8 +67,8 @@ def verify(text: str, *, table: str | None = None, ledger: Path | None = None, s
         "the ledger's block": lambda: check_claims(facts, Oracle(law, design["least"], 1, effort=effort)),
     }
     slow: dict[str, Part] = {
-        "the comparison": lambda: check_comparison(facts, law),
         "the certificate": lambda: check_certificate(facts["certificate"], Oracle(law, design["least"], design["rounds"], tick, effort)),
+        "the comparison": lambda: check_comparison(facts, law),
     }
     checks = [vital(unchecked("fields of a later edition", ", ".join(strange), "this version does not know them"))] if strange else []
     for part, found in quick.items():
