@@ -35,9 +35,7 @@ def holds_release(folder: Path) -> bool:
     return any((folder / name).exists() for name in FILES)
 
 
-def write_release(
-    folder: Path, facts: Mapping[str, Any], estimate: Estimate, *, replace: bool = False, last: Callable[[], object] | None = None
-) -> None:
+def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *, replace: bool = False, last: Callable[[], object] | None = None) -> None:
     """Put all ``FILES`` into a new ``folder`` at once; ``last`` is called just before."""
 
     def fill(place: Path) -> None:
