@@ -49,7 +49,7 @@ class Said:
     def refused(self, words: str) -> None:
         """Assert that it was one line, exit code 2, and no answer."""
         assert self.code == 2, (self.code, self.out, self.error)
-        assert self.error.startswith("error: "), self.error
+        assert self.error.startswith(("error: ", '{"error": ')), self.error
         assert self.error.count("\n") == 1, self.error
         assert words in self.error, self.error
         assert self.out == ""
