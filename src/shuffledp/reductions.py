@@ -29,6 +29,7 @@ THEOREM = "any-randomizer theorem (docs/theory.md)"
 THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
 SCAN = "scan over all datasets of binary randomized response (docs/theory.md)"
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
+SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"
 
 
@@ -71,6 +72,8 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     assumptions = MODEL + randomizer.assumptions
     if isinstance(randomizer, AnyLDP):
         return _any(randomizer, n, adversary, assumptions)
+    if isinstance(randomizer, FromMatrix) and randomizer.silent:
+        return Reduction(SILENT, assumptions, (), (), 0.0)
     if adversary == "weak":
         view = "the analyst also learns which of the other reports depend on their senders' data, and discards them"
         return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), randomizer.epsilon0)
@@ -93,9 +96,7 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
     """Single pairs and datasets that leak most somewhere between small and large epsilons; any choice is a valid lower bound."""
     members: dict[tuple[int, int, int], Haystack] = {}
-    typical = max(float(family.bounds(np.zeros(1), CHOOSING_GAP)[1][0]) for family in families[:1])
-    if typical == 0.0:
-        return ()
+    typical = float(families[0].bounds(np.zeros(1), CHOOSING_GAP)[1][0])
     reach = min(epsilon0, FARTHEST)
     probes = np.unique(np.clip([0.0, typical, 3.0 * typical, 6.0 * typical, 12.0 * typical, *(reach * share for share in (0.3, 0.6, 0.9))], 0.0, 0.95 * reach))
     for place, family in enumerate(families):

@@ -41,6 +41,7 @@ UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
+LARGEST_TILT = 690.0  # scores are at most 1, and e to the power of more is no float
 CHUNK = 1 << 19  # complex numbers in memory at once
 MOST_NODES = 1 << 21
 
@@ -120,13 +121,12 @@ class _Line:
 
     @staticmethod
     def _probes(c: Floats, width: Floats) -> tuple[list[Floats], list[Floats]]:
-        return [c * share for share in (0.02, 0.1, 0.25, 0.5, 0.75)], [c + k / width for k in (1.0, 2.0, 4.0, 6.0, 8.0)]
+        return [c * share for share in (0.02, 0.1, 0.25, 0.5, 0.75)], [np.minimum(c + k / width, LARGEST_TILT) for k in (1.0, 2.0, 4.0, 6.0, 8.0)]
 
     @staticmethod
     def _chernoff(law: PositionSum, a: Floats, tau: Floats) -> Floats:
-        """log of a bound on e^(-a t) E(S + Z + t)_+ for all t, from y_+ <= e^(a y - 1) / a; infinite where that is too large for a float."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return law.log_moment(a)[0] + 0.5 * (tau * a) ** 2 - 1.0 - np.log(a)
+        """log of a bound on e^(-a t) E(S + Z + t)_+ for all t, from y_+ <= e^(a y - 1) / a."""
+        return law.log_moment(a)[0] + 0.5 * (tau * a) ** 2 - 1.0 - np.log(a)
 
     def rows(self, block: NDArray[np.intp]) -> _Line:
         return _Line(self.c[block], self.log_m[block], self.period[block], self.tau[block], self.count[block], self.alias[block])
@@ -170,7 +170,7 @@ class PositionSum:
     """The law of S for several rows of scores at once, without the atom of an empty view; every position holds score g[:, i] with probability hay[i]."""
 
     def __init__(self, n: int, hay: Floats, g: Floats) -> None:
-        self.n, self.hay, self.g = n, hay, g
+        self.n, self.hay, self.g, self.log_hay = n, hay, g, np.log(hay)
         gamma = float(hay.sum())
         self.absent = 1.0 - gamma if gamma < 1.0 - 1e-13 else 0.0
         self.log_absent = np.log1p(-gamma) if self.absent else -np.inf
@@ -188,6 +188,10 @@ class PositionSum:
             value[far] = np.log(np.exp(exponent[far]) @ self.hay + self.absent)
         return value
 
+    def tilted(self, c: Floats, log_phi: Floats) -> Floats:
+        """The probabilities of the classes under the tilt e^(cG); a mass may be as small, and the power as large, as a float can be."""
+        return np.exp(c[:, None] * self.g + self.log_hay - log_phi[:, None])
+
     def log_fill(self, c: Floats) -> Floats:
         """log of phi(c) / (1 - gamma), so that a share 1 - exp(-n log_fill) of the tilted mass is not empty."""
         if self.absent == 0.0:
@@ -198,7 +202,7 @@ class PositionSum:
         """log M and its first two derivatives at real points c, one a row."""
         n = self.n
         log_phi = self.log_phi(c)
-        tilted = self.hay * np.exp(c[:, None] * self.g - log_phi[:, None])
+        tilted = self.tilted(c, log_phi)
         mean = np.einsum("ij,ij->i", tilted, self.g)
         variance = np.maximum(np.einsum("ij,ij,ij->i", tilted, self.g, self.g) - mean**2, 0.0)
         if self.absent == 0.0:
@@ -215,7 +219,7 @@ def _saddle(law: PositionSum) -> Floats:
     """Near the minimiser of log M(c) - 2 log c; any c > 0 gives valid ends, a good one gives close ends."""
     top = law.g.max(axis=1)
     mean, variance = law.n * (law.g @ law.hay), law.n * (law.g**2 @ law.hay)
-    low, high = 2.0 / (law.n * top), 600.0 / top  # (log M)' is at most n max G / P(not empty)
+    low, high = 2.0 / (law.n * top), np.minimum(600.0 / top, 0.9 * LARGEST_TILT)  # (log M)' is at most n max G / P(not empty)
     c = np.clip((-mean + np.sqrt(mean**2 + 8.0 * variance)) / (2.0 * variance), low, high)
     low = low / (1.0 + 1e6)
     for attempt in range(90):
@@ -235,7 +239,7 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
     outer = int(np.ceil(np.sqrt(count)))
     inner = -(-count // outer)
     log_phi = law.log_phi(c)
-    tilted = law.hay * np.exp(c[:, None] * g - log_phi[:, None])
+    tilted = law.tilted(c, log_phi)
     # phi / phi(c) - 1 = sum of tilted (e^(i theta g) - 1), with e^(a+b) - 1 = AB + A + B for A = e^a - 1 and B = e^b - 1.
     turn = step[:, None, None] * g[:, None, :]
     fine = _turned(turn * np.arange(inner)[None, :, None])

@@ -20,9 +20,9 @@ from shuffledp.randomizers.base import Floats
 __all__ = ["count_bounds", "views"]
 
 
-def views(n: int, classes: int) -> int:
-    """How many views there are of n positions, each empty or of one of the classes."""
-    return math.comb(n + classes, classes)
+def views(n: int, classes: int) -> float:
+    """How many views there are of n positions, each empty or of one of the classes; infinite if that is far too many."""
+    return math.comb(n + classes, classes) if min(n, classes) <= 32 else math.inf
 
 
 def count_bounds(n: int, hay: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -115,9 +115,11 @@ def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Flo
     _integrate(n, scores, gap, lower, upper)
     if reach == 0:
         return lower, upper
-    for row in np.flatnonzero((upper - lower > WIDE * upper) & (top > SMALLEST) & (upper > TINIEST)):
-        part = scores.rows(np.array([row]))
-        low, high = _counted(n, part, top[[row]]) if number <= MOST_VIEWS and top[row] < LARGEST else _meshed(n, part, float(upper[row]), reach)
+    wide = np.flatnonzero((upper - lower > WIDE * upper) & (top > SMALLEST) & (upper > TINIEST))
+    for row in np.split(wide, wide.size) if wide.size else []:
+        part = scores.rows(row)
+        few = number <= MOST_VIEWS and top[row[0]] < LARGEST
+        low, high = _counted(n, part, top[row]) if few else _meshed(n, part, float(upper[row[0]]), reach)
         lower[row], upper[row] = np.maximum(lower[row], low), np.minimum(upper[row], high)
     return lower, upper
 
