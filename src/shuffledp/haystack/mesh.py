@@ -50,7 +50,7 @@ def pair_bounds(mass: Floats, value: Floats, other_mass: Floats, other_value: Fl
 
 
 def mesh_bounds(n: int, hay: Floats, low: Floats, high: Floats, unit: float, reach: int) -> tuple[float, float]:
-    """Both ends for n >= 2 positions with scores between ``low`` and ``high``, which are finite and at most 1.
+    """Both ends for n >= 2 positions with scores between ``low`` and ``high``, which are finite and about 1 at most.
 
     Scores below ``unit`` are hardly told from 0. The mesh has 2 ``reach`` + 1 points; the work grows with the square of that and with log n.
     """
@@ -100,7 +100,8 @@ class _Mesh:
         value = np.clip(law.value, points[0], points[-1])
         below = np.clip(np.searchsorted(points, value, side="right") - 1, 0, points.size - 2)
         share = np.clip((value - points[below]) / (points[below + 1] - points[below]), 0.0, 1.0)
-        return _Law(self._bins(below, law.mass, share), points)
+        beyond = float(law.mass @ np.maximum(law.value - points[-1], 0.0))
+        return _Law(self._bins(below, law.mass, share), points, beyond)
 
     def _spread_sum(self, one: _Law, two: _Law) -> _Law:
         below, share = _table(self.step, self.reach)

@@ -72,10 +72,10 @@ class Scores:
         return (self.mass - self.pad).clip(min=0.0).sum(axis=1) * (1.0 - 1e-14), (self.mass + self.pad).clip(min=0.0).sum(axis=1) * (1.0 + 1e-14)
 
     def jumps(self, cap: Floats) -> tuple[Floats, Floats]:
-        """E(G - k)_+ from below and from above, a row each; rounding may have kept a score below k."""
+        """E(G - k)_+ from below and from above, a row each, over the scores that are above k as computed: the others are not cut."""
         held = cap[:, None] * self.hay
-        pad = self.pad + 4.0 * UNIT * held
-        low, high = ((self.mass - held + sign * pad).clip(min=0.0).sum(axis=1) for sign in (-1.0, 1.0))
+        pad = np.where(self.values > cap[:, None], self.pad + 4.0 * UNIT * held, 0.0)
+        low, high = (np.where(pad > 0.0, self.mass - held + sign * pad, 0.0).clip(min=0.0).sum(axis=1) for sign in (-1.0, 1.0))
         return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
 
     def jumps_at(self, caps: Floats) -> tuple[Floats, Floats]:
@@ -83,10 +83,11 @@ class Scores:
         return self.rows(np.zeros(caps.size, dtype=np.intp)).jumps(caps)
 
     def between(self, n: int, cap: Floats) -> tuple[Floats, Floats]:
-        """Scores in units of k from below and from above, at most 1, and so negative where they are very that n of them cannot make up for one."""
+        """Scores in units of k from below and from above, cut at 1, and so negative where they are very that n of them cannot make up for one."""
         with np.errstate(over="ignore"):
             low, high = ((self.mass + sign * self.pad) / self.hay / cap[:, None] for sign in (-1.0, 1.0))
-        return np.clip(low, -2.0 * n, 1.0), np.clip(high, -2.0 * n, 1.0)
+        high = np.where(self.values > cap[:, None], 1.0, np.minimum(high, 1e250))
+        return np.clip(low, -2.0 * n, 1.0), np.maximum(high, -2.0 * n)
 
     def capped(self, n: int, cap: Floats) -> tuple[Floats, Floats]:
         """Scores between -n k and k in units of k, and the sizes that they were subtracted from; a score that is certainly beyond has no error."""
