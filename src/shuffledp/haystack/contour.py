@@ -53,7 +53,7 @@ class Ends(NamedTuple):
     upper: Floats
     smoothing: Floats
     error: Floats
-    count: Floats
+    nodes: Floats
 
 
 def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.int64], sharp: Floats) -> Ends:
@@ -76,7 +76,7 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
         rows = max(1, min(CHUNK // (largest + 64), CHUNK // (int(np.sqrt(largest)) * law.hay.size + 1)))
         block, order = order[:rows], order[rows:]
         ends[:, block] = _ramp(law.rows(block), line.rows(block), sizes[block])
-    return Ends(*ends, line.count)
+    return Ends(ends[0], ends[1], ends[2], ends[3], line.count)
 
 
 def absences(hay: Floats) -> tuple[float, float]:

@@ -57,7 +57,7 @@ class HaystackFamily:
         """The ordered pairs of different inputs, each law once."""
         _, first = np.unique(self.needles, axis=0, return_index=True)
         i, j = (axis.ravel() for axis in np.meshgrid(np.sort(first), np.sort(first), indexing="ij"))
-        return np.stack([i, j], axis=1)[i != j]
+        return np.asarray(np.stack([i, j], axis=1)[i != j])
 
     def likely(self, epsilons: Floats) -> NDArray[np.intp]:
         """For every epsilon, the pair that probably leaks most: by Chernoff's bound, which is cheap."""

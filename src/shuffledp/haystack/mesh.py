@@ -125,7 +125,7 @@ class _Mesh:
         total = np.bincount(below, mass, minlength=last + 2)[1:]
         moment = np.bincount(below, mass * np.minimum(value, self.points[-1]), minlength=last + 2)[1:]
         kept = total > 1e-300
-        return _Law(total[kept], moment[kept] / total[kept])
+        return _Law(np.asarray(total[kept], dtype=np.float64), moment[kept] / total[kept])
 
 
 def _halves(law: _Law, n: int, add: Callable[[_Law, _Law], _Law]) -> tuple[_Law, _Law]:

@@ -131,7 +131,7 @@ def _counted(n: int, scores: Scores, top: Floats) -> tuple[Floats, Floats]:
     return top * low * (1.0 - 2.0 * UNIT), np.maximum(top * high * (1.0 + 2.0 * UNIT) + scores.jumps(top)[1], np.nextafter(0.0, 1.0))
 
 
-def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[float, float]:
+def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[Floats, Floats]:
     """On a mesh from the least to the largest scores that matter; those above are jumps that may or may not win."""
     lower = 0.0
     for _ in range(6):
@@ -145,7 +145,7 @@ def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[float, fl
         lower = max(lower, cap * ends[0] + jump_low * (1.0 - missed))
         if upper > 0.5 * before or upper - lower <= WIDE * upper:
             break
-    return lower, upper
+    return np.array([lower]), np.array([upper])
 
 
 def _relevant(n: int, scores: Scores, upper: float) -> tuple[float, float]:
@@ -190,7 +190,7 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
         unsure = ~close & (cap[rows] * ends.error > 0.3 * allowed) & (care[rows] < 3)
         jumping = ~close & ~unsure & (jump_high * missed > 0.3 * allowed) & (cap[rows] < top[rows])
         coarse = ~close & ~unsure & ~jumping & (blurred > 0.3 * allowed)
-        affordable = coarse & (ends.count / finer <= min(MOST_NODES, MOST_WORK / scores.hay.size)) & (gap < CLOSE)
+        affordable = coarse & (ends.nodes / finer <= min(MOST_NODES, MOST_WORK / scores.hay.size)) & (gap < CLOSE)
         # Jumps that may not win ask for a higher cap, and an integral too coarse for what is left asks for the lowest that does.
         ladder = np.flatnonzero(jumping | (coarse & ~affordable & (tries[rows] == 0)))
         care[rows[unsure]] += 1
@@ -211,7 +211,7 @@ def _first_cap(n: int, hay: Floats, values: Floats, top: Floats) -> Floats:
     for _ in range(3):
         cap = mean + 12.0 * deviation
         deviation = np.sqrt(n * (np.minimum(tame, cap[:, None]) ** 2 @ hay))
-    return top * np.clip(np.maximum(mean, 0.0) + 12.0 * deviation, 1e-250, 1.0)
+    return np.asarray(top * np.clip(np.maximum(mean, 0.0) + 12.0 * deviation, 1e-250, 1.0))
 
 
 def _least_cap(n: int, scores: Scores, values: Floats, top: Floats, allowed: Floats) -> Floats:
