@@ -225,7 +225,7 @@ def _least_cap(n: int, scores: Scores, values: Floats, top: Floats, allowed: Flo
         capped, _ = scores.capped(n, cap)
         enough = jump * _missed(n, scores.hay, capped, jump > allowed) <= allowed
         low, high = np.where(enough, low, np.minimum(middle + 1.0, high)), np.where(enough, middle, high)
-    return np.minimum(floor * LADDER**high, top)
+    return np.asarray(np.minimum(floor * LADDER**high, top))
 
 
 def _missed(n: int, hay: Floats, capped: Floats, asked: NDArray[np.bool_]) -> Floats:
