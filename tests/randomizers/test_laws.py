@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp.errors import InvalidInput
 from shuffledp.exact import matrices
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, Floats, FromMatrix, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
 from shuffledp.randomizers.support import SupportRandomizer

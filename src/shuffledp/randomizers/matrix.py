@@ -36,7 +36,8 @@ class FromMatrix(Randomizer):
 
     The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1 within 1e-9, and are then
     divided by their sums. Equal rows are allowed: such a report says nothing, and epsilon0 is 0. Columns whose three masses
-    are proportional are one class, which changes nothing, and input pairs with the same classes are listed once; datasets, which only bound from below, are merged to 12 digits.
+    are proportional are one class, which changes nothing, and input pairs with the same classes are listed once; datasets,
+    which only bound from below, are merged to 12 digits.
 
     >>> survey = FromMatrix([[0.75, 0.25], [0.25, 0.75]])
     >>> round(survey.epsilon0, 6), survey.gamma, survey.worst_pair
