@@ -84,10 +84,8 @@ def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:
     return path
 
 
-def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collection[str] = (), last: Callable[[], object] | None = None) -> None:
+def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collection[str] = ()) -> None:
     """Let ``fill`` fill a hidden neighbour of ``path``, then put it in place: the folder is absent or complete, whenever the program ends.
-
-    ``last`` is called as by ``replace_file``.
 
     What earlier runs left behind when they were killed is swept away; what a run that is still alive holds is left alone.
     """
@@ -100,10 +98,7 @@ def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collect
             os.chmod(temporary, mode)
             for each in [*temporary.rglob("*"), temporary]:
                 _flush(each)
-            check_new_folder(path, replacing=replacing)
-            if last is not None:
-                last()
-            _put(temporary, path)
+            _put(temporary, check_new_folder(path, replacing=replacing))
 
 
 @contextmanager

@@ -239,3 +239,17 @@ def test_once_an_output_may_have_been_seen_its_batches_are_taken(tmp_path: Path,
             stages.shuffle([first], tmp_path / "out", budget=budget)
     with pytest.raises(InvalidInput, match="got some of release 1 with others"):
         stages.shuffle([first, second], tmp_path / "more", budget=budget)
+
+
+def test_a_release_that_fails_after_it_was_paid_for_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 100)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise InvalidInput("the disk must have room, got none. Make some.")
+
+    monkeypatch.setattr(stages, "write_release", full)
+    asked = ("histogram", tmp_path / "people.csv", "--categories", "yes,no", "--epsilon", 1, "--delta", 1e-6, "--out", tmp_path / "result")
+    run(*asked).refused("Make some.")
+    said = run(*asked, "--ledger", tmp_path / "budget.sqlite", *LIMITS)
+    said.refused("The ledger was charged before that: release 1.")
+    assert releases(tmp_path / "budget.sqlite") == 1
