@@ -6,9 +6,11 @@ import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.cli.listing import LISTED, app, load
 
@@ -125,3 +127,12 @@ def test_an_ignored_ctrl_c_stays_ignored() -> None:
     run = fresh(program)
     assert run.returncode == 0
     assert "at most" in run.stdout
+
+
+def test_what_is_loaded_before_ctrl_c_is_heeded_is_next_to_nothing() -> None:
+    """An interrupt in there is answered by Python, with a traceback."""
+    source = Path(sdp.__file__).parents[1]
+    program = f"import sys; sys.path.insert(0, {str(source)!r}); before = set(sys.modules); import shuffledp.cli; print(*set(sys.modules) - before)"
+    loaded = subprocess.run([sys.executable, "-I", "-S", "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert "shuffledp.cli" in loaded, "the control"
+    assert not {"typing", "re", "inspect", "dataclasses", "typer"} & set(loaded), loaded
