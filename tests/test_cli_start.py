@@ -6,9 +6,11 @@ import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.cli.listing import LISTED, app, load
 
@@ -79,9 +81,8 @@ def test_an_option_without_a_value_has_no_type(name: str, capsys: pytest.Capture
 def test_the_first_example_is_for_somebody_with_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--help"])
     text = capsys.readouterr().out
-    first = text[text.index("Examples:") :].splitlines()[1:3]
-    assert first[0].strip() == "shuffledp histogram people.csv --column city --categories cities.txt \\"
-    assert first[1].strip() == "--epsilon 1 --delta 1e-6 --out result"
+    first = text[text.index("Examples:") :].splitlines()[1]
+    assert first.strip() == "shuffledp histogram people.csv --column city --categories cities.txt --epsilon 1 --delta 1e-6 --out result"
 
 
 @pytest.mark.parametrize(
@@ -125,3 +126,12 @@ def test_an_ignored_ctrl_c_stays_ignored() -> None:
     run = fresh(program)
     assert run.returncode == 0
     assert "at most" in run.stdout
+
+
+def test_what_is_loaded_before_ctrl_c_is_heeded_is_next_to_nothing() -> None:
+    """An interrupt in there is answered by Python, with a traceback."""
+    source = Path(sdp.__file__).parents[1]
+    program = f"import sys; sys.path.insert(0, {str(source)!r}); before = set(sys.modules); import shuffledp.cli; print(*set(sys.modules) - before)"
+    loaded = subprocess.run([sys.executable, "-I", "-S", "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert "shuffledp.cli" in loaded, "the control"
+    assert not {"typing", "re", "inspect", "dataclasses", "typer"} & set(loaded), loaded

@@ -3,8 +3,8 @@
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing is not loaded for it: until the command line is there, nobody answers Ctrl-C
 if TYPE_CHECKING:
     from shuffledp.audit import Audit, audit
     from shuffledp.calibration import Calibration, calibrate

@@ -58,7 +58,7 @@ def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made)
     for text in (made.said.out, made.page):
         words = " ".join(text.split())
         assert "This is the mean of the clipped values, not of the values themselves." in words
-        assert "A wider range, such as 0 to 80, would clip fewer" in words
+        assert "a wider range, such as 0 to 80, would clip fewer" in words
     assert made.page.index("not of the values themselves") < made.page.index("The estimate"), "at the top"
     assert made.said.out.index("Warning") < made.said.out.index("95 % interval"), "at the top"
     assert "clipped" in made.facts["asked"]["what"]
@@ -119,7 +119,30 @@ def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:
     few = made.facts["estimates"]["ends"] | {"lower": [0.0, 2.0], "value": [1.0, 9.0], "upper": [8.0, 16.0]}
     words = clipping(changed(made.facts, {"ends": few})).replace("\u00a0", " ")
     assert "wider range" not in words
-    assert "0.0 % to 0.3 % of the people are at or below 0, and 0.0 % to 0.6 % at or above 40" in words
+    assert "at most 0.3 % of the people are at or below 0" in words
+    assert "at most 0.6 % are at or above 40" in words
+
+
+def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_near() -> None:
+    """Reports round to a grid, so that small incomes count at 0 in part. That they were clipped, or between two shares at or below 0, would be false."""
+    rng, n, upper = np.random.default_rng(3), 20_000, 60_000.0
+    values = incomes(rng, n)
+    poll = Mean(n=n, epsilon0=5.0, k=5, lower=0.0, upper=upper)
+    ends = poll.at_ends(poll.tally(poll.encode(np.minimum(values, upper), rng=rng).rows)).simultaneous()
+    facts = {
+        "design": {"lower": 0.0, "upper": upper},
+        "counted": {"reports": n},
+        "estimates": {"level": 0.95, "ends": {"step": upper / 5, "lower": ends[0].tolist(), "upper": ends[1].tolist()}},
+    }
+    words = clipping(facts).replace("\u00a0", " ")
+    shares = [float(share) for share in re.findall(r"at (?:most|least) ([\d.]+) %", words)]
+    assert "below 12,000; " in words
+    assert "above 48,000 (" in words
+    most_low, least_low, most_high, least_high = (share / 100.0 for share in shares)
+    assert 0.0 == (values <= 0.0).mean() < least_low <= (values < 12_000.0).mean(), "nobody is at 0, and yet some are counted there"
+    assert most_low >= 0.0
+    assert least_high <= (values > 48_000.0).mean()
+    assert most_high >= (values >= upper).mean()
 
 
 def incomes(rng: np.random.Generator, n: int) -> np.ndarray:

@@ -50,13 +50,55 @@ def test_what_is_messy_is_found_and_said(tmp_path: Path) -> None:
     assert (user["distinct"], user["repeats"], user["names_people"]) == (700, 300, True)
     assert city["alike"] == [[" São Paulo", "SÃO PAULO", "São Paulo", "são paulo"], ["Rio", "Rio "]]
     assert (city["absent"], city["missing"], city["kind"]) == ({"NA": 100, "N/A": 100}, 100, "text")
-    assert (income["kind"], income["decimal_commas"], income["thousands"]) == ("numbers", 1000, True)
+    assert (income["kind"], income["decimal_commas"], income["thousands"]) == ("numbers", 1000, ".")
     assert 1000 <= income["lowest"] < income["highest"] <= 9000
     assert note["formulas"] == 1000
     assert "true values" in facts["note"]
     spoken = " ".join(done("look", tmp_path / "t.csv").out.split())
     for words in ("true values", "taken from the data", "--id user_id counts each person once", "begin like a formula", "--na NA,N/A"):
         assert words in spoken
+
+
+def test_points_and_commas_the_american_way_are_numbers_and_no_names_of_people(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("income\n" + "".join(f'"{1000.5 + 7 * i:,.2f}"\n' for i in range(99)) + '"1,000.50"\n900\n')
+    facts = done("look", tmp_path / "t.csv", "--json").facts
+    (income,) = facts["columns"]
+    assert (income["kind"], income["thousands"], income["decimal_commas"], income["names_people"]) == ("numbers", ",", 0, False)
+    assert (income["lowest"], income["highest"]) == (900.0, 1686.5)
+    assert "--thousands , --epsilon" in facts["command"]
+    run("mean", tmp_path / "t.csv", "--lower", 0, "--upper", 1, "--epsilon", 1, "--delta", 1e-6, "--out", tmp_path / "o").refused("add --thousands ,")
+
+
+@pytest.mark.parametrize(
+    "text, encoding, option",
+    [
+        ("who,city\r" + "1,Rio\r2,Belém\r" * 20, "utf-8", ""),
+        ("who|city\n" + "1|Rio\n2|Belém\n" * 20, "utf-8", ""),
+        ("who (id, or name);city;when\n" + "1;Rio;1\n2;Belém;2\n" * 20, "utf-8", ""),
+        ("who,city\n" + "1,Rio\n2,Belém\n" * 20, "utf-16-le", "--encoding utf-16-le"),
+        ("who,city\r\n" + "1,Rio\r\n2,Belém\r\n" * 20, "utf-16-be", "--encoding utf-16-be"),
+    ],
+    ids=["CR", "bars", "a comma in a name", "UTF-16 without a mark", "the other way round"],
+)
+def test_other_marks_of_lines_fields_and_letters_are_read(tmp_path: Path, text: str, encoding: str, option: str) -> None:
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    facts = done("look", tmp_path / "t.csv", "--column", "city", "--json").facts
+    assert {(each["rows"], each["distinct"]) for each in facts["columns"]} == {(40, 2)}
+    assert "--categories Belém,Rio " in facts["command"].replace("'", "")
+    assert option in facts["command"]
+
+
+def test_a_terminal_does_not_obey_what_a_table_holds(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x\x1b]0;name\x07,y\n" + "\x1b[2Ja,1\nb,2\n" * 9)
+    assert not {"\x1b", "\x07"} & set(done("look", tmp_path / "t.csv", "--column", "y").out)
+
+
+def test_a_file_whose_name_begins_with_a_dash_and_a_first_line_that_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-t.csv").write_text("1,b\n" + "2,a\n3,b\n" * 9)
+    said = done("look", "--column", "b", "--", "-t.csv").out
+    assert copied(said)[1] == "./-t.csv"
+    assert "its name is one of its values too" in " ".join(said.split())
 
 
 @pytest.mark.parametrize("write", FORMATS)

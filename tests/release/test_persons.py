@@ -35,6 +35,8 @@ def test_one_row_of_each_person_is_counted(tmp_path: Path, visits: Path) -> None
     value, error = yes(facts)
     assert abs(value - 500) < 6 * error
     check_form({name: value for name, value in facts.items() if name != "out"})
+    again = done("histogram", visits, *ASKED, "--id", "who", "--out", tmp_path / "result", "--force").out
+    assert "1,000 reports, 5 values missing, 1,000 rows left out whose person has another one" in " ".join(again.split())
     every_row = run("histogram", visits, *ASKED, "--honest", 100_000, "--out", tmp_path / "rows")
     every_row.refused("honest must be at most n = 2000")  # the control: without --id a row is a person
 

@@ -19,10 +19,10 @@ ledger       show, check, export
 verify       a report, recomputed
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
-failed its own check or could not be written, or an audit found a violation; 130, interrupted. With --json the line on standard error
-is a JSON object, ``{"error": ..., "exit": ...}``.
+failed its own check or could not be written, or an audit found a violation; 3, a report could be verified only in part; 130, interrupted. With --json the
+line on standard error is a JSON object, ``{"error": ..., "exit": ...}``.
 
-This module imports next to nothing, so that Ctrl-C is heeded, and quietly, from the first moment on.
+This module imports next to nothing, so that Ctrl-C is heeded, and quietly, from the moment on when Python has begun to run it.
 """
 
 from __future__ import annotations

@@ -38,7 +38,12 @@ LISTED = (
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
     Listed("design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."),
-    Listed("encode", "stages", RUN, "On the clients' side: values to randomised reports. What leaves here is noisy already."),
+    Listed(
+        "encode",
+        "stages",
+        RUN,
+        "On the clients' side: values to randomised reports. What leaves here is noisy already; ids go to the shuffler, who drops them.",
+    ),
     Listed(
         "shuffle",
         "stages",

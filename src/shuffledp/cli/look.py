@@ -60,9 +60,9 @@ def _shown(found: "Look", asked: "_Asked | None") -> None:
     some = f"the first {found.rows:,} rows; there are more" if found.more else f"{found.rows:,} rows"
     show.answer(f"{found.title}: {some}, {len(found.columns)} columns", [], [NOT_PRIVATE])
     print()
-    cells = [(f"{each.missing:,}", f"{each.distinct:,}", each.kind, each.name, _sample(each)) for each in found.columns]
+    cells = [(f"{each.missing:,}", f"{each.distinct:,}", each.kind, _plain(each.name), _sample(each)) for each in found.columns]
     show.table(["missing", "different", "kind", "column", "most frequent"], cells, numbers=2)
-    problems = [f"{each.name}: {said}" for each in found.columns for said in _problems(each)]
+    problems = [f"{_plain(each.name)}: {said}" for each in found.columns for said in _problems(each)]
     if found.encoding is not None:
         problems.insert(0, f"the text is not UTF-8; as {found.encoding} it can be read: --encoding {found.encoding}")
     problems += [f"{name!r} names several columns: rename them, or none of them can be asked about" for name in found.twice]
@@ -77,12 +77,21 @@ def _shown(found: "Look", asked: "_Asked | None") -> None:
 
 
 def _sample(seen: "Seen") -> str:
-    return ", ".join(text if len(text) <= 20 else text[:20] + "..." for text, _ in seen.top[:3]).replace("\n", " ")
+    return _plain(", ".join(text if len(text) <= 20 else text[:20] + "..." for text, _ in seen.top[:3]))
+
+
+def _plain(text: str) -> str:
+    """A text of somebody else's, so that a terminal shows it and does not obey it."""
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def _problems(seen: "Seen") -> list[str]:
     """What would go wrong with a column, and the remedy."""
     said = []
+    if seen.name in seen.labels:
+        said.append("its name is one of its values too: does the first line name the columns, or is it somebody's row, which would be lost?")
+    if seen.missing == seen.rows:
+        said.append("it holds no value at all")
     for group in seen.alike[:SPELLINGS]:
         said.append(f"{', '.join(map(repr, group[:SPELLINGS]))} may be the same: {_remedy(group)}")
     if len(seen.alike) > SPELLINGS:
@@ -95,7 +104,7 @@ def _problems(seen: "Seen") -> list[str]:
     if seen.decimal_commas:
         said.append(f"{seen.decimal_commas:,} numbers have a decimal comma: --decimal ,")
     if seen.thousands:
-        said.append("points stand between thousands: --thousands .")
+        said.append(f"{'points' if seen.thousands == '.' else 'commas'} stand between thousands: --thousands {seen.thousands}")
     if seen.formulas:
         said.append(f"{seen.formulas:,} values begin like a formula (= + - @): a spreadsheet may run them")
     if seen.names_people and seen.repeats:
@@ -128,13 +137,14 @@ class _Asked:
 def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _Asked:
     """The command that asks about a column, with the options that it needs."""
     rules, remarks = seen.cleaning(), list[str]()
+    file = quote(f"./{source}" if source.startswith("-") else source)
     what: str | None
     if seen.is_number and seen.lowest is not None and seen.highest is not None:
         lower, upper = _outwards(seen.lowest, seen.highest)
-        words, what = ["mean", quote(source), "--column", quote(seen.name), "--lower", f"{lower:g}", "--upper", f"{upper:g}"], "bounds"
+        words, what = ["mean", file, "--column", quote(seen.name), "--lower", f"{lower:g}", "--upper", f"{upper:g}"], "bounds"
     else:
         listed, many = _categories(seen, rules)
-        words, what = ["histogram", quote(source), "--column", quote(seen.name), "--categories", quote(listed)], "categories"
+        words, what = ["histogram", file, "--column", quote(seen.name), "--categories", quote(listed)], "categories"
         if many:
             what = None
             remarks.append("categories.txt is yours to write: the possible answers, one per line, as they are known without the data.")

@@ -150,7 +150,8 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
         return show.as_json({**facts, "out": str(made.folder)} | ({} if more is None else {"more": more}))
     certified, counted = facts["certificate"]["epsilon"], facts["counted"]
     missing = f", {counted['missing']:,} values missing" if counted["missing"] else ""
-    show.answer(f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}", [], [])
+    again = f", {counted['repeated']:,} rows left out whose person has another one" if counted.get("repeated") else ""
+    show.answer(f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}{again}", [], [])
     _show_warnings(facts)
     _show_estimates(made.estimate, facts)
     show.sentences([f"\n{show.meaning(certified['upper'], certified['delta'])}"])

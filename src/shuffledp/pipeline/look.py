@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 
 from shuffledp.errors import InvalidInput
 from shuffledp.pipeline.cleaning import NO_NUMBER, Cleaning
+from shuffledp.pipeline.opening import first_bytes, readable
 from shuffledp.pipeline.tables import Format, Table, open_table
 
 __all__ = ["DISTINCT", "FIRST_ROWS", "Look", "Seen", "look_at"]
@@ -32,7 +34,9 @@ GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 FORMULA = re.compile(r"[=+@\t\r-]")
 NAMED_ID = re.compile(r"(^|[^a-z])(id|uid|uuid|user|person|customer|patient|member|account|email|e-mail)([^a-z]|$)")
+AMERICAN = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1")
+UNMARKED = {"utf-16-le": re.compile(rb"([^\0]\0){2}"), "utf-16-be": re.compile(rb"(\0[^\0]){2}")}  # how Latin letters begin where no mark says the order
 FLOATING = ("double", "float", "decimal")
 Tick = Callable[[int], object]
 
@@ -51,7 +55,7 @@ class Seen:
     absent: dict[str, int]
     blanks: int
     decimal_commas: int
-    thousands: bool
+    thousands: str | None
     formulas: int
     lowest: float | None
     highest: float | None
@@ -77,7 +81,7 @@ class Seen:
         """The rules that would make one value of what seems to be one."""
         if self.is_number:
             words = tuple(dict.fromkeys(word.strip() for word in self.absent if word.strip() not in NO_NUMBER))
-            return Cleaning(na=words, decimal="," if self.decimal_commas else ".", thousands="." if self.thousands else None)
+            return Cleaning(na=words, decimal="," if self.decimal_commas else ".", thousands=self.thousands)
         strip = self.blanks > 0
         as_is, caseless = Cleaning(strip=strip), Cleaning(strip=strip, ignore_case=True)
         ignore_case = any(len(set(map(as_is.key, group))) > len(set(map(caseless.key, group))) for group in self.alike)
@@ -107,7 +111,7 @@ def look_at(path: str, *, format: Format | None = None, encoding: str | None = N
     if path == "-":
         raise InvalidInput("look must be given a file, which it may read twice, got standard input. Save it first.")
     refused: InvalidInput | None = None
-    for tried in ENCODINGS if encoding is None else (encoding,):
+    for tried in _encodings(path) if encoding is None else (encoding,):
         try:
             table = open_table(path, format, None if tried == "utf-8" else tried)
             return _looked(table, None if tried == "utf-8" else tried, most, tick)
@@ -117,6 +121,13 @@ def look_at(path: str, *, format: Format | None = None, encoding: str | None = N
                 raise
     assert refused is not None
     raise refused
+
+
+def _encodings(path: str) -> list[str]:
+    """The encodings to try, in this order."""
+    with readable(repr(path), "file"):
+        head = first_bytes(Path(path), repr(path))
+    return [*ENCODINGS, *(name for name, beginning in UNMARKED.items() if beginning.match(head))]
 
 
 def _looked(table: Table, encoding: str | None, most: int, tick: Tick | None) -> Look:
@@ -170,7 +181,8 @@ class _Column:
         others = [text.strip() for text in values if text not in absent and text.strip()]
         kind = self._kind(others)
         number = kind in ("numbers", "whole numbers")
-        commas = sum(count for text, count in values.items() if number and COMMA.fullmatch(text.strip()))
+        american = number and "string" in self._type and _all_american(others)
+        commas = sum(count for text, count in values.items() if number and not american and COMMA.fullmatch(text.strip()))
         grouped = number and "string" in self._type and any(GROUPED.fullmatch(text) for text in others) and (commas > 0 or _all_grouped(others))
         found = Seen(
             name=self.name,
@@ -183,7 +195,7 @@ class _Column:
             absent=absent,
             blanks=sum(count for text, count in values.items() if text != text.strip()),
             decimal_commas=commas,
-            thousands=grouped,
+            thousands="," if american else "." if grouped else None,
             formulas=0 if number else sum(count for text, count in values.items() if FORMULA.match(text) and len(text) > 1),
             lowest=None,
             highest=None,
@@ -202,6 +214,8 @@ class _Column:
             return "whole numbers"
         if others and all(PLAIN.fullmatch(text) or COMMA.fullmatch(text) or GROUPED.fullmatch(text) for text in others):
             return "numbers"
+        if _all_american(others):
+            return "numbers"
         return "dates" if others and all(DATE.fullmatch(text) for text in others) else "text"
 
 
@@ -218,6 +232,12 @@ def _range(cleaning: Cleaning, texts: pa.Array, name: str) -> tuple[float | None
 def _all_grouped(texts: list[str]) -> bool:
     """Whether points can only stand between thousands: some number has two of them."""
     return all(GROUPED.fullmatch(text) or WHOLE.fullmatch(text) for text in texts) and any(text.count(".") > 1 for text in texts)
+
+
+def _all_american(texts: list[str]) -> bool:
+    """Whether commas can only stand between thousands: some number has two of them, or a point behind one."""
+    whole = all(AMERICAN.fullmatch(text) or PLAIN.fullmatch(text) for text in texts)
+    return whole and any(AMERICAN.fullmatch(text) and (text.count(",") > 1 or "." in text) for text in texts)
 
 
 def _alike(texts: list[str]) -> list[list[str]]:

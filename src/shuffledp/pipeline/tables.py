@@ -32,10 +32,12 @@ Kind = Literal["text", "number"]
 ROWS = 1 << 20  # of a batch
 BLOCK = 1 << 24  # bytes of CSV that are parsed at once
 LONGEST_HEADER = 1 << 20
+SEPARATORS = ",\t;|"
 GZIP, ARROW_STREAM = b"\x1f\x8b", b"\xff\xff\xff\xff"
 CODED = pa.dictionary(pa.int32(), pa.string())
 FLAT_TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}(,\d{3})+(,\d{3}|\.\d*)")
 
 
 class Table(ABC):
@@ -153,15 +155,15 @@ class _Csv(Table):
 
     def _header(self) -> tuple[list[str], str]:
         """The names of the columns, and what separates them."""
-        line, text, found = b"\n", "", list[list[str]]()
+        line, text, separator, found = b"\n", "", SEPARATORS[0], list[list[str]]()
         with readable(self.title, "CSV file"):
             while line and not line.strip(b"\r\n"):  # empty lines before the header
-                line = self._stream.readline(LONGEST_HEADER)
-            while line.count(b'"') % 2 and len(line) < LONGEST_HEADER and (more := self._stream.readline(LONGEST_HEADER)):
+                line = _read_line(self._stream)
+            while line.count(b'"') % 2 and len(line) < LONGEST_HEADER and (more := _read_line(self._stream)):
                 line += more
         try:
             text = line.decode("utf-8-sig")
-            separator = next((each for each in ",\t;" if each in text), ",")
+            separator = max(SEPARATORS, key=lambda mark: _fields(text, mark))
             found = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
         except (UnicodeDecodeError, csv.Error):
             pass
@@ -197,6 +199,8 @@ class _Csv(Table):
                         comma = "Where the decimal mark is a comma, add --decimal , (and --thousands . where there are points)."
                         plain = "Write them like -1.5 or 2e3; leave missing ones empty, or name them: --na."
                         remedy = comma if DECIMAL_COMMA.fullmatch(value[1].strip()) else plain
+                        if THOUSANDS_COMMA.fullmatch(value[1].strip()):
+                            remedy = "Where commas stand between thousands, add --thousands ,"
                         raise self._not(name, f"hold numbers, got {value[1][:60]!r}", remedy) from None
                     raise
         finally:
@@ -361,9 +365,32 @@ class _Ended(io.RawIOBase):
         return got if self._line_over or not got else b"\n" + got
 
 
+def _read_line(stream: Any) -> bytes:
+    """The next line with its end: LF, CR LF, or CR alone, as some spreadsheets write it, if no LF follows soon, which would leave open what ends a line."""
+    line = bytearray()
+    while len(line) < LONGEST_HEADER and (letter := stream.read(1)):
+        line += letter
+        if letter == b"\n" or (letter == b"\r" and b"\n" not in stream.peek(1)):
+            break
+    return bytes(line)
+
+
+def _fields(header: str, separator: str) -> int:
+    """Into how many fields a header falls by a separator; 0 if it is none of that kind."""
+    try:
+        rows = list(csv.reader(io.StringIO(header, newline=""), delimiter=separator, strict=True))
+    except csv.Error:
+        return 0
+    return len(rows[0]) if len(rows) == 1 else 0
+
+
 def _likely(line: bytes) -> str:
     """What encoding a line that is no UTF-8 may be in."""
-    return "utf-16" if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in line else "latin-1"
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in line:
+        return "utf-16-be" if line.startswith(b"\0") else "utf-16-le"
+    return "latin-1"
 
 
 def _guess(head: bytes) -> Format:

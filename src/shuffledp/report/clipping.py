@@ -29,8 +29,9 @@ def clipping(facts: Mapping[str, Any]) -> str:
     wide = lower - narrow[0] * (upper - lower), upper + narrow[1] * (upper - lower)
     times = "twice" if sum(narrow) == 1 else "three times"
     return (
-        f"{words} That is too many to take one mean for the other. A wider range, such as {exact(wide[0])} to {exact(wide[1])}, would clip fewer, at about "
-        f"{times} the standard error; but it would be another release about the same people, and cost privacy again."
+        f"{words} So many may have been clipped that one mean must not be taken for the other. Where values can lie outside, a wider range, such as "
+        f"{exact(wide[0])} to {exact(wide[1])}, would clip fewer, at about {times} the standard error; but it would be another release about the same "
+        "people, and cost privacy again."
     )
 
 
@@ -42,12 +43,14 @@ def perhaps_clipped(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _at_ends(facts: Mapping[str, Any]) -> str:
-    lower, upper = _bounds(facts)
-    below, above = (f"{_percent(low, up=False)} to {_percent(high, up=True)}" for low, high in _shares(facts))
-    step = facts["estimates"]["ends"]["step"]
+    """What the reports say of either end. A number near an end may have been rounded to it, so how many are there is bounded from above only."""
+    (lower, upper), step = _bounds(facts), facts["estimates"]["ends"]["step"]
+    (least_low, most_low), (least_high, most_high) = ((_percent(low, up=False), _percent(high, up=True)) for low, high in _shares(facts))
+    places = max(0, decimals_for(step) - 1)
+    near_low, near_high = fixed(lower + step, places, up=True), fixed(upper - step, places, up=False)
     return (
-        f"By an estimate from the same reports, {below} of the people are at or below {exact(lower)}, and {above} at or above {exact(upper)}, or less than "
-        f"{fixed(step, max(0, decimals_for(step) - 1), up=True)} away from that ({level(facts['estimates'])} intervals, for both at once)."
+        f"By an estimate from the same reports, at most {most_low} of the people are at or below {exact(lower)}, and at least {least_low} below {near_low}; "
+        f"at most {most_high} are at or above {exact(upper)}, and at least {least_high} above {near_high} ({level(facts['estimates'])}, for all at once)."
     )
 
 
@@ -62,7 +65,7 @@ def _shares(facts: Mapping[str, Any]) -> list[tuple[float, float]]:
 
 
 def _narrow(facts: Mapping[str, Any]) -> list[bool]:
-    """At which ends there are certainly many."""
+    """At which ends there may be many: certainly many are there or near."""
     return [low > LARGE for low, _ in _shares(facts)]
 
 
