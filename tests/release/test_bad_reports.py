@@ -14,7 +14,7 @@ from shuffledp.pipeline import Header, ReportsFile, open_reports, write_reports
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.release import run as stages
-from shuffledp.release.budget import Budget, Unnoted
+from shuffledp.release.budget import Budget, Spent, Unnoted
 from tests.pipeline.tables import small_files
 from tests.release.people import done, listing, run
 
@@ -234,7 +234,7 @@ def test_once_an_output_may_have_been_seen_its_batches_are_taken(tmp_path: Path,
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(stages.Spent, "publish", killed)
+        broken.setattr(Spent, "publish", killed)
         with pytest.raises(KeyboardInterrupt):
             stages.shuffle([first], tmp_path / "out", budget=budget)
     with pytest.raises(InvalidInput, match="got some of release 1 with others"):
