@@ -86,10 +86,8 @@ def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:
     return path
 
 
-def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collection[str] = (), last: Callable[[], object] | None = None) -> None:
+def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collection[str] = ()) -> None:
     """Let ``fill`` fill a hidden neighbour of ``path``, then put it in place: the folder is absent or complete, whenever the program ends.
-
-    ``last`` is called as by ``replace_file``.
 
     What earlier runs left behind when they were killed is swept away; what a run that is still alive holds is left alone.
     """
@@ -102,8 +100,6 @@ def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collect
             for each in [*temporary.rglob("*"), temporary]:
                 _flush(each)
             check_new_folder(path, replacing=replacing)
-            if last is not None:
-                last()
             os.chmod(temporary, mode)
             _put(temporary, path, replacing)
 

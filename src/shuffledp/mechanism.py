@@ -65,10 +65,12 @@ class Shuffled(Guarantee):
 
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
-        return self if rounds == 1 else Rounds(((self, rounds),))
+        return self if rounds == 1 or self.ceiling == 0.0 else Rounds(((self, rounds),))
 
     def rdp(self, *, order: float) -> Bound:
         order = check_order(order)
+        if self.ceiling == 0.0:  # equal laws
+            return self._bound(0.0, 0.0)
         # High orders look at rare, large losses, where another dataset may be worse than the one that leaks most typically.
         typical, top = self.typical_loss, self.ceiling
         pairs = [self.sharpest(epsilon) for epsilon in ((typical, math.sqrt(typical * top), 0.8 * top) if math.isfinite(top) else (typical,))]
@@ -98,7 +100,7 @@ class Shuffled(Guarantee):
 
     def _alternatives(self) -> list[tuple[str, list[Curve]]]:
         """Other valid upper bounds on the same mechanism, for comparison."""
-        if self.adversary == "strong" or (isinstance(self.randomizer, AnyLDP) and self.randomizer.delta0 > 0.0):
+        if self.ceiling == 0.0 or self.adversary == "strong" or (isinstance(self.randomizer, AnyLDP) and self.randomizer.delta0 > 0.0):
             return []
         others: list[tuple[str, list[Curve]]] = [("one report without a shuffler", [Haystack.of(a, 1) for a in self.randomizer.blankets("upper")])]
         if self.adversary == "shuffled" and math.isfinite(self.ceiling):
@@ -287,6 +289,11 @@ def shuffle(randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled"
     return Shuffled(randomizer, n, adversary, honest)
 
 
+def _leaking(parts: tuple[tuple[Shuffled, int], ...]) -> tuple[tuple[Shuffled, int], ...]:
+    """Without the mechanisms whose reports say nothing."""
+    return tuple((part, rounds) for part, rounds in parts if part.ceiling > 0.0)
+
+
 def _merged(parts: tuple[tuple[Shuffled, int], ...]) -> tuple[tuple[Shuffled, int], ...]:
     """Equal mechanisms counted together."""
     totals: dict[tuple[Randomizer, int, str, int], tuple[Shuffled, int]] = {}
@@ -324,8 +331,8 @@ class Accountant:
         """The guarantee of everything added so far."""
         if not self._parts:
             raise InvalidInput("the accountant must hold at least one mechanism, got none. Call add(...) first.")
-        (first, rounds), *more = self._parts
-        return first if rounds == 1 and not more else Rounds(self._parts)
+        (first, rounds), *more = self._parts if all(part.ceiling == 0.0 for part, _ in self._parts) else _leaking(self._parts)
+        return first if first.ceiling == 0.0 or (rounds == 1 and not more) else Rounds(_leaking(self._parts))
 
     def delta(self, *, epsilon: float) -> Bound:
         """See ``Guarantee.delta``."""

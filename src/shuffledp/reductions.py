@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 
 from shuffledp.errors import InvalidInput
-from shuffledp.haystack import DEFAULT_GAP, BinaryDataset, BinaryScan, Haystack
-from shuffledp.randomizers import KRR, AnyLDP
+from shuffledp.haystack import DEFAULT_GAP, BinaryDataset, BinaryScan, Haystack, HaystackFamily
+from shuffledp.randomizers import KRR, AnyLDP, FromMatrix
 from shuffledp.randomizers.base import Atoms, Floats, Randomizer
 
 __all__ = ["ADVERSARIES", "Adversary", "Curve", "Reduction", "reduce"]
@@ -29,10 +29,13 @@ THEOREM = "any-randomizer theorem (docs/theory.md)"
 THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
 SCAN = "scan over all datasets of binary randomized response (docs/theory.md)"
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
+SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"
 
 
-TURNING_GAP = 1e-3
+TURNING_GAP = CHOOSING_GAP = 1e-3
+FEW_INPUTS = 3  # matrices with more are searched for the pairs that leak most
+FARTHEST = 50.0
 
 
 class Curve(Protocol):
@@ -69,6 +72,8 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     assumptions = MODEL + randomizer.assumptions
     if isinstance(randomizer, AnyLDP):
         return _any(randomizer, n, adversary, assumptions)
+    if isinstance(randomizer, FromMatrix) and randomizer.silent:
+        return Reduction(SILENT, assumptions, (), (), 0.0)
     if adversary == "weak":
         view = "the analyst also learns which of the other reports depend on their senders' data, and discards them"
         return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), randomizer.epsilon0)
@@ -78,14 +83,35 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     if isinstance(randomizer, KRR) and randomizer.k == 2:
         scan = (BinaryScan(randomizer.epsilon0, n),)
         return Reduction(SCAN, assumptions, scan, scan, randomizer.epsilon0)
+    if isinstance(randomizer, FromMatrix) and len(randomizer.table) > FEW_INPUTS:
+        table = randomizer.table
+        everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
+        upper = HaystackFamily("blanket", n, table.min(axis=0), table)
+        return Reduction(BLANKET, assumptions, (upper,), _leakiest(everybody, randomizer.epsilon0), randomizer.epsilon0)
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
     return Reduction(BLANKET, assumptions, uppers, lowers, randomizer.epsilon0)
 
 
+def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
+    """Single pairs and datasets that leak most somewhere between small and large epsilons; any choice is a valid lower bound."""
+    members: dict[tuple[int, int, int], Haystack] = {}
+    typical = float(families[0].bounds(np.zeros(1), CHOOSING_GAP)[1][0])
+    reach = min(epsilon0, FARTHEST)
+    probes = np.unique(np.clip([0.0, typical, 3.0 * typical, 6.0 * typical, 12.0 * typical, *(reach * share for share in (0.3, 0.6, 0.9))], 0.0, 0.95 * reach))
+    for place, family in enumerate(families):
+        members |= {(place, i, j): family.member(i, j) for i, j in family.likely(probes).tolist()}
+    chosen = list(members.values())
+    values = np.array([member.bounds(probes, CHOOSING_GAP)[0] for member in chosen])
+    return tuple(chosen[best] for best in dict.fromkeys(values.argmax(axis=0).tolist()))
+
+
 def _blanket_view(
     view: Callable[[Atoms, int], Haystack], randomizer: Randomizer, n: int, method: str, assumptions: tuple[str, ...], ceiling: float
 ) -> Reduction:
+    if isinstance(randomizer, FromMatrix) and len(randomizer.table) > FEW_INPUTS:
+        family = HaystackFamily("blanket", n, randomizer.table.min(axis=0), randomizer.table, strong=view == Haystack.strong)
+        return Reduction(method, assumptions, (family,), _leakiest([family], randomizer.epsilon0), ceiling)
     uppers = tuple(view(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(view(atoms, n) for atoms in randomizer.blankets("lower"))
     return Reduction(method, assumptions, uppers, lowers, ceiling)

@@ -59,7 +59,7 @@ def test_shuffled_reports_are_analysed(name: str, tmp_path: Path) -> None:
 def test_encoded_reports_are_shuffled(name: str, tmp_path: Path) -> None:
     shutil.copy(V1 / name, tmp_path)
     assert open_reports(tmp_path / name, stage="encoded").count in (1160, 1200)
-    done, _ = run.shuffle([tmp_path / name], tmp_path / "shuffled.parquet")
+    done = run.shuffle([tmp_path / name], tmp_path / "shuffled.parquet").file
     assert done.count == open_reports(tmp_path / name, stage="encoded").count
 
 

@@ -44,7 +44,7 @@ def refused(code: int, said: str) -> bool:
     assert code in (0, 2), (code, said)
     assert "nan" not in said.lower()
     if code == 2:
-        assert said.startswith("error: "), said
+        assert said.startswith(("error: ", '{"error": ')), said
         assert said.count("\n") == 1, said
         assert len(said) < 600, said
     return code == 2

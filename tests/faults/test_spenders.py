@@ -59,6 +59,8 @@ def test_what_would_still_fit_does_fit(runner: Runner, made: Made, tmp_path: Pat
     code, said, _ = runner.run(*made.histogram, *arguments, "--out", tmp_path / "second")
     assert code == 2
     fits = float(said.split("By itself, epsilon = ")[1].split()[0])
-    code, said, _ = runner.run(*made.histogram, "--epsilon", fits, *arguments, "--out", tmp_path / "second")
+    promised = list(made.histogram)
+    promised[promised.index("--epsilon") + 1] = fits
+    code, said, _ = runner.run(*promised, *arguments, "--out", tmp_path / "second")
     assert code == 0, said
     assert Ledger(tmp_path / "budget.sqlite").total("p").delta(epsilon=1.1).upper <= 1e-6

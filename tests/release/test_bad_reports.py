@@ -255,3 +255,17 @@ def test_a_ledger_that_fails_when_the_output_stands_does_not_say_that_nothing_wa
         stages.shuffle([first], tmp_path / "out", budget=budget)
     assert "Nothing was recorded" not in str(caught.value)
     assert (tmp_path / "out").exists()
+
+
+def test_a_release_that_fails_after_it_was_paid_for_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 100)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise InvalidInput("the disk must have room, got none. Make some.")
+
+    monkeypatch.setattr(stages, "write_release", full)
+    asked = ("histogram", tmp_path / "people.csv", "--categories", "yes,no", "--epsilon", 1, "--delta", 1e-6, "--out", tmp_path / "result")
+    run(*asked).refused("Make some.")
+    said = run(*asked, "--ledger", tmp_path / "budget.sqlite", *LIMITS)
+    said.refused("The ledger was charged before that: release 1.")
+    assert releases(tmp_path / "budget.sqlite") == 1

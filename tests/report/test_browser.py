@@ -123,7 +123,7 @@ def test_on_paper_it_is_black_on_white_unfolded_to_be_signed_and_a_few_pages(bro
 def test_the_reader_finds_the_words(browser: Browser, tmp_path: Path) -> None:
     page = shown(browser, tmp_path, "survey", width=390)
     text = page.run("document.body.innerText").replace("\u00a0", " ")
-    for words in ("ε ≤ 1.000", "certified, at δ = 10⁻⁸", "Whatever one person’s value is", "Lisbon", "We certify that", "shuffledp verify report.html"):
+    for words in ("ε ≤ 0.9999", "certified, at δ = 10⁻⁸", "Whatever one person’s value is", "Lisbon", "We certify that", "shuffledp verify report.html"):
         assert words in text
     assert "Signature" not in text  # only on paper
     page.close()

@@ -24,6 +24,7 @@ The nodes lie on a grid, so that phi at all of them is one small complex matrix 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from scipy.special import log_ndtr
 
 from shuffledp.randomizers.base import Floats
 
-__all__ = ["DEFAULT_GAP", "ramp_bounds"]
+__all__ = ["DEFAULT_GAP", "UNIT", "Ends", "PositionSum", "absences", "chernoff", "contour_ends"]
 
 Complexes = NDArray[np.complex128]
 
@@ -40,74 +41,32 @@ UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
+LARGEST_TILT = 690.0  # scores are at most 1, and e to the power of more is no float
 CHUNK = 1 << 19  # complex numbers in memory at once
-HUGE = 1e100
 MOST_NODES = 1 << 21
-MOST_PASSES = 8
 
 
-def ramp_bounds(n: int, hay: Floats, u: Floats, v: Floats, epsilons: Floats, gap: float, subtracted: float = 0.0) -> tuple[Floats, Floats]:
-    """Both ends of E(G_1 + ... + G_n)_+ / n with G = u - e^eps v with probability hay, else 0, at every epsilon >= 0.
+class Ends(NamedTuple):
+    """Both ends of E S_+ / n a row each; how far smoothing moved them apart; other errors that more care lessens; and the work, in nodes."""
 
-    ``gap`` is the variance of the smoothing relative to that of the sum; the work grows with 1/sqrt(gap) and not with n. If u and v, where they
-    are not 0, are what a subtraction of ``subtracted`` left, they have the rounding errors of what was there before.
+    lower: Floats
+    upper: Floats
+    smoothing: Floats
+    error: Floats
+    nodes: Floats
 
-    Large rare scores spoil the tilt, so scores are capped at some k first. With J = (G - k)_+ and S the capped sum,
 
-        E S_+ + n E J P(S' >= -k)  <=  E(G_1 + ... + G_n)_+  <=  E S_+ + n E J,
+def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.int64], sharp: Floats) -> Ends:
+    """The integral for all rows, in blocks of rows with similar numbers of nodes.
 
-    S' being the sum without the position that jumps; Cantelli's inequality bounds that probability. The cap is raised, and the
-    integral taken with more care, where the answer is not close enough yet; every pass gives valid ends and the best are kept.
+    ``gap`` is the variance of the smoothing relative to that of the sum, and ``sharp`` a factor on its deviation. The work grows with 1 / (sharp
+    sqrt(gap)) and not with n. ``sizes`` are the magnitudes of what the scores were subtracted from.
     """
-    growth = np.expm1(epsilons)
-    with np.errstate(over="ignore"):
-        sizes = np.minimum(u + subtracted * (u > 0.0) + (growth[:, None] + 1.0) * (v + subtracted * (v > 0.0)), HUGE)
-        scores = np.maximum((u - v)[None, :] - growth[:, None] * v[None, :], -HUGE)
-    pad = 8.0 * UNIT * sizes  # how far rounding may have moved a score
-    lower, upper = np.zeros_like(growth), (scores + pad).clip(min=0.0) @ hay * (1.0 + 1e-14)  # one position alone: a valid upper end
-    if n == 1:
-        return (scores - pad).clip(min=0.0) @ hay * (1.0 - 1e-14), upper
-    top = scores.max(axis=1, initial=0.0)
-    rows = np.flatnonzero(top > 0.0)
-    cap, care, tolerance = _first_cap(n, hay, scores, top), np.zeros(top.size, dtype=np.int64), 0.1 * np.sqrt(gap) if gap < 1e-4 else 0.05
-    for _ in range(MOST_PASSES if rows.size else 0):
-        # A score below -n k leaves the sum negative whatever else happens, so nothing changes if it is raised to that.
-        capped = np.clip(scores[rows], -n * cap[rows, None], cap[rows, None])
-        jump = np.maximum(scores[rows] - capped, 0.0) @ hay
-        mean = (n - 1) * (capped @ hay)
-        above = np.maximum(cap[rows] + mean, 0.0) ** 2
-        square = (n - 1) * (capped**2 @ hay)
-        missed = np.where(above > 0.0, square / np.maximum(square + above, 1e-300), 1.0)
-        low, high, error = _ramp_rows(_Sum(n, hay, capped), sizes[rows], gap, care[rows])
-        low, high = low + jump * (1.0 - missed) * (1.0 - 1e-9), high + jump * (1.0 + 1e-9) + np.where(scores[rows] > capped, pad[rows], 0.0) @ hay
-        lower[rows], upper[rows] = np.maximum(lower[rows], low), np.minimum(upper[rows], high)
-        unsure = (error > tolerance * high) & (care[rows] < 3)
-        raised = ~unsure & (jump * missed > tolerance * high) & (cap[rows] < top[rows])
-        care[rows[unsure]] += 1
-        cap[rows[raised]] *= 3.0
-        rows = rows[raised | unsure]
-        if rows.size == 0:
-            break
-    return lower, upper
-
-
-def _first_cap(n: int, hay: Floats, scores: Floats, top: Floats) -> Floats:
-    """A score that alone lifts the sum from its mean to twelve deviations above the threshold, or the largest score."""
-    tame = np.clip(scores, -HUGE / n, HUGE / n)
-    mean, deviation = -n * (tame @ hay), np.sqrt(n * (tame**2 @ hay))
-    for _ in range(3):
-        cap = mean + 12.0 * deviation
-        deviation = np.sqrt(n * (np.minimum(tame, cap[:, None]) ** 2 @ hay))
-    return np.minimum(np.minimum(np.maximum(mean, 0.0) + 12.0 * deviation, top), HUGE / n)
-
-
-def _ramp_rows(law: _Sum, sizes: Floats, gap: float, care: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
-    """``_ramp`` for all rows, in blocks of rows with similar numbers of nodes."""
-    line = _Line.through(law, gap, care)
+    line = _Line.through(law, gap, care, sharp)
     ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
     with np.errstate(under="ignore"):
         crude = np.maximum(1.01 * np.exp(ceiling), np.nextafter(0.0, 1.0))
-    ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude)])
+    ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude), np.zeros_like(crude)])
     most = MOST_NODES if gap < 1e-4 else (1 << 20) / law.hay.size
     worth = (line.count <= most) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
     order = np.argsort(line.count)[::-1]
@@ -117,7 +76,19 @@ def _ramp_rows(law: _Sum, sizes: Floats, gap: float, care: NDArray[np.int64]) ->
         rows = max(1, min(CHUNK // (largest + 64), CHUNK // (int(np.sqrt(largest)) * law.hay.size + 1)))
         block, order = order[:rows], order[rows:]
         ends[:, block] = _ramp(law.rows(block), line.rows(block), sizes[block])
-    return ends[0], ends[1], ends[2]
+    return Ends(ends[0], ends[1], ends[2], ends[3], line.count)
+
+
+def absences(hay: Floats) -> tuple[float, float]:
+    """The probability of an empty position, from below and from above; none if the hay is a whole law up to rounding."""
+    absent, error = 1.0 - float(hay.sum()), 8.0 * UNIT
+    return (0.0, 0.0) if abs(absent) <= 2.0 * error else (max(absent - error, 0.0), absent + error)
+
+
+def chernoff(law: PositionSum) -> Floats:
+    """An upper end of E S_+ / n at the cost of one saddle point."""
+    c = _saddle(law)
+    return np.asarray(1.01 * np.exp(np.minimum(law.log_moment(c)[0] - 1.0 - np.log(c) - np.log(law.n), 700.0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,12 +106,12 @@ class _Line:
     alias: Floats
 
     @classmethod
-    def through(cls, law: _Sum, gap: float, care: NDArray[np.int64]) -> _Line:
+    def through(cls, law: PositionSum, gap: float, care: NDArray[np.int64], sharp: Floats) -> _Line:
         c = _saddle(law)
         log_m, _, curvature = law.log_moment(c)
         width = np.sqrt(curvature + 2.0 / c**2)
         tau = np.sqrt(gap) * np.minimum(width, SHARPEST / c)
-        tau = np.maximum(tau, np.minimum(0.3 / c, CUT * width / MOST_NODES * 2.0))
+        tau = sharp * np.maximum(tau, np.minimum(0.3 / c, CUT * width / MOST_NODES * 2.0))
         wrap = 8.0 - np.log(gap) + 12.0 * care + 2.0 * np.log(c) + np.log(width)  # alias e^-wrap, relative to the usual size of the integral
         left, right = ([(np.abs(a - c), cls._chernoff(law, a, tau) - log_m) for a in side] for side in cls._probes(c, width))
         period = np.maximum(*(np.min([(size + wrap) / reach for reach, size in side], axis=0) for side in (left, right)))
@@ -150,10 +121,10 @@ class _Line:
 
     @staticmethod
     def _probes(c: Floats, width: Floats) -> tuple[list[Floats], list[Floats]]:
-        return [c * share for share in (0.02, 0.1, 0.25, 0.5, 0.75)], [c + k / width for k in (1.0, 2.0, 4.0, 6.0, 8.0)]
+        return [c * share for share in (0.02, 0.1, 0.25, 0.5, 0.75)], [np.minimum(c + k / width, LARGEST_TILT) for k in (1.0, 2.0, 4.0, 6.0, 8.0)]
 
     @staticmethod
-    def _chernoff(law: _Sum, a: Floats, tau: Floats) -> Floats:
+    def _chernoff(law: PositionSum, a: Floats, tau: Floats) -> Floats:
         """log of a bound on e^(-a t) E(S + Z + t)_+ for all t, from y_+ <= e^(a y - 1) / a."""
         return law.log_moment(a)[0] + 0.5 * (tau * a) ** 2 - 1.0 - np.log(a)
 
@@ -166,8 +137,8 @@ def _geometric(log_first: Floats, reach: Floats) -> Floats:
     return np.exp(np.minimum(log_first - reach, 700.0)) / -np.expm1(-reach)
 
 
-def _ramp(law: _Sum, line: _Line, sizes: Floats) -> tuple[Floats, Floats, Floats]:
-    """Both ends of E S_+ / n, and the error in them; ``sizes`` are the magnitudes u + e^eps v that the scores were subtracted from."""
+def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Both ends of E S_+ / n, their distance by smoothing, and the visible errors."""
     c, tau, step = line.c, line.tau, 2.0 * np.pi / line.period
     log_m = line.log_m
     count = int(line.count.max())
@@ -191,20 +162,21 @@ def _ramp(law: _Sum, line: _Line, sizes: Floats) -> tuple[Floats, Floats, Floats
         upper = np.exp(scale + np.log(smooth + error)) * (1.0 + 8 * UNIT)
         lower = np.exp(scale + np.log(np.maximum(smooth - distance - error - line.alias, 0.0))) * (1.0 - 8 * UNIT)
         visible = np.exp(scale + np.log(tail + skipped + line.alias))
-    return lower, np.maximum(upper, np.nextafter(0.0, 1.0)), visible
+        smoothing = np.exp(scale + np.log(np.maximum(distance, 0.0)))
+    return lower, np.maximum(upper, np.nextafter(0.0, 1.0)), smoothing, visible
 
 
-class _Sum:
-    """The law of S for several rows of scores at once, without the atom of an empty view."""
+class PositionSum:
+    """The law of S for several rows of scores at once, without the atom of an empty view; every position holds score g[:, i] with probability hay[i]."""
 
     def __init__(self, n: int, hay: Floats, g: Floats) -> None:
-        self.n, self.hay, self.g = n, hay, g
+        self.n, self.hay, self.g, self.log_hay = n, hay, g, np.log(hay)
         gamma = float(hay.sum())
         self.absent = 1.0 - gamma if gamma < 1.0 - 1e-13 else 0.0
         self.log_absent = np.log1p(-gamma) if self.absent else -np.inf
 
-    def rows(self, block: NDArray[np.intp]) -> _Sum:
-        return _Sum(self.n, self.hay, self.g[block])
+    def rows(self, block: NDArray[np.intp]) -> PositionSum:
+        return PositionSum(self.n, self.hay, self.g[block])
 
     def log_phi(self, c: Floats) -> Floats:
         """log E e^(cG), accurate near 0 and far below."""
@@ -216,6 +188,10 @@ class _Sum:
             value[far] = np.log(np.exp(exponent[far]) @ self.hay + self.absent)
         return value
 
+    def tilted(self, c: Floats, log_phi: Floats) -> Floats:
+        """The probabilities of the classes under the tilt e^(cG); a mass may be as small, and the power as large, as a float can be."""
+        return np.exp(c[:, None] * self.g + self.log_hay - log_phi[:, None])
+
     def log_fill(self, c: Floats) -> Floats:
         """log of phi(c) / (1 - gamma), so that a share 1 - exp(-n log_fill) of the tilted mass is not empty."""
         if self.absent == 0.0:
@@ -226,7 +202,7 @@ class _Sum:
         """log M and its first two derivatives at real points c, one a row."""
         n = self.n
         log_phi = self.log_phi(c)
-        tilted = self.hay * np.exp(c[:, None] * self.g - log_phi[:, None])
+        tilted = self.tilted(c, log_phi)
         mean = np.einsum("ij,ij->i", tilted, self.g)
         variance = np.maximum(np.einsum("ij,ij,ij->i", tilted, self.g, self.g) - mean**2, 0.0)
         if self.absent == 0.0:
@@ -239,11 +215,11 @@ class _Sum:
         return np.where(fill < 1.0, few, n * log_phi + np.log(filled)), slope, np.maximum(curvature, 0.0)
 
 
-def _saddle(law: _Sum) -> Floats:
+def _saddle(law: PositionSum) -> Floats:
     """Near the minimiser of log M(c) - 2 log c; any c > 0 gives valid ends, a good one gives close ends."""
     top = law.g.max(axis=1)
     mean, variance = law.n * (law.g @ law.hay), law.n * (law.g**2 @ law.hay)
-    low, high = 2.0 / (law.n * top), 600.0 / top  # (log M)' is at most n max G / P(not empty)
+    low, high = 2.0 / (law.n * top), np.minimum(600.0 / top, 0.9 * LARGEST_TILT)  # (log M)' is at most n max G / P(not empty)
     c = np.clip((-mean + np.sqrt(mean**2 + 8.0 * variance)) / (2.0 * variance), low, high)
     low = low / (1.0 + 1e6)
     for attempt in range(90):
@@ -257,13 +233,13 @@ def _saddle(law: _Sum) -> Floats:
     return c
 
 
-def _node_sums(law: _Sum, c: Floats, step: Floats, tau: Floats, count: int) -> tuple[Floats, Floats, Floats, Floats]:
+def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: int) -> tuple[Floats, Floats, Floats, Floats]:
     """Trapezoidal sums, in units of M(c): the upper end, its distance to the lower end, absolute values, rounding."""
     n, g = law.n, law.g
     outer = int(np.ceil(np.sqrt(count)))
     inner = -(-count // outer)
     log_phi = law.log_phi(c)
-    tilted = law.hay * np.exp(c[:, None] * g - log_phi[:, None])
+    tilted = law.tilted(c, log_phi)
     # phi / phi(c) - 1 = sum of tilted (e^(i theta g) - 1), with e^(a+b) - 1 = AB + A + B for A = e^a - 1 and B = e^b - 1.
     turn = step[:, None, None] * g[:, None, :]
     fine = _turned(turn * np.arange(inner)[None, :, None])

@@ -35,8 +35,9 @@ class FromMatrix(Randomizer):
     """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of report y for input x.
 
     The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1 within 1e-9, and are then
-    divided by their sums. Columns whose three masses are proportional are one class, which changes nothing, and input pairs with
-    the same classes are listed once; datasets, which only bound from below, are merged to 12 digits.
+    divided by their sums. Equal rows are allowed: such a report says nothing, and epsilon0 is 0. Columns whose three masses
+    are proportional are one class, which changes nothing, and input pairs with the same classes are listed once; datasets,
+    which only bound from below, are merged to 12 digits.
 
     >>> survey = FromMatrix([[0.75, 0.25], [0.25, 0.75]])
     >>> round(survey.epsilon0, 6), survey.gamma, survey.worst_pair
@@ -53,7 +54,7 @@ class FromMatrix(Randomizer):
     @property
     def epsilon0(self) -> float:
         """The largest log-ratio in a column, rounded up; infinite if some output is possible for one input and impossible for another."""
-        table = self._table()
+        table = self.table
         low, high = table.min(axis=0), table.max(axis=0)
         low, high = low[high > 0.0], high[high > 0.0]
         if np.any(low == 0.0):
@@ -64,7 +65,7 @@ class FromMatrix(Randomizer):
 
     @property
     def gamma(self) -> float:
-        return float(self._table().min(axis=0).sum())
+        return float(self.table.min(axis=0).sum())
 
     @property
     def worst_pair(self) -> tuple[object, object]:
@@ -76,7 +77,7 @@ class FromMatrix(Randomizer):
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
         """Every ordered pair of distinct inputs against the columnwise least probability; exact for both ends."""
-        table = self._table()
+        table = self.table
         blanket = table.min(axis=0)
         pairs = permutations(range(len(table)), 2)
         return tuple(_distinct((_atoms(f"blanket; inputs {i} and {j}", blanket, table[i], table[j], bits=52) for i, j in pairs), bits=52))
@@ -90,7 +91,7 @@ class FromMatrix(Randomizer):
         return tuple(islice(_distinct(islice(self._candidates(), MOST_TRIED)), MOST_DATASETS))
 
     def describe(self) -> dict[str, object]:
-        return {"randomizer": "matrix", "inputs": len(self._table()), "outputs": self._table().shape[1], "epsilon0": self.epsilon0}
+        return {"randomizer": "matrix", "inputs": len(self.table), "outputs": self.table.shape[1], "epsilon0": self.epsilon0}
 
     @property
     def realised(self) -> FromMatrix:
@@ -111,17 +112,24 @@ class FromMatrix(Randomizer):
     def _integers(self) -> list[list[int]]:
         """Every row as whole numbers that sum to 2^53; what rounding leaves over goes to the row's largest entry."""
         rows = []
-        for row in self._table().tolist():
+        for row in self.table.tolist():
             weights = [max(round(Fraction(p) * GRID), 1) if p else 0 for p in row]
             weights[weights.index(max(weights))] += GRID - sum(weights)
             rows.append(weights)
         return rows
 
-    def _table(self) -> Floats:
+    @property
+    def silent(self) -> bool:
+        """Whether all rows are equal, so that a report says nothing about its sender."""
+        return bool(np.all(self.table == self.table[0]))
+
+    @property
+    def table(self) -> Floats:
+        """The rows as an array."""
         return np.asarray(self.rows, dtype=np.float64)
 
     def _candidates(self) -> Iterator[Atoms]:
-        table = self._table()
+        table = self.table
         hays = len(table) if len(table) <= FEW_ROWS else HAYS_PER_PAIR
         for i, j in self._ranked_pairs():
             overlap = np.minimum(table, np.maximum(table[i], table[j])).sum(axis=1)
@@ -131,7 +139,7 @@ class FromMatrix(Randomizer):
 
     def _ranked_pairs(self) -> list[tuple[int, int]]:
         """Ordered pairs by falling total variation, ties by falling largest log-ratio, then in order."""
-        table = self._table()
+        table = self.table
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(table)
             ratio = np.array([np.nanmax(row - logs, axis=1) for row in logs])
@@ -154,8 +162,6 @@ def _checked(rows: ArrayLike) -> Floats:
         total = math.fsum(row)
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInput(f"row {x} must sum to 1, got {total:.12g}. Divide the row by its sum, or add the missing output.")
-    if np.all(table == table[0]):
-        raise InvalidInput("rows must differ somewhere, got equal rows. Such a report says nothing about its sender, so there is nothing to account for.")
     return table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,20 +78,28 @@ def release(
 ) -> Release:
     """Randomise, count and analyse ``values``, and write the result. The budget is spent before anything is written.
 
-    Should the writing fail, nothing has been seen: the same release, asked for again at once, is not paid for twice.
-
     In one process the shuffler is the counting: a multiset of reports is how often each occurs, and nothing else of them is kept.
     """
     check_reports(design, values.count)
     check_folder(folder, replace=force)
     check_apart(folder, *(() if budget is None else (budget.path,)))
     notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
-    spent = None if budget is None else budget.spend(design, question.what, held_back=True)
+    spent = None if budget is None else budget.spend(design, question.what)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
-    counted = tally(values.chunks(), design.encode, design.protocol.tally, row_bytes=size, source=source, tick=tick)
-    missing = values.missing if question.leaves_out else None
-    asked = question.asked()
-    return _written(design, counted, folder, asked=asked, missing=missing, repeated=values.repeated, spent=spent, force=force, notes=notes)
+    with _charged(spent):
+        counted = tally(values.chunks(), design.encode, design.protocol.tally, row_bytes=size, source=source, tick=tick)
+        missing = values.missing if question.leaves_out else None
+        asked = question.asked()
+        return _written(design, counted, folder, asked=asked, missing=missing, repeated=values.repeated, spent=spent, force=force, notes=notes)
+
+
+@contextmanager
+def _charged(spent: Spent | None) -> Iterator[None]:
+    """Whatever goes wrong after the budget was spent says that it was."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{error} The ledger was charged before that: release {spent.receipt.id}." if spent else str(error)) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -275,7 +284,7 @@ def _written(
     estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.get("outside") == CLIPPED_TO_BOUNDS)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
     facts = facts_of(design, counted.votes, estimate, asked=asked, missing=missing, repeated=repeated, ledger=None if spent is None else spent.facts())
-    write_release(folder, facts, estimate, replace=force, last=None if spent is None else spent.begin)
+    write_release(folder, facts, estimate, replace=force)
     if spent is not None:
         spent.publish(digest_of(facts), folder)
     return Release(facts, estimate, folder)

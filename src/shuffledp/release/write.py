@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ def holds_release(folder: Path) -> bool:
     return any((folder / name).exists() for name in FILES)
 
 
-def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *, replace: bool = False, last: Callable[[], object] | None = None) -> None:
-    """Put all ``FILES`` into a new ``folder`` at once; ``last`` is called just before."""
+def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *, replace: bool = False) -> None:
+    """Put all ``FILES`` into a new ``folder`` at once."""
 
     def fill(place: Path) -> None:
         _write_csv(place / "estimates.csv", estimate)
@@ -45,7 +45,7 @@ def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *,
         estimates_figure(facts, place / "estimates.png")
         (place / "report.html").write_text(html(facts), encoding="utf-8")
 
-    new_folder(folder, fill, replacing=FILES if replace else (), last=last)
+    new_folder(folder, fill, replacing=FILES if replace else ())
 
 
 def _write_csv(path: Path, estimate: Estimate) -> None:
