@@ -138,13 +138,17 @@ def test_a_replaced_file_keeps_who_may_read_it(tmp_path: Path) -> None:
 def test_what_is_not_in_place_yet_is_nobody_elses_to_read(tmp_path: Path) -> None:
     """A release may be held back until its file is in place; what a killed run leaves beside it must not give it away."""
     modes: list[int] = []
+
+    def look(*_: Path) -> None:
+        modes.extend(each.stat().st_mode & 0o777 for each in tmp_path.glob(".*.part"))
+
     before = os.umask(0o022)
     try:
-        replace_file(tmp_path / "answer", lambda place: modes.append(place.stat().st_mode & 0o777) or place.write_text("yes"))
-        new_folder(tmp_path / "result", lambda place: modes.append(place.stat().st_mode & 0o777))
+        replace_file(tmp_path / "answer", look, last=look)
+        new_folder(tmp_path / "result", look)
     finally:
         os.umask(before)
-    assert modes == [0o600, 0o700]
+    assert modes == [0o600, 0o600, 0o700], "as little when it is complete, and waits for the ledger, as when it is filled"
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("answer", "result")] == [0o644, 0o755]
 
 
@@ -177,6 +181,24 @@ def test_what_is_there_is_never_overwritten_unasked(tmp_path: Path, make: object
     make(tmp_path / "result")  # type: ignore[operator]
     with pytest.raises(InvalidInput, match=words):
         check_new_folder(tmp_path / "result")
+
+
+@pytest.mark.parametrize("replacing", [(), ("answer",)])
+def test_what_came_there_at_the_last_moment_is_not_replaced_unasked(tmp_path: Path, replacing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the last look and the renaming another run may put its own answer there."""
+    target = tmp_path / "result"
+    if replacing:
+        new_folder(target, lambda place: (place / "answer").write_text("old"))
+
+    def another(*_: object) -> None:
+        target.mkdir(exist_ok=True)
+        (target / "precious").write_text("theirs")
+
+    monkeypatch.setattr("shuffledp.files.os.chmod", another)
+    with pytest.raises(InvalidInput, match=r"must be writable, got: Directory not empty|result' must hold nothing else to be replaced, got 'precious'"):
+        new_folder(target, lambda place: (place / "answer").write_text("mine"), replacing=replacing)
+    assert sorted(each.name for each in target.iterdir()) == sorted({"precious", *replacing})
+    assert [each.name for each in tmp_path.iterdir()] == ["result"]
 
 
 def test_only_a_folder_is_replaced(tmp_path: Path) -> None:

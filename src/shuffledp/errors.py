@@ -8,6 +8,7 @@
     │   ├── OverLimit                      a release would exceed its population's budget (ledger.spend)
     │   └── Damaged                        a ledger is not what it was (ledger.schema)
     ├── CertificateError                   an answer failed its own check and is withheld: a bug of ours
+    ├── Unnoted                            a release stands, and the ledger could not note that it does (release.budget)
     └── ReproductionError                  a figure could not be computed (experiments.run)
 
 Every message reads: name, rule, the value that broke it, remedy.

@@ -45,20 +45,22 @@ def check_new_file(path: Path, *, replace: bool = False) -> Path:
     return path
 
 
-def replace_file(path: Path, write: Callable[[Path], object], *, last: Callable[[], object] | None = None) -> None:
+def replace_file(path: Path, write: Callable[[Path], object], *, private: bool = False, last: Callable[[], object] | None = None) -> None:
     """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody ever sees half a file.
 
-    ``last`` is called when all of it is on the disk and nothing of it has been seen yet.
+    ``last`` is called when all of it is on the disk and nobody else may read it yet. A ``private`` file is the owner's alone, even in place of one that
+    others could read.
     """
     path = check_file(path).resolve()  # a link stays a link
     with unwritable(path):
         _sweep(path)
         with _neighbour(path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))) as (temporary, mode):
             write(temporary)
-            os.chmod(temporary, stat.S_IMODE(path.stat().st_mode) if path.exists() else mode)
             _flush(temporary)
             if last is not None:
                 last()
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else mode
+            os.chmod(temporary, mode & stat.S_IRWXU if private else mode)
             os.replace(temporary, path)
             _flush(path.parent)
 
@@ -95,10 +97,11 @@ def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collect
         check_new_folder(path, replacing=replacing)
         with _neighbour(path, os.mkdir) as (temporary, mode):
             fill(temporary)
-            os.chmod(temporary, mode)
             for each in [*temporary.rglob("*"), temporary]:
                 _flush(each)
-            _put(temporary, check_new_folder(path, replacing=replacing))
+            check_new_folder(path, replacing=replacing)
+            os.chmod(temporary, mode)
+            _put(temporary, path, replacing)
 
 
 @contextmanager
@@ -131,10 +134,13 @@ def _neighbour(path: Path, make: Callable[[Path], object]) -> Iterator[tuple[Pat
             _remove(temporary)
 
 
-def _put(temporary: Path, path: Path) -> None:
-    """Rename, and make the renaming last; an old folder steps aside first, and comes back if the new one cannot take its place."""
+def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
+    """Rename, and make the renaming last; an old folder steps aside first, and comes back if the new one cannot take its place.
+
+    What came there since it was looked at last is not replaced unasked: a folder that is not empty lets no other be renamed to its name.
+    """
     old = temporary.with_suffix(".old.part")
-    if not path.exists():
+    if not replacing or not os.path.lexists(path):
         os.rename(temporary, path)
         return _flush(path.parent)
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # it stays ours while it is aside
@@ -142,9 +148,11 @@ def _put(temporary: Path, path: Path) -> None:
         _lock(lock)
         os.rename(path, old)
         try:
+            check_new_folder(old, replacing=replacing)
             os.rename(temporary, path)
-        except OSError:
+        except (OSError, InvalidInput):
             os.rename(old, path)
+            check_new_folder(path, replacing=replacing)  # the same again, said of the name that was given
             raise
         _flush(path.parent)
         _remove(old)

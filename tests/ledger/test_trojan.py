@@ -195,6 +195,11 @@ def test_a_seal_is_the_digest_of_what_it_seals() -> None:
         ("INSERT INTO published VALUES (3, 'soon', 'x', 'y')", "release 3 was published, and there is no such release"),
         ("INSERT INTO begun VALUES (3, 'soon', 'y')", "release 3 was begun, and there is no such release"),
         ("UPDATE begun SET begun = 'never'", "the note that release 1 was begun was changed"),
+        ("DELETE FROM begun WHERE release = 2", "the note that release 2 was begun is missing: it was published"),
+        (
+            "INSERT INTO releases (id, population, recorded, entry, version, previous, record) VALUES (-9223372036854775808, 'p', '', '{}', '', 'x', 'y')",
+            "missing or out of order before release -9223372036854775808",
+        ),
         ("UPDATE published SET output = seal", "the note that release 1 was published was changed"),
         ("UPDATE releases SET population = 'q'", "the seal does not match"),
         ("PRAGMA user_version = 1", "the tables or their guards were changed"),

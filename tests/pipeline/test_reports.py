@@ -227,7 +227,7 @@ def test_encoded_reports_are_the_owners_alone_and_shuffled_ones_anybodys(tmp_pat
                 seen.extend(stat.S_IMODE(part.stat().st_mode) for part in tmp_path.glob(".*.part"))
 
             write_reports(tmp_path / name, stage, chunks())
-            assert (seen, stat.S_IMODE((tmp_path / name).stat().st_mode)) == ([mode], mode)
+            assert (seen, stat.S_IMODE((tmp_path / name).stat().st_mode)) == ([0o600], mode)
     finally:
         os.umask(old)
 

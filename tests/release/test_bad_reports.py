@@ -14,7 +14,7 @@ from shuffledp.pipeline import Header, ReportsFile, open_reports, write_reports
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.release import run as stages
-from shuffledp.release.budget import Budget
+from shuffledp.release.budget import Budget, Spent, Unnoted
 from tests.pipeline.tables import small_files
 from tests.release.people import done, listing, run
 
@@ -234,11 +234,27 @@ def test_once_an_output_may_have_been_seen_its_batches_are_taken(tmp_path: Path,
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(stages.Spent, "publish", killed)
+        broken.setattr(Spent, "publish", killed)
         with pytest.raises(KeyboardInterrupt):
             stages.shuffle([first], tmp_path / "out", budget=budget)
     with pytest.raises(InvalidInput, match="got some of release 1 with others"):
         stages.shuffle([first, second], tmp_path / "more", budget=budget)
+
+
+def test_a_ledger_that_fails_when_the_output_stands_does_not_say_that_nothing_was_recorded(
+    tmp_path: Path, settled: Design, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever believed that would ask again, and be charged again."""
+    first, budget = reports(tmp_path / "first", settled, honest(995)), Budget(tmp_path / "budget.sqlite", "people", 2.0, 1e-6)
+
+    def full(*_: Any) -> None:
+        raise InvalidInput("the ledger must have room to grow, got: disk is full. Nothing was recorded; make room on the disk, and try again.")
+
+    monkeypatch.setattr("shuffledp.ledger.Ledger.publish", full)
+    with pytest.raises(Unnoted, match=r"is complete and was charged as release 1, but .* got: disk is full\. Do not ask again") as caught:
+        stages.shuffle([first], tmp_path / "out", budget=budget)
+    assert "Nothing was recorded" not in str(caught.value)
+    assert (tmp_path / "out").exists()
 
 
 def test_a_release_that_fails_after_it_was_paid_for_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

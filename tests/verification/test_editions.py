@@ -17,7 +17,7 @@ from shuffledp.release.certificate import certificate
 from shuffledp.report import EDITION, html, page
 from shuffledp.report.statements import WORDINGS
 from shuffledp.verification import Verification, verify
-from tests.verification.releases import facts, rehashed
+from tests.verification.releases import facts, made_by, rehashed
 
 V1 = Path(__file__).parents[1] / "data" / "v1"
 STYLES = {1: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203", 2: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203"}
@@ -113,6 +113,38 @@ def test_who_claims_a_later_edition_must_still_show_the_numbers_of_the_facts(old
     assert not verify(written).failed
     assert old in written
     assert what in [check.what for check in verify(written.replace(old, new)).failed]
+
+
+@pytest.mark.parametrize("name", ["poll", "promise", "hadamard"])
+def test_an_honest_page_of_a_later_edition_is_never_called_false(name: str) -> None:
+    found = verify(html(later(facts(name))))
+    assert not found.failed, found.failed
+    assert found.verdict == "incomplete"
+
+
+LONG = [f"city {number}" for number in range(21)]
+
+
+@pytest.mark.parametrize("edition", [1, EDITION])
+@pytest.mark.parametrize(
+    ("task", "change"),
+    [
+        ("long", lambda made: made["estimates"].pop("together")),
+        ("long", lambda made: made["estimates"].update(together=False)),
+        ("long", lambda made: made["tally"].update(digest="0" * 64)),
+        ("mean", lambda made: made["estimates"].pop("ends")),
+        ("mean", lambda made: made["estimates"].pop("ends") and made["asked"].update(outside="clipped to the bounds")),
+        ("mean", lambda made: made["asked"].update(outside="refused")),
+    ],
+)
+def test_what_protects_a_reader_of_this_edition_cannot_be_left_out(task: str, change: Callable[[dict[str, Any]], object], edition: int) -> None:
+    """Such as that intervals of the largest of many hold all at once, or how many people's numbers lie at the ends of a clipped range."""
+    made = facts("mean") if task == "mean" else made_by(sdp.Histogram(categories=LONG, n=500, epsilon0=3.0, delta=1e-6))
+    assert not verify(html(made)).failed
+    made["edition"] = edition
+    if edition == EDITION:
+        change(made)
+    assert [check.what for check in verify(html(rehashed(made))).failed] == ["what a page of its edition cannot leave out"], "nor borrowed by an earlier one"
 
 
 def test_facts_that_are_wrong_are_wrong_in_any_edition() -> None:

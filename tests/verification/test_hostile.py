@@ -44,6 +44,19 @@ def wide(domain: int, method: str) -> dict[str, Any]:
     return rehashed(made)
 
 
+def grid(points: int) -> dict[str, Any]:
+    made = facts("mean")
+    made["design"]["law"]["k"] = points
+    return rehashed(made)
+
+
+def nearly_true(n: int, noise: int) -> dict[str, Any]:
+    """Hardly any noise, or next to nothing else: votes are rare, or would be if there were fewer people."""
+    made = sized("poll", n=n)
+    made["design"]["law"]["integers"] = [str(noise)]
+    return rehashed(made)
+
+
 def test_files_that_are_meant_to_stall_are_answered_within_limits(tmp_path: Path) -> None:
     hostile = {
         "users": sized("poll", n=10**15),
@@ -53,6 +66,9 @@ def test_files_that_are_meant_to_stall_are_answered_within_limits(tmp_path: Path
         "both": sized("rounds", n=10**15, rounds=10**15),
         "domain": wide(1 << 26, "hadamard"),
         "unary domain": wide(1 << 26, "unary"),
+        "grid": grid(1 << 26),
+        "no noise": nearly_true(10**15, 1),
+        "some noise": nearly_true(10**15, 1 << 24),
     }
     paths = []
     for name, made in hostile.items():

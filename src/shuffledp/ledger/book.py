@@ -21,7 +21,7 @@ from shuffledp.ledger.store import reading
 
 __all__ = ["Book", "Release", "Row", "book_of", "parsed", "read", "refreshed"]
 
-LOWEST = -(1 << 63) + 1  # below every id, also of rows that have no business there
+LOWEST = -(1 << 63)  # of all ids, also of rows that have no business there
 BATCHES = re.compile(r'\{"batches":\[("[0-9a-f]{32}"(,"[0-9a-f]{32}")*)?\],')  # how the text of an entry begins
 UNREADABLE = (InvalidInput, ValueError, TypeError, KeyError, RecursionError)
 
@@ -162,8 +162,8 @@ def _rows(connection: sqlite3.Connection, version: int, *, after: int = 0) -> tu
     begun = ("begun", "begun.seal", " LEFT JOIN begun ON begun.release = id") if version > 1 else ("NULL", "NULL", "")
     rows = connection.execute(
         f"SELECT id, population, recorded, entry, version, previous, record, {begun[0]}, {begun[1]}, published, output, published.seal"
-        f" FROM releases{begun[2]} LEFT JOIN published ON published.release = id WHERE id > ? ORDER BY id",
-        (after or LOWEST,),
+        f" FROM releases{begun[2]} LEFT JOIN published ON published.release = id WHERE id >= ? ORDER BY id",
+        (after + 1 if after else LOWEST,),
     )
     made = (Row(*row) for row in rows)
     if version > 1:
@@ -181,6 +181,8 @@ def _broken(populations: tuple[Population, ...], rows: tuple[Row, ...], *, trust
             faults.append(f"records are missing or out of order before release {row.id}: its seal does not follow the one before")
         if row.begun is not None and row.begun_seal != begun_seal(row.record, row.begun):
             faults.append(f"the note that release {row.id} was begun was changed: its seal does not match")
+        if row.published is not None and row.begun is None:
+            faults.append(f"the note that release {row.id} was begun is missing: it was published")
         if row.published is not None and row.output_seal != output_seal(row.record, row.published, row.output or ""):
             faults.append(f"the note that release {row.id} was published was changed: its seal does not match")
         previous = row.record

@@ -202,8 +202,6 @@ def write_reports(
         schema = shaped._schema(ids=first[1] is not None)
         # zstd squeezes small integers, which Parquet stores in four bytes, to a little over one; newer encodings are smaller, but few engines read them
         options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "write_page_checksum": True, "store_schema": False}
-        if shaped.stage == "encoded":
-            temporary.chmod(0o600)  # before the shuffle a report may stand beside a name
         with temporary.open("wb") as sink, pa.parquet.ParquetWriter(sink, schema, **options) as file:
             text = shaped.as_json().encode()
             file.add_key_value_metadata({KEY: text, SEAL: _seal(text)})
@@ -219,7 +217,7 @@ def write_reports(
                 file.write_table(pending.combine_chunks(), group)
         written.append(ReportsFile(path, shaped, count, named=first[1] is not None))
 
-    replace_file(path, fill, last=last)
+    replace_file(path, fill, private=header.stage == "encoded", last=last)  # before the shuffle a report may stand beside a name
     return written[0]
 
 

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.guarantee import Guarantee
 from shuffledp.ledger import Entry, Ledger, Receipt
 from shuffledp.mechanism import shuffle
 from shuffledp.protocols.design import Design
 
-__all__ = ["Budget", "Spent"]
+__all__ = ["Budget", "Spent", "Unnoted"]
+
+
+class Unnoted(ShuffledpError):
+    """A release stands and was charged, and the ledger could not note that it stands: asking for it again would be another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +30,16 @@ class Spent:
         """Say, of a release that was held back, that its output is about to be seen: to be called just before a finished file is put in place."""
         self.ledger.begin(self.receipt.id)
 
-    def publish(self, digest: str) -> None:
-        """Say that the output stands."""
-        self.ledger.publish(self.receipt.id, digest)
+    def publish(self, digest: str, place: Path) -> None:
+        """Say that the output stands, at ``place``. What goes wrong here goes wrong too late to undo anything, and is said so."""
+        try:
+            self.ledger.publish(self.receipt.id, digest)
+        except InvalidInput as error:
+            reason = str(error).partition(". ")[0]  # its remedy is for those who have nothing yet
+            raise Unnoted(
+                f"{str(place)!r} is complete and was charged as release {self.receipt.id}, but the ledger must note that it stands, got: {reason}. "
+                "Do not ask again, which would be charged again; `shuffledp ledger show` lists this one as recorded."
+            ) from None
 
     def facts(self) -> dict[str, Any]:
         """For the report."""

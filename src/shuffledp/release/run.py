@@ -216,7 +216,7 @@ def shuffle(
     least, most = settled.facts["least"], settled.facts["n"]
     done = shuffle_files(files, out, least=least, most=most, check=check, drop=drop, source=source, before=spend, last=begin, tick=tick)
     if spent is not None:
-        spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}))
+        spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}), out)
     return Mixed(done.file, done.dropped, spent)
 
 
@@ -286,5 +286,5 @@ def _written(
     facts = facts_of(design, counted.votes, estimate, asked=asked, missing=missing, repeated=repeated, ledger=None if spent is None else spent.facts())
     write_release(folder, facts, estimate, replace=force)
     if spent is not None:
-        spent.publish(digest_of(facts))
+        spent.publish(digest_of(facts), folder)
     return Release(facts, estimate, folder)

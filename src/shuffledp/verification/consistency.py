@@ -6,19 +6,21 @@ from decimal import Decimal
 from typing import Any
 
 from shuffledp.canonical import digest_of
-from shuffledp.report import HASHED
+from shuffledp.report import HASHED, known
+from shuffledp.report.editions import since
 from shuffledp.verification.checks import Check, equal, holds, unchecked
-from shuffledp.verification.estimates import places_of, size_of
+from shuffledp.verification.estimates import LISTED, OUTSIDE, places_of, size_of
 from shuffledp.verification.law import Law
 
 __all__ = ["check_consistency"]
 
+SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once
 FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}
 
 
 def check_consistency(facts: dict[str, Any], law: Law) -> list[Check]:
     """Everything that needs no oracle."""
-    return [*_law(facts["design"], law), *_counts(facts, law), *_promise(facts), *_hashes(facts), *_beyond(facts)]
+    return [*_law(facts["design"], law), *_counts(facts, law), *_promise(facts), *_hashes(facts), *_bound(facts), *_beyond(facts)]
 
 
 def _law(design: dict[str, Any], law: Law) -> list[Check]:
@@ -90,6 +92,20 @@ def _promise(facts: dict[str, Any]) -> list[Check]:
 def _hashes(facts: dict[str, Any]) -> list[Check]:
     listed = equal("what is hashed", sorted(facts["hashes"]), sorted(HASHED), "what shuffledp writes")
     return [listed, *(equal(f"hash of the {name}", facts["hashes"].get(name), digest_of(facts[name]), "SHA-256 of the sorted JSON") for name in HASHED)]
+
+
+def _bound(facts: dict[str, Any]) -> list[Check]:
+    """What the edition of a page does not leave to its writer: intervals that hold all at once, all votes bound, people at the ends of a range."""
+    if not known(facts):
+        return []
+    design, estimates, found = facts["design"], facts["estimates"], list[str]()
+    if since(facts, 2) and design["task"] == "mean":
+        found = ["ends"] if facts["asked"].get("outside") in (None, OUTSIDE) else []
+    elif since(facts, 2):
+        found = [name for name, least in (("digest", LISTED), ("together", SHORT)) if size_of(design) > least]
+    said = [*(["digest"] if "digest" in facts["tally"] else []), *(name for name in ("ends", "together") if estimates.get(name, False) is not False)]
+    mine, theirs = (", ".join(names) or "none" for names in (said, found))
+    return [holds("what a page of its edition cannot leave out", mine, theirs, "how many values there are, and whether some were clipped", said == found)]
 
 
 def _beyond(facts: dict[str, Any]) -> list[Check]:

@@ -34,6 +34,8 @@ def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
     votes, reports = [int(each) for each in tally["votes"]], int(tally["reports"])
     level = float(claimed["level"])
     if design["task"] == "mean":
+        if len(votes) != law.k:  # a stranger may write any number here, and as many points would be made
+            return [holds("points of the grid", f"{len(votes)} votes", f"{law.k} points", "the design", False)]
         values, errors, limits = _mean(votes, law, Fraction(design["lower"]), Fraction(design["upper"]))
         labels, of = [CLIPPED if "ends" in claimed and facts["asked"].get("outside") == OUTSIDE else "mean"], 1
     else:

@@ -19,7 +19,7 @@ __all__ = ["check_page"]
 PIECES = re.compile(r"<[^>]*>|[^<]+")
 AROUND = 60  # letters shown of a difference
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−\u00a0", "-0123456789- ")
-NUMBER = r"(−?[\d,]*\.?\d+(?:\s?×\s?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
+NUMBER = r"(10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|−?[\d,]*\.?\d+(?:\s?×\s?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)"
 CLAIM = re.compile(r"(ε₀|ε|δ)\s*(≤|=|<)\s*" + NUMBER)  # also of e to the ε
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 RUNNING = {"script", "iframe", "object", "embed", "link", "base", "form", "img", "image", "use", "a", "video", "audio", "foreignobject", "template"}
@@ -129,7 +129,7 @@ def _number(text: str) -> tuple[Decimal, Decimal]:
     """A number as it is shown, and one unit of its last digit."""
     plainly = text.translate(SUPERSCRIPTS).replace(",", "").replace(" ", "")
     if plainly.startswith("10") and text[2:3] and text[2] in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹":
-        plainly = f"1×10{plainly[2:]}"
+        plainly = f"1.000×10{plainly[2:]}"  # a power of ten by itself is shown where nothing was rounded
     digits, _, power = plainly.partition("×10")
     try:
         value = Decimal(digits).scaleb(int(power or 0))
