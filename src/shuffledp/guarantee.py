@@ -87,13 +87,13 @@ class Guarantee(ABC):
         """The upper end of ``epsilon(delta=...)`` alone."""
         return self._epsilon_end("upper", check_delta(delta))
 
-    def profile(self, epsilons: Floats) -> Band:
-        """delta at many epsilons at once; each end is decreasing and convex in e^epsilon."""
+    def profile(self, epsilons: Floats, *, gap: float = SOLVE_GAP) -> Band:
+        """delta at many epsilons at once; each end is decreasing and convex in e^epsilon. For ``gap`` see ``delta_at_most``."""
         epsilons = _numbers("epsilons", epsilons)
         for epsilon in epsilons.ravel():
             check_epsilon(float(epsilon))
         points, back = np.unique(epsilons, return_inverse=True)
-        lower, upper = (convex(points, self._end(end, points, SOLVE_GAP))[back].reshape(epsilons.shape) for end in ("lower", "upper"))
+        lower, upper = (convex(points, self._end(end, points, gap))[back].reshape(epsilons.shape) for end in ("lower", "upper"))
         return Band(epsilons, np.minimum(lower, upper), upper)
 
     def tradeoff(self, alphas: Floats) -> Band:
