@@ -83,7 +83,7 @@ def test_trade_off_curves_of_many_users_fall_and_are_convex(mechanism: Guarantee
 
 @pytest.mark.parametrize("randomizer, rows", CASES, ids=lambda case: str(case)[:40] if isinstance(case, Randomizer) else "")
 def test_renyi_divergences_enclose_the_exact_one(randomizer: Randomizer, rows: Floats) -> None:
-    for n, order in ((1, 1.5), (2, 2.0), (4, 1.5), (3, 8.0), (4, 32.0)):
+    for n, order in ((1, 1.5), (3, 8.0), (4, 32.0)):
         bound, exact = sdp.shuffle(randomizer, n=n).rdp(order=order), exact_renyi(merged(rows), n, order)
         assert 0.0 < bound.lower <= exact * (1.0 + 1e-9)
         assert exact * (1.0 - 1e-9) <= bound.upper <= randomizer.epsilon0 * (1.0 + 1e-5)
@@ -110,7 +110,7 @@ def test_renyi_divergences_add_up() -> None:
 
 def test_renyi_divergences_grow_with_the_order() -> None:
     mechanism = sdp.shuffle(sdp.KRR(k=4, epsilon0=3.0), n=2000)
-    orders = [1.01, 1.5, 2.0, 5.0, 20.0, 100.0, 1000.0]
+    orders = [1.01, 2.0, 20.0, 1000.0]
     bounds = [mechanism.rdp(order=order) for order in orders]
     assert all(0.0 < bound.lower <= bound.upper <= 3.0 * (1.0 + 1e-5) for bound in bounds)
     for ends in (np.array([bound.lower for bound in bounds]), np.array([bound.upper for bound in bounds])):

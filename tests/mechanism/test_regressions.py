@@ -60,9 +60,9 @@ def test_two_rounds_just_below_their_ceiling() -> None:
     assert bound.lower <= truth**2 * -math.expm1(epsilon - 2.0 * e0) <= bound.upper
 
 
-@pytest.mark.parametrize("order", [1.5, 32.0])
-def test_the_renyi_divergence_of_two_mechanisms_over_the_same_data(order: float) -> None:
+def test_the_renyi_divergence_of_two_mechanisms_over_the_same_data() -> None:
     """Each one's own worst dataset must not be added up: enumerated, n = 2."""
+    order = 32.0
     first, second = (sdp.KRR(k=3, epsilon0=2.0), matrices.krr(3, 2.0)), (sdp.SubsetSelection(k=3, epsilon0=2.0, size=2), matrices.subset(3, 2, 2.0))
     total = sdp.Accountant().add(sdp.shuffle(first[0], n=2)).add(sdp.shuffle(second[0], n=2)).total
     datasets = zip(*(enumeration.neighbouring_laws(rows, 2) for _, rows in (first, second)), strict=True)
@@ -112,10 +112,9 @@ def test_rounds_before_the_strong_adversary_have_a_finite_epsilon() -> None:
     assert once.epsilon(delta=1e-6).lower < bound.lower <= bound.upper < 4.0 * once.epsilon(delta=2.5e-7).upper
 
 
-@pytest.mark.parametrize("order", [2.0, 100.0, 500.0])
-def test_any_randomizer_leaks_at_least_what_binary_randomized_response_does(order: float) -> None:
+def test_any_randomizer_leaks_at_least_what_binary_randomized_response_does() -> None:
     """The lower end once came from the dataset that leaks most typically, and was 0.489 at order 100, where binary RR has 0.727."""
-    anything, binary = (sdp.shuffle(randomizer, n=100).rdp(order=order) for randomizer in (sdp.AnyLDP(epsilon0=2.0), sdp.RR(epsilon0=2.0)))
+    anything, binary = (sdp.shuffle(randomizer, n=100).rdp(order=100.0) for randomizer in (sdp.AnyLDP(epsilon0=2.0), sdp.RR(epsilon0=2.0)))
     assert anything.lower >= binary.lower * (1.0 - 1e-9)
     assert anything.lower <= anything.upper
 

@@ -20,7 +20,8 @@ __all__ = ["LossDistribution", "knot_indices", "optimistic", "pessimistic"]
 CurveEnd = Callable[[Floats], Floats]
 CurveBand = Callable[[Floats], tuple[Floats, Floats]]
 SMALLEST = 1e-280
-ROUNDING = 1e-12  # relative to the curve: masses are differences of slopes, and have the rounding errors of these
+ROUNDING = 1e-12  # relative to the curve: masses are differences of slopes, and have the rounding errors of these,
+ROUNDING_PER_KNOT = 1e-15  # which add up along the knots
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,12 +50,13 @@ def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribut
     and so does the lower convex hull of upper values at the knots; beyond the last knot the curve goes on as a constant: infinite loss.
     """
     growth = np.expm1(spacing * knots)  # x - 1: of tiny losses, x itself would be 1
-    values = np.minimum.accumulate(np.minimum(curve(spacing * knots) * (1.0 + ROUNDING), 1.0))  # the truth falls, whatever upper values do far out
+    doubt = ROUNDING + ROUNDING_PER_KNOT * knots.size
+    values = np.minimum.accumulate(np.minimum(curve(spacing * knots) * (1.0 + doubt), 1.0))  # the truth falls, whatever upper values do far out
     # Both orders have this curve, so the hull also spans from 1/x to x, across x = 1.
-    values[0] = min(values[0], float(np.min((2.0 * values[1:] + growth[1:]) / (growth[1:] + 2.0))))
+    values[0] = min(values[0], float(np.min((2.0 * values[1:] + growth[1:]) / (growth[1:] + 2.0))) * (1.0 + doubt))
     corner = lower_hull(growth, values)
     index, q = _kinks(knots[corner], growth[corner], values[corner])
-    return _two_sided(spacing, index, q, index, q, infinite=float(values[-1]))
+    return _two_sided(spacing, index, q, index, q, infinite=float(values[-1]), worse=True)
 
 
 def optimistic(band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knots: Floats, spacing: float) -> LossDistribution:
@@ -63,7 +65,8 @@ def optimistic(band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knot
     What a polygon might cut off a convex curve is subtracted first, and so is the value at the last knot: less loss, not more.
     """
     growth = np.expm1(spacing * knots)
-    low = [minorant(growth, *ends) * (1.0 - ROUNDING) for ends in (band, swapped)]
+    doubt = ROUNDING + ROUNDING_PER_KNOT * knots.size
+    low = [minorant(growth, lower * (1.0 - doubt), upper * (1.0 + doubt)) * (1.0 - doubt) for lower, upper in (band, swapped)]
     floor = max(values[-1] for values in low)
     low = [np.maximum(values - floor, 0.0) for values in low]
     base = min(values[0] for values in low)
@@ -80,7 +83,7 @@ def optimistic(band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knot
     else:
         return LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0)
     sides = [_kinks(knots[corner], growth[corner], values[corner]) for values, corner in zip(low, corners, strict=True)]
-    return _two_sided(spacing, *sides[0], *sides[1], infinite=0.0)
+    return _two_sided(spacing, *sides[0], *sides[1], infinite=0.0, worse=False)
 
 
 def knot_indices(spacing: float, fine_until: float, probes: Floats, values: Floats) -> Floats:
@@ -101,12 +104,13 @@ def _kinks(knots: Floats, growth: Floats, values: Floats) -> tuple[Floats, Float
     return knots[1:], np.maximum(np.diff(slopes), 0.0)
 
 
-def _two_sided(spacing: float, up: Floats, q_up: Floats, down: Floats, q_down: Floats, *, infinite: float) -> LossDistribution:
-    """Losses above 0 from one order, below 0 from the other (whose Q is our P), and the rest at 0."""
+def _two_sided(spacing: float, up: Floats, q_up: Floats, down: Floats, q_down: Floats, *, infinite: float, worse: bool) -> LossDistribution:
+    """Losses above 0 from one order, below 0 from the other (whose Q is our P), and the rest at 0. Masses near 0 become infinite losses, or none."""
     p_up = q_up * np.exp(spacing * up)
     rest = max(1.0 - infinite - float(p_up.sum()) - float(q_down.sum()), 0.0)
     index, mass = np.concatenate([-down[::-1], [0.0], up]), np.concatenate([q_down[::-1], [rest], p_up])
     kept = mass > SMALLEST
     kept[down.size] = True  # loss 0, if only in name
+    infinite += float(mass[~kept].sum()) if worse else 0.0
     mass = np.maximum(mass, SMALLEST)
     return LossDistribution(spacing, index[kept], mass[kept], infinite)
