@@ -41,6 +41,7 @@ UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
+WHOLE, NEARLY_WHOLE = 16.0 * UNIT, 1e-13  # hay that misses no more than this of a law is one up to rounding, or may be one
 LARGEST_TILT = 690.0  # scores are at most 1, and e to the power of more is no float
 CHUNK = 1 << 19  # complex numbers in memory at once
 MOST_NODES = 1 << 21
@@ -65,7 +66,7 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
     line = _Line.through(law, gap, care, sharp)
     ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
     with np.errstate(under="ignore"):
-        crude = np.maximum(1.01 * np.exp(ceiling), np.nextafter(0.0, 1.0))
+        crude = 1.01 * np.exp(np.minimum(ceiling + _drift(law, line.c, sizes), 700.0)) + 1e-322
     ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude), np.zeros_like(crude)])
     most = MOST_NODES if gap < 1e-4 else (1 << 20) / law.hay.size
     worth = (line.count <= most) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
@@ -82,7 +83,7 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
 def absences(hay: Floats) -> tuple[float, float]:
     """The probability of an empty position, from below and from above; none if the hay is a whole law up to rounding."""
     absent, error = 1.0 - float(hay.sum()), 8.0 * UNIT
-    return (0.0, 0.0) if abs(absent) <= 2.0 * error else (max(absent - error, 0.0), absent + error)
+    return (0.0, 0.0) if absent <= WHOLE else (absent - error if absent > NEARLY_WHOLE else 0.0, absent + error)
 
 
 def chernoff(law: PositionSum) -> Floats:
@@ -145,12 +146,7 @@ def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats,
     smooth, distance, total, rounding = _node_sums(law, c, step, tau, count)
 
     # Rounding of the masses and scores themselves, of log M(c), and of the sums.
-    phi = np.exp(law.log_phi(c))
-    lift = law.hay * np.exp(c[:, None] * law.g)
-    filled = -np.expm1(-law.n * law.log_fill(c))
-    moved = np.minimum(np.abs(np.expm1(c[:, None] * law.g)) @ law.hay / phi, 1.0)
-    drift = 8.0 * UNIT * law.n * ((lift * sizes).sum(axis=1) * c / phi / filled + moved)
-    rounding += total * np.expm1(np.minimum(drift + 8.0 * UNIT * np.abs(log_m) + 64.0 * UNIT, 50.0))
+    rounding += total * np.expm1(np.minimum(_drift(law, c, sizes) + 8.0 * UNIT * np.abs(log_m) + 64.0 * UNIT, 50.0))
     # What lies beyond the last node, where |M| <= M(c), and the nodes passed over.
     edge, blow = (count - 1) * step, np.exp(0.5 * (tau * c) ** 2)
     tail = blow * np.sqrt(2.0 / np.pi) / tau * np.exp(log_ndtr(-edge * tau)) * (1.0 / edge**2 + tau**2)
@@ -159,11 +155,22 @@ def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats,
 
     scale = log_m - np.log(law.n)
     with np.errstate(divide="ignore", under="ignore"):
-        upper = np.exp(scale + np.log(smooth + error)) * (1.0 + 8 * UNIT)
+        upper = np.exp(scale + np.log(smooth + error)) * (1.0 + 8 * UNIT) + 1e-322
         lower = np.exp(scale + np.log(np.maximum(smooth - distance - error - line.alias, 0.0))) * (1.0 - 8 * UNIT)
         visible = np.exp(scale + np.log(tail + skipped + line.alias))
         smoothing = np.exp(scale + np.log(np.maximum(distance, 0.0)))
-    return lower, np.maximum(upper, np.nextafter(0.0, 1.0)), smoothing, visible
+    return lower, upper, smoothing, visible
+
+
+def _drift(law: PositionSum, c: Floats, sizes: Floats) -> Floats:
+    """How far log M(c) may be off by the rounding of masses and scores; where phi is small, so is the mass of an empty position."""
+    log_phi = law.log_phi(c)
+    phi = np.exp(log_phi)
+    exponent = c[:, None] * law.g
+    filled = -np.expm1(-law.n * law.log_fill(c))
+    moved = np.minimum(np.abs(np.expm1(exponent)) @ law.hay / phi, 1.0)
+    drift = 8.0 * UNIT * law.n * ((np.exp(exponent) * sizes) @ law.hay * c / phi / filled + moved)
+    return np.asarray(drift + law.n * np.where(phi <= 0.51, law.doubt / phi, 0.0))
 
 
 class PositionSum:
@@ -172,7 +179,8 @@ class PositionSum:
     def __init__(self, n: int, hay: Floats, g: Floats) -> None:
         self.n, self.hay, self.g, self.log_hay = n, hay, g, np.log(hay)
         gamma = float(hay.sum())
-        self.absent = 1.0 - gamma if gamma < 1.0 - 1e-13 else 0.0
+        self.absent = 1.0 - gamma if gamma < 1.0 - NEARLY_WHOLE else 0.0
+        self.doubt = 8.0 * UNIT if self.absent else absences(hay)[1]
         self.log_absent = np.log1p(-gamma) if self.absent else -np.inf
 
     def rows(self, block: NDArray[np.intp]) -> PositionSum:
