@@ -93,5 +93,5 @@ def _show(found: list[tuple[float, str, str, float]], what: str) -> None:
 
 
 if __name__ == "__main__":
-    count, seed, first = (int(word) for word in (sys.argv[1:] + ["0", "0"])[:3])
+    count, seed, first = (int(word) for word in [*sys.argv[1:], "0", "0"][:3])
     main(first, first + count, seed)

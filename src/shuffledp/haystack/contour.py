@@ -43,6 +43,7 @@ CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
 WHOLE, NEARLY_WHOLE = 16.0 * UNIT, 1e-13  # hay that misses no more than this of a law is one up to rounding, or may be one
 LARGEST_TILT = 690.0  # scores are at most 1, and e to the power of more is no float
+FEW_CLASSES, MANY, DROPPED = 64, 100, 1e-14  # the last is relative, of the whole integral
 CHUNK = 1 << 19  # complex numbers in memory at once
 MOST_NODES = 1 << 21
 
@@ -68,7 +69,7 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
     with np.errstate(under="ignore"):
         crude = 1.01 * np.exp(np.minimum(ceiling + _drift(law, line.c, sizes), 700.0)) + 1e-322
     ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude), np.zeros_like(crude)])
-    most = MOST_NODES if gap < 1e-4 else (1 << 20) / law.hay.size
+    most = MOST_NODES if gap < 1e-4 else (1 << 22) / law.hay.size
     worth = (line.count <= most) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
     order = np.argsort(line.count)[::-1]
     order = order[worth[order]]
@@ -248,6 +249,16 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
     inner = -(-count // outer)
     log_phi = law.log_phi(c)
     tilted = law.tilted(c, log_phi)
+    fill = n * law.log_fill(c)  # e^-fill is the share of the empty view
+    rare = fill < NEGLIGIBLE
+    dropped = 0.0
+    if law.hay.size > FEW_CLASSES and n >= MANY and not rare.any():  # classes that together move phi by less than rounding does
+        largest = tilted.max(axis=0)
+        order = np.argsort(largest)
+        shares = np.cumsum(largest[order])
+        keep = np.sort(order[shares > DROPPED / n])
+        dropped = float(shares[law.hay.size - keep.size - 1]) if keep.size < law.hay.size else 0.0
+        tilted, g = tilted[:, keep], g[:, keep]
     # phi / phi(c) - 1 = sum of tilted (e^(i theta g) - 1), with e^(a+b) - 1 = AB + A + B for A = e^a - 1 and B = e^b - 1.
     turn = step[:, None, None] * g[:, None, :]
     fine = _turned(turn * np.arange(inner)[None, :, None])
@@ -256,8 +267,6 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
     shift += (coarse @ tilted[:, :, None]) + (fine @ tilted[:, :, None]).transpose(0, 2, 1)
     shift = shift.reshape(c.size, outer * inner)
 
-    fill = n * law.log_fill(c)  # e^-fill is the share of the empty view
-    rare = fill < NEGLIGIBLE
     row, node = np.nonzero(((1.0 + shift.real) ** 2 + shift.imag**2 > np.exp(-2.0 * NEGLIGIBLE / n)) | rare[:, None])
     theta, moved = node * step[row], shift[row, node]
     power = np.exp(n * _log1p(moved))
@@ -266,7 +275,7 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
         at = row[few]
         absent = law.absent * np.exp(-log_phi[at])
         power[few] = _expm1(n * _log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
-    blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n
+    blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n + 4.0 * dropped / UNIT
     s = c[row] + 1j * theta
     kernel = step[row] / np.pi * np.where(node == 0, 0.5, 1.0) * np.exp(0.5 * (tau[row] * s) ** 2) * power
     size = np.abs(kernel) * (1.0 / np.abs(s) ** 2 + tau[row] ** 2)
