@@ -98,7 +98,7 @@ def test_ends_that_were_far_apart_are_close(randomizer: sdp.Randomizer, n: int, 
 
 def test_a_part_of_the_random_search_for_wide_gaps() -> None:
     """`python -m tests.haystack.search 10000` is the whole of it; docs/theory.md says what that finds."""
-    assert max(numerical_gap(case)[0] for case in cases(40, seed=5)) < 0.02
+    assert max(numerical_gap(case)[0] for case in cases(12, seed=5)) < 0.02
 
 
 @pytest.mark.parametrize("rows", [[[1, 6e-301], [5e-301, 1], [1, 1e-300]], [[1, 1e-310], [1e-310, 1]], [[1, 5e-324], [5e-324, 1]]], ids=str)

@@ -147,7 +147,7 @@ def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats,
     smooth, distance, total, rounding = _node_sums(law, c, step, tau, count)
 
     # Rounding of the masses and scores themselves, of log M(c), and of the sums.
-    rounding += total * np.expm1(np.minimum(_drift(law, c, sizes) + 8.0 * UNIT * np.abs(log_m) + 64.0 * UNIT, 50.0))
+    rounding += total * np.expm1(np.minimum(_drift(law, c, sizes) + 8.0 * UNIT * np.abs(log_m) + (64.0 + count) * UNIT, 50.0))
     # What lies beyond the last node, where |M| <= M(c), and the nodes passed over.
     edge, blow = (count - 1) * step, np.exp(0.5 * (tau * c) ** 2)
     tail = blow * np.sqrt(2.0 / np.pi) / tau * np.exp(log_ndtr(-edge * tau)) * (1.0 / edge**2 + tau**2)
@@ -276,6 +276,7 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
         absent = law.absent * np.exp(-log_phi[at])
         power[few] = _expm1(n * _log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
     blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n + 4.0 * dropped / UNIT
+    blur /= -np.expm1(-fill)[row]  # relative to what is not empty
     s = c[row] + 1j * theta
     kernel = step[row] / np.pi * np.where(node == 0, 0.5, 1.0) * np.exp(0.5 * (tau[row] * s) ** 2) * power
     size = np.abs(kernel) * (1.0 / np.abs(s) ** 2 + tau[row] ** 2)
