@@ -43,6 +43,7 @@ CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
 WHOLE, NEARLY_WHOLE = 16.0 * UNIT, 1e-13  # hay that misses no more than this of a law is one up to rounding, or may be one
 LARGEST_TILT = 690.0  # scores are at most 1, and e to the power of more is no float
+SHORT = 256  # sums that may be taken term by term
 FEW_CLASSES, MANY, DROPPED = 64, 100, 1e-14  # the last is relative, of the whole integral
 CHUNK = 1 << 19  # complex numbers in memory at once
 MOST_NODES = 1 << 21
@@ -147,7 +148,7 @@ def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats,
     smooth, distance, total, rounding = _node_sums(law, c, step, tau, count)
 
     # Rounding of the masses and scores themselves, of log M(c), and of the sums.
-    rounding += total * np.expm1(np.minimum(_drift(law, c, sizes) + 8.0 * UNIT * np.abs(log_m) + (64.0 + count) * UNIT, 50.0))
+    rounding += total * np.expm1(np.minimum(_drift(law, c, sizes) + 8.0 * UNIT * np.abs(log_m) + (64.0 + SHORT) * UNIT, 50.0))
     # What lies beyond the last node, where |M| <= M(c), and the nodes passed over.
     edge, blow = (count - 1) * step, np.exp(0.5 * (tau * c) ** 2)
     tail = blow * np.sqrt(2.0 / np.pi) / tau * np.exp(log_ndtr(-edge * tau)) * (1.0 / edge**2 + tau**2)
@@ -281,8 +282,16 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
     kernel = step[row] / np.pi * np.where(node == 0, 0.5, 1.0) * np.exp(0.5 * (tau[row] * s) ** 2) * power
     size = np.abs(kernel) * (1.0 / np.abs(s) ** 2 + tau[row] ** 2)
     columns = (kernel / s**2).real, (kernel * tau[row] ** 2).real, size, size * np.expm1(np.minimum(n * UNIT * blur, 50.0))
-    smooth, distance, total, rounding = (np.bincount(row, weights=column, minlength=c.size).astype(np.float64) for column in columns)
+    smooth, distance, total, rounding = (_row_sums(row, column, c.size) for column in columns)
     return smooth, distance, total, rounding
+
+
+def _row_sums(row: NDArray[np.intp], column: Floats, rows: int) -> Floats:
+    """Sums over ascending row numbers: one after the other if they are short, else in pairs, whose rounding does not grow with their number."""
+    lengths = np.bincount(row, minlength=rows)
+    if lengths.max(initial=0) <= SHORT:
+        return np.bincount(row, weights=column, minlength=rows).astype(np.float64)
+    return np.array([part.sum() for part in np.split(column, np.cumsum(lengths)[:-1])])
 
 
 def _turned(angle: Floats) -> Complexes:
