@@ -178,7 +178,7 @@ class _Search:
         before: tuple[float, float] | None = None
         for attempt in range(60):
             value = self.excess(self._shrunk(t), SOLVE_GAP)
-            if -CLOSE <= self.sign * value <= 0.0:
+            if -CLOSE * 2.0 ** min(max(attempt - 4, 0), 5) <= self.sign * value <= 0.0:  # as far aside as the steps aim
                 break
             low, high = (t, high) if value > 0.0 else (low, t)
             if math.isfinite(high) and self._shrunk(high) - self._shrunk(low) <= 1e-12 * self._shrunk(high):

@@ -1,4 +1,4 @@
-"""How far apart the two ends of one curve are, on random cases: `python -m tests.haystack.search COUNT SEED` prints the worst.
+"""How far apart the two ends of one curve are, on random cases: `python -m tests.haystack.search COUNT SEED FIRST` prints the worst.
 
 This is the numerical gap: both ends enclose delta(eps) of one and the same haystack. What lies between a theorem's upper end and a dataset's
 lower end is another matter (docs/limits.md).
@@ -20,6 +20,7 @@ from shuffledp.reductions import ADVERSARIES, Adversary, reduce
 
 __all__ = ["Case", "cases", "numerical_gap"]
 
+EVERY = 250
 LEAST = 1e-50  # a delta below this is nobody's question
 
 
@@ -46,9 +47,9 @@ def _randomizer(rng: np.random.Generator) -> Randomizer:
     return families[kind](k=k, epsilon0=e0) if kind < len(families) else sdp.AnyLDP(epsilon0=e0)
 
 
-def cases(count: int, seed: int) -> Iterator[Case]:
+def cases(last: int, seed: int, first: int = 0) -> Iterator[Case]:
     """Random randomizers, views, numbers of users from 2 to 1e9, and epsilons from the typical loss to the local guarantee."""
-    for number in range(count):
+    for number in range(first, last):
         rng = np.random.default_rng([seed, number])
         randomizer = _randomizer(rng)
         adversary = "shuffled" if isinstance(randomizer, sdp.AnyLDP) else ADVERSARIES[int(rng.integers(3))]
@@ -71,20 +72,26 @@ def numerical_gap(case: Case) -> tuple[float, str]:
     return worst, where
 
 
-def main(count: int, seed: int) -> None:
-    """Search, and print the worst cases and how many exceed each power of ten."""
+def main(first: int, last: int, seed: int) -> None:
+    """Search, and print the worst cases and how many exceed each power of ten, as far as it has come, every now and then."""
     found: list[tuple[float, str, str, float]] = []
-    for case in cases(count, seed):
+    for case in cases(last, seed, first):
         start = time.process_time()
         gap, where = numerical_gap(case)
         found.append((gap, where, str(case), time.process_time() - start))
+        if len(found) % EVERY == 0 or first + len(found) == last:
+            _show(found, f"cases {first} to {first + len(found) - 1}, seed {seed}")
+
+
+def _show(found: list[tuple[float, str, str, float]], what: str) -> None:
     gaps = np.array([gap for gap, *_ in found])
-    print(f"{count} cases, seed {seed}: the worst gap is {gaps.max(initial=0.0):.3g}")
+    print(f"{what}: {len(found)} cases, the worst gap is {gaps.max(initial=0.0):.3g}")
     for power in range(-8, 0):
         print(f"above 1e{power}: {np.count_nonzero(gaps > 10.0**power)}")
     print("widest:", *(f"  {gap:.3g} {where} {case}" for gap, where, case, _ in sorted(found, reverse=True)[:15]), sep="\n")
-    print("slowest:", *(f"  {spent:.2f} s {case}" for *_, case, spent in sorted(found, key=lambda row: -row[3])[:6]), sep="\n")
+    print("slowest:", *(f"  {spent:.2f} s {case}" for *_, case, spent in sorted(found, key=lambda row: -row[3])[:6]), sep="\n", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    count, seed, first = (int(word) for word in [*sys.argv[1:], "0", "0"][:3])
+    main(first, first + count, seed)

@@ -41,7 +41,10 @@ UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
+WHOLE, NEARLY_WHOLE = 16.0 * UNIT, 1e-13  # hay that misses no more than this of a law is one up to rounding, or may be one
 LARGEST_TILT = 690.0  # scores are at most 1, and e to the power of more is no float
+SHORT = 256  # sums that may be taken term by term
+FEW_CLASSES, MANY, DROPPED = 64, 100, 1e-14  # the last is relative, of the whole integral
 CHUNK = 1 << 19  # complex numbers in memory at once
 MOST_NODES = 1 << 21
 
@@ -65,9 +68,9 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
     line = _Line.through(law, gap, care, sharp)
     ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
     with np.errstate(under="ignore"):
-        crude = np.maximum(1.01 * np.exp(ceiling), np.nextafter(0.0, 1.0))
+        crude = 1.01 * np.exp(np.minimum(ceiling + _drift(law, line.c, sizes), 700.0)) + 1e-322
     ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude), np.zeros_like(crude)])
-    most = MOST_NODES if gap < 1e-4 else (1 << 20) / law.hay.size
+    most = MOST_NODES if gap < 1e-4 else (1 << 22) / law.hay.size
     worth = (line.count <= most) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
     order = np.argsort(line.count)[::-1]
     order = order[worth[order]]
@@ -82,7 +85,7 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
 def absences(hay: Floats) -> tuple[float, float]:
     """The probability of an empty position, from below and from above; none if the hay is a whole law up to rounding."""
     absent, error = 1.0 - float(hay.sum()), 8.0 * UNIT
-    return (0.0, 0.0) if abs(absent) <= 2.0 * error else (max(absent - error, 0.0), absent + error)
+    return (0.0, 0.0) if absent <= WHOLE else (absent - error if absent > NEARLY_WHOLE else 0.0, absent + error)
 
 
 def chernoff(law: PositionSum) -> Floats:
@@ -145,12 +148,7 @@ def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats,
     smooth, distance, total, rounding = _node_sums(law, c, step, tau, count)
 
     # Rounding of the masses and scores themselves, of log M(c), and of the sums.
-    phi = np.exp(law.log_phi(c))
-    lift = law.hay * np.exp(c[:, None] * law.g)
-    filled = -np.expm1(-law.n * law.log_fill(c))
-    moved = np.minimum(np.abs(np.expm1(c[:, None] * law.g)) @ law.hay / phi, 1.0)
-    drift = 8.0 * UNIT * law.n * ((lift * sizes).sum(axis=1) * c / phi / filled + moved)
-    rounding += total * np.expm1(np.minimum(drift + 8.0 * UNIT * np.abs(log_m) + 64.0 * UNIT, 50.0))
+    rounding += total * np.expm1(np.minimum(_drift(law, c, sizes) + 8.0 * UNIT * np.abs(log_m) + (64.0 + SHORT) * UNIT, 50.0))
     # What lies beyond the last node, where |M| <= M(c), and the nodes passed over.
     edge, blow = (count - 1) * step, np.exp(0.5 * (tau * c) ** 2)
     tail = blow * np.sqrt(2.0 / np.pi) / tau * np.exp(log_ndtr(-edge * tau)) * (1.0 / edge**2 + tau**2)
@@ -159,11 +157,22 @@ def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats,
 
     scale = log_m - np.log(law.n)
     with np.errstate(divide="ignore", under="ignore"):
-        upper = np.exp(scale + np.log(smooth + error)) * (1.0 + 8 * UNIT)
+        upper = np.exp(scale + np.log(smooth + error)) * (1.0 + 8 * UNIT) + 1e-322
         lower = np.exp(scale + np.log(np.maximum(smooth - distance - error - line.alias, 0.0))) * (1.0 - 8 * UNIT)
         visible = np.exp(scale + np.log(tail + skipped + line.alias))
         smoothing = np.exp(scale + np.log(np.maximum(distance, 0.0)))
-    return lower, np.maximum(upper, np.nextafter(0.0, 1.0)), smoothing, visible
+    return lower, upper, smoothing, visible
+
+
+def _drift(law: PositionSum, c: Floats, sizes: Floats) -> Floats:
+    """How far log M(c) may be off by the rounding of masses and scores; where phi is small, so is the mass of an empty position."""
+    log_phi = law.log_phi(c)
+    phi = np.exp(log_phi)
+    exponent = c[:, None] * law.g
+    filled = -np.expm1(-law.n * law.log_fill(c))
+    moved = np.minimum(np.abs(np.expm1(exponent)) @ law.hay / phi, 1.0)
+    drift = 8.0 * UNIT * law.n * ((np.exp(exponent) * sizes) @ law.hay * c / phi / filled + moved)
+    return np.asarray(drift + law.n * np.where(phi <= 0.51, law.doubt / phi, 0.0))
 
 
 class PositionSum:
@@ -172,7 +181,8 @@ class PositionSum:
     def __init__(self, n: int, hay: Floats, g: Floats) -> None:
         self.n, self.hay, self.g, self.log_hay = n, hay, g, np.log(hay)
         gamma = float(hay.sum())
-        self.absent = 1.0 - gamma if gamma < 1.0 - 1e-13 else 0.0
+        self.absent = 1.0 - gamma if gamma < 1.0 - NEARLY_WHOLE else 0.0
+        self.doubt = 8.0 * UNIT if self.absent else absences(hay)[1]
         self.log_absent = np.log1p(-gamma) if self.absent else -np.inf
 
     def rows(self, block: NDArray[np.intp]) -> PositionSum:
@@ -240,6 +250,16 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
     inner = -(-count // outer)
     log_phi = law.log_phi(c)
     tilted = law.tilted(c, log_phi)
+    fill = n * law.log_fill(c)  # e^-fill is the share of the empty view
+    rare = fill < NEGLIGIBLE
+    dropped = 0.0
+    if law.hay.size > FEW_CLASSES and n >= MANY and not rare.any():  # classes that together move phi by less than rounding does
+        largest = tilted.max(axis=0)
+        order = np.argsort(largest)
+        shares = np.cumsum(largest[order])
+        keep = np.sort(order[shares > DROPPED / n])
+        dropped = float(shares[law.hay.size - keep.size - 1]) if keep.size < law.hay.size else 0.0
+        tilted, g = tilted[:, keep], g[:, keep]
     # phi / phi(c) - 1 = sum of tilted (e^(i theta g) - 1), with e^(a+b) - 1 = AB + A + B for A = e^a - 1 and B = e^b - 1.
     turn = step[:, None, None] * g[:, None, :]
     fine = _turned(turn * np.arange(inner)[None, :, None])
@@ -248,8 +268,6 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
     shift += (coarse @ tilted[:, :, None]) + (fine @ tilted[:, :, None]).transpose(0, 2, 1)
     shift = shift.reshape(c.size, outer * inner)
 
-    fill = n * law.log_fill(c)  # e^-fill is the share of the empty view
-    rare = fill < NEGLIGIBLE
     row, node = np.nonzero(((1.0 + shift.real) ** 2 + shift.imag**2 > np.exp(-2.0 * NEGLIGIBLE / n)) | rare[:, None])
     theta, moved = node * step[row], shift[row, node]
     power = np.exp(n * _log1p(moved))
@@ -258,13 +276,22 @@ def _node_sums(law: PositionSum, c: Floats, step: Floats, tau: Floats, count: in
         at = row[few]
         absent = law.absent * np.exp(-log_phi[at])
         power[few] = _expm1(n * _log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
-    blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n
+    blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n + 4.0 * dropped / UNIT
+    blur /= -np.expm1(-fill)[row]  # relative to what is not empty
     s = c[row] + 1j * theta
     kernel = step[row] / np.pi * np.where(node == 0, 0.5, 1.0) * np.exp(0.5 * (tau[row] * s) ** 2) * power
     size = np.abs(kernel) * (1.0 / np.abs(s) ** 2 + tau[row] ** 2)
     columns = (kernel / s**2).real, (kernel * tau[row] ** 2).real, size, size * np.expm1(np.minimum(n * UNIT * blur, 50.0))
-    smooth, distance, total, rounding = (np.bincount(row, weights=column, minlength=c.size).astype(np.float64) for column in columns)
+    smooth, distance, total, rounding = (_row_sums(row, column, c.size) for column in columns)
     return smooth, distance, total, rounding
+
+
+def _row_sums(row: NDArray[np.intp], column: Floats, rows: int) -> Floats:
+    """Sums over ascending row numbers: one after the other if they are short, else in pairs, whose rounding does not grow with their number."""
+    lengths = np.bincount(row, minlength=rows)
+    if lengths.max(initial=0) <= SHORT:
+        return np.bincount(row, weights=column, minlength=rows).astype(np.float64)
+    return np.array([part.sum() for part in np.split(column, np.cumsum(lengths)[:-1])])
 
 
 def _turned(angle: Floats) -> Complexes:

@@ -19,15 +19,21 @@ from shuffledp.randomizers.base import Floats
 
 __all__ = ["count_bounds", "views"]
 
+LEAST, LEAST_NORMAL = 5e-324, 2.3e-308
+
 
 def views(n: int, classes: int) -> float:
     """How many views there are of n positions, each empty or of one of the classes; infinite if that is far too many."""
     return math.comb(n + classes, classes) if min(n, classes) <= 32 else math.inf
 
 
-def count_bounds(n: int, hay: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Both ends, a row each, for scores between the rows of ``low`` and ``high``, which are finite."""
+def count_bounds(n: int, hay: Floats, low: Floats, high: Floats, unit: Floats) -> tuple[Floats, Floats]:
+    """Both ends, a row each, for scores between the rows of ``low`` and ``high``, which are finite and in units of ``unit``.
+
+    The unit belongs into the logarithms: a probability too small for a float may carry a score that is too large for one.
+    """
     counts, log_ways = _counts(n, hay.size)
+    log_unit = np.log(unit)
     ends = []
     for scores, sign, absent in zip((low, high), (-1.0, 1.0), absences(hay), strict=True):
         log_masses = np.log(np.append(hay, absent if absent > 0.0 else 1.0))
@@ -38,9 +44,12 @@ def count_bounds(n: int, hay: Floats, low: Floats, high: Floats) -> tuple[Floats
         value = held[:, :-1] @ scores.T
         value += sign * UNIT * (hay.size + 2) * (held[:, :-1] @ np.abs(scores).T)
         with np.errstate(divide="ignore", under="ignore"):
-            terms = np.exp(chance[:, None] + np.log(np.maximum(value, 0.0)))
+            log_value = np.log(np.maximum(value, 0.0))
+            log_value += log_unit + sign * 2.0 * UNIT * (np.abs(np.where(value > 0.0, log_value, 0.0)) + np.abs(log_unit))
+            terms = np.exp(chance[:, None] + log_value)
         ends.append(terms.sum(axis=0) / n * (1.0 + sign * 8.0 * UNIT * (64.0 + np.log2(len(held)))))
-    return ends[0], ends[1]
+    lost = np.any(terms < LEAST_NORMAL, axis=0) * len(terms) * LEAST  # rounding of what is hardly a float, or none
+    return np.maximum(ends[0] - lost, 0.0), ends[1] + lost + LEAST
 
 
 @lru_cache(maxsize=16)

@@ -45,7 +45,9 @@ def pair_bounds(mass: Floats, value: Floats, other_mass: Floats, other_value: Fl
     size = np.append(np.cumsum((mass * np.abs(value))[::-1])[::-1], 0.0)
     first = np.searchsorted(value, -other_value, side="right")
     total = float(other_mass @ (moment[first] + other_value * tail[first]))
-    error = 4.0 * UNIT * (value.size + 16) * float(other_mass @ (size[first] + np.abs(other_value) * tail[first]))
+    rounding = 4.0 * UNIT * (value.size + 16)
+    close = np.searchsorted(value, -other_value - rounding * np.abs(other_value))  # values may be off, and sums that seem negative are not
+    error = rounding * float(other_mass @ (size[close] + np.abs(other_value) * tail[close]))
     return max(total - error, 0.0), total + error
 
 

@@ -15,6 +15,7 @@ many orders of magnitude on both sides. Every pass gives valid ends and the best
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +33,25 @@ WIDE = 5e-4  # ends that are farther apart than that are worth another method
 SMALL, NEGLECTED = 0.02, 1e-5
 MANY_VIEWS, MOST_VIEWS = 3_000, 200_000
 TINY = 1e-322  # products below the least normal number are off by no more
+VAGUE = 1e-4  # relative to the cap: scores less certain than that
 MOST_PASSES = 10
 MOST_NODES, MOST_WORK = 1 << 18, 1 << 26  # nodes, and nodes times classes, where the first try was not close enough
 LADDER = 2.0
 CLOSE = 1e-4  # curves of many points are content with a larger gap
 FATAL = np.array([1.0, 0.25, 0.0625, 0.0156, 0.004, 0.001])  # shares of k that count as fatal alone
 TILTS = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+
+
+class _Capped(NamedTuple):
+    """Capped scores as computed and from below; the sizes that they were subtracted from, which their rounding errors are relative to.
+
+    The tilt is good for small errors only. Larger ones are left out of ``sizes`` and counted as masses in ``spilt``, at both ends.
+    """
+
+    value: Floats
+    low: Floats
+    sizes: Floats
+    spilt: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,19 +96,28 @@ class Scores:
         """The same for one row and several caps."""
         return self.rows(np.zeros(caps.size, dtype=np.intp)).jumps(caps)
 
-    def between(self, n: int, cap: Floats) -> tuple[Floats, Floats]:
-        """Scores in units of k from below and from above, cut at 1, and so negative where they are very that n of them cannot make up for one."""
-        with np.errstate(over="ignore"):
-            low, high = ((self.mass + sign * self.pad) / self.hay / cap[:, None] for sign in (-1.0, 1.0))
-        high = np.where(self.values > cap[:, None], 1.0, np.minimum(high, 1e250))
-        return np.clip(low, -2.0 * n, 1.0), np.maximum(high, -2.0 * n)
+    def between(self, n: int, cap: Floats) -> tuple[Floats, Floats, Floats]:
+        """Scores in units of k from below and from above, cut at 1, and so negative where they are very that n of them cannot make up for one.
 
-    def capped(self, n: int, cap: Floats) -> tuple[Floats, Floats]:
-        """Scores between -n k and k in units of k, and the sizes that they were subtracted from; a score that is certainly beyond has no error."""
+        Scores so uncertain that they may be no float are taken as computed; what they may be wrong by, as a mass, is the third value,
+        and belongs to the upper end: the positive part of a sum grows by no more than its terms do.
+        """
+        values = self.values
+        with np.errstate(over="ignore"):
+            low, high = ((self.mass + sign * self.pad) / self.hay / cap[:, None] + sign * TINY for sign in (-1.0, 1.0))
+            cut, vague = values > cap[:, None], high > 1e200
+            high = np.where(cut, 1.0, np.where(vague, np.minimum(values / cap[:, None], 1.0), high))
+        spilt = np.where(vague & ~cut, self.pad, 0.0).sum(axis=1) * (1.0 + 1e-14)
+        return np.clip(low, -2.0 * n, 1.0), np.maximum(high, -2.0 * n), spilt
+
+    def capped(self, n: int, cap: Floats) -> _Capped:
+        """Scores between -n k and k in units of k; a score that is certainly beyond has no error."""
         with np.errstate(over="ignore"):
             low, value, high = ((self.mass + sign * self.pad) / self.hay / cap[:, None] for sign in (-1.0, 0.0, 1.0))
-            sizes = np.where((high <= -n) | (low >= 1.0), 0.0, np.minimum(self.pad / self.hay / cap[:, None] / (8.0 * UNIT), 1e250))
-        return np.clip(value, -float(n), 1.0), sizes
+            error = np.where((high <= -n) | (low >= 1.0), 0.0, self.pad / self.hay / cap[:, None])
+        vague = error > VAGUE
+        spilt = np.where(vague, self.pad, 0.0).sum(axis=1) * (1.0 + 1e-14)
+        return _Capped(np.clip(value, -float(n), 1.0), np.clip(low, -float(n), 1.0), np.where(vague, 0.0, error / (8.0 * UNIT)), spilt)
 
 
 def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Floats, Floats]:
@@ -127,8 +150,9 @@ def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Flo
 
 def _counted(n: int, scores: Scores, top: Floats) -> tuple[Floats, Floats]:
     """By adding up all views, in units of the largest score."""
-    low, high = count_bounds(n, scores.hay, *scores.between(n, top))
-    return top * low * (1.0 - 2.0 * UNIT), np.maximum(top * high * (1.0 + 2.0 * UNIT) + scores.jumps(top)[1], np.nextafter(0.0, 1.0))
+    low, high, spilt = scores.between(n, top)
+    lower, upper = count_bounds(n, scores.hay, low, high, top)
+    return np.maximum(lower - spilt, 0.0), upper + scores.jumps(top)[1] + spilt
 
 
 def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[Floats, Floats]:
@@ -137,12 +161,11 @@ def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[Floats, F
     for _ in range(6):
         least, cap = _relevant(n, scores, upper)
         (jump_low,), (jump_high,) = scores.jumps(np.array([cap]))
-        capped, _ = scores.capped(n, np.array([cap]))
-        (missed,) = _missed(n, scores.hay, capped, np.array([jump_high > 0.0]))
-        (low,), (high,) = scores.between(n, np.array([cap]))
+        (missed,) = _missed(n, scores.hay, scores.capped(n, np.array([cap])).low, np.array([jump_high > 0.0]))
+        (low,), (high,), (spilt,) = scores.between(n, np.array([cap]))
         ends = mesh_bounds(n, scores.hay, low, high, SMALL * least / cap, reach)
-        before, upper = upper, min(upper, cap * ends[1] + jump_high)
-        lower = max(lower, cap * ends[0] + jump_low * (1.0 - missed))
+        before, upper = upper, min(upper, (cap * ends[1] + jump_high + spilt) * (1.0 + 4.0 * UNIT) + TINY)
+        lower = max(lower, (cap * ends[0] + jump_low * (1.0 - missed)) * (1.0 - 4.0 * UNIT))
         if upper > 0.5 * before or upper - lower <= WIDE * upper:
             break
     return np.array([lower]), np.array([upper])
@@ -157,8 +180,8 @@ def _relevant(n: int, scores: Scores, upper: float) -> tuple[float, float]:
     low, high = 0, last
     while high - low > 1:  # the least cap whose capped sum matters
         middle = (low + high) // 2
-        capped, _ = scores.capped(n, ladder[[middle]])
-        low, high = (middle, high) if ladder[middle] * chernoff(PositionSum(n, scores.hay, capped))[0] <= NEGLECTED * upper else (low, middle)
+        capped = scores.capped(n, ladder[[middle]])
+        low, high = (middle, high) if ladder[middle] * chernoff(PositionSum(n, scores.hay, capped.value))[0] <= NEGLECTED * upper else (low, middle)
     return float(ladder[low]), float(ladder[last])
 
 
@@ -175,12 +198,13 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
         if rows.size == 0:
             break
         part = scores.rows(rows)
-        capped, sizes = part.capped(n, cap[rows])
+        capped = part.capped(n, cap[rows])
         jump_low, jump_high = part.jumps(cap[rows])
-        missed = _missed(n, scores.hay, capped, cap[rows] < top[rows])
-        ends = contour_ends(PositionSum(n, scores.hay, capped), sizes, gap, care[rows], sharp[rows])
-        low, high = cap[rows] * ends.lower + jump_low * (1.0 - missed), cap[rows] * ends.upper + jump_high
-        lower[rows], upper[rows] = np.maximum(lower[rows], low * (1.0 - 2.0 * UNIT)), np.minimum(upper[rows], high * (1.0 + 2.0 * UNIT))
+        missed = _missed(n, scores.hay, capped.low, cap[rows] < top[rows])
+        ends = contour_ends(PositionSum(n, scores.hay, capped.value), capped.sizes, gap, care[rows], sharp[rows])
+        low = (cap[rows] * ends.lower + jump_low * (1.0 - missed)) * (1.0 - 4.0 * UNIT) - capped.spilt
+        high = (cap[rows] * ends.upper + jump_high + capped.spilt) * (1.0 + 4.0 * UNIT) + TINY
+        lower[rows], upper[rows] = np.maximum(lower[rows], low), np.minimum(upper[rows], high)
 
         allowed = tolerance * upper[rows]
         close = upper[rows] - lower[rows] <= allowed
@@ -206,7 +230,8 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
 
 def _first_cap(n: int, hay: Floats, values: Floats, top: Floats) -> Floats:
     """A score that alone lifts the sum from its mean to twelve deviations above the threshold, or the largest score."""
-    tame = np.clip(values / top[:, None], -float(n), 1.0)
+    with np.errstate(over="ignore"):
+        tame = np.clip(values / top[:, None], -float(n), 1.0)
     mean, deviation = -n * (tame @ hay), np.sqrt(n * (tame**2 @ hay))
     for _ in range(3):
         cap = mean + 12.0 * deviation
@@ -222,8 +247,7 @@ def _least_cap(n: int, scores: Scores, values: Floats, top: Floats, allowed: Flo
         middle = np.floor(0.5 * (low + high))
         cap = np.minimum(floor * LADDER**middle, top)
         _, jump = scores.jumps(cap)
-        capped, _ = scores.capped(n, cap)
-        enough = jump * _missed(n, scores.hay, capped, jump > allowed) <= allowed
+        enough = jump * _missed(n, scores.hay, scores.capped(n, cap).low, jump > allowed) <= allowed
         low, high = np.where(enough, low, np.minimum(middle + 1.0, high)), np.where(enough, middle, high)
     return np.asarray(np.minimum(floor * LADDER**high, top))
 
@@ -244,7 +268,7 @@ def _missed(n: int, hay: Floats, capped: Floats, asked: NDArray[np.bool_]) -> Fl
         raised = np.maximum(g, -level)
         for tilt in TILTS / level if level < 1.0 else TILTS:
             with np.errstate(over="ignore"):
-                chernoff = (n - 1) * np.log1p(np.expm1(-tilt * raised) @ hay) - tilt
+                chernoff = (n - 1) * np.log1p(np.maximum(np.expm1(-tilt * raised) @ hay, UNIT - 1.0)) - tilt
             best = np.minimum(best, fatal * (1.0 + 1e-12) + np.exp(np.minimum(chernoff + 1e-13 * (n + tilt), 0.0)))
     missed[rows] = best
     return missed
