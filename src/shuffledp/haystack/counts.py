@@ -39,7 +39,7 @@ def count_bounds(n: int, hay: Floats, low: Floats, high: Floats, unit: Floats) -
         log_masses = np.log(np.append(hay, absent if absent > 0.0 else 1.0))
         possible = slice(None) if absent > 0.0 else counts[:, -1] == 0.0
         held, ways = counts[possible], log_ways[possible]
-        size = held @ np.abs(log_masses) + ways + 1.0
+        size = held @ np.abs(log_masses) + 3.0 * gammaln(n + 1.0) + 1.0  # ways is a difference of such logarithms
         chance = ways + held @ log_masses + sign * 8.0 * UNIT * (size + hay.size + n)
         value = held[:, :-1] @ scores.T
         value += sign * UNIT * (hay.size + 2) * (held[:, :-1] @ np.abs(scores).T)
@@ -47,7 +47,9 @@ def count_bounds(n: int, hay: Floats, low: Floats, high: Floats, unit: Floats) -
             log_value = np.log(np.maximum(value, 0.0))
             log_value += log_unit + sign * 2.0 * UNIT * (np.abs(np.where(value > 0.0, log_value, 0.0)) + np.abs(log_unit))
             terms = np.exp(chance[:, None] + log_value)
-        ends.append(terms.sum(axis=0) / n * (1.0 + sign * 8.0 * UNIT * (64.0 + np.log2(len(held)))))
+        ends.append(
+            np.ascontiguousarray(terms.T).sum(axis=1) / n * (1.0 + sign * 8.0 * UNIT * (64.0 + np.log2(len(held))))
+        )  # in pairs: one by one, long sums err by more
     lost = np.any(terms < LEAST_NORMAL, axis=0) * len(terms) * LEAST  # rounding of what is hardly a float, or none
     return np.maximum(ends[0] - lost, 0.0), ends[1] + lost + LEAST
 

@@ -132,7 +132,7 @@ def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Flo
     rows = np.flatnonzero(top > SMALLEST)
     number = views(n, scores.hay.size)
     lower = np.zeros_like(upper)
-    if rows.size and number <= MANY_VIEWS and number * rows.size <= MOST_VIEWS and np.all(top[rows] < LARGEST):
+    if rows.size and number <= MANY_VIEWS and number * rows.size <= MOST_VIEWS:
         low, high = _counted(n, scores.rows(rows), top[rows])
         lower[rows], upper[rows] = low, np.minimum(upper[rows], high)
         return lower, upper
@@ -142,17 +142,19 @@ def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Flo
     wide = np.flatnonzero((upper - lower > WIDE * upper) & (top > SMALLEST) & (upper > TINIEST))
     for row in np.split(wide, wide.size) if wide.size else []:
         part = scores.rows(row)
-        few = number <= MOST_VIEWS and top[row[0]] < LARGEST
-        low, high = _counted(n, part, top[row]) if few else _meshed(n, part, float(upper[row[0]]), reach)
+        low, high = _counted(n, part, top[row]) if number <= MOST_VIEWS else _meshed(n, part, float(upper[row[0]]), reach)
         lower[row], upper[row] = np.maximum(lower[row], low), np.minimum(upper[row], high)
     return lower, upper
 
 
 def _counted(n: int, scores: Scores, top: Floats) -> tuple[Floats, Floats]:
-    """By adding up all views, in units of the largest score."""
-    low, high, spilt = scores.between(n, top)
-    lower, upper = count_bounds(n, scores.hay, low, high, top)
-    return np.maximum(lower - spilt, 0.0), upper + scores.jumps(top)[1] + spilt
+    """By adding up all views, in units of the largest score that a float can hold; what is larger still jumps."""
+    cap = np.minimum(top, LARGEST)
+    low, high, spilt = scores.between(n, cap)
+    lower, upper = count_bounds(n, scores.hay, low, high, cap)
+    jump_low, jump_high = scores.jumps(cap)
+    lower = lower + jump_low * (1.0 - _missed(n, scores.hay, scores.capped(n, cap).low, cap < top))
+    return np.maximum(lower * (1.0 - 4.0 * UNIT) - spilt, 0.0), (upper + jump_high + spilt) * (1.0 + 4.0 * UNIT)
 
 
 def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[Floats, Floats]:
