@@ -47,9 +47,7 @@ def count_bounds(n: int, hay: Floats, low: Floats, high: Floats, unit: Floats) -
             log_value = np.log(np.maximum(value, 0.0))
             log_value += log_unit + sign * 2.0 * UNIT * (np.abs(np.where(value > 0.0, log_value, 0.0)) + np.abs(log_unit))
             terms = np.exp(chance[:, None] + log_value)
-        ends.append(
-            np.ascontiguousarray(terms.T).sum(axis=1) / n * (1.0 + sign * 8.0 * UNIT * (64.0 + np.log2(len(held))))
-        )  # in pairs: one by one, long sums err by more
+        ends.append(np.ascontiguousarray(terms.T).sum(axis=1) / n * (1.0 + sign * 8.0 * UNIT * (64.0 + np.log2(len(held)))))
     lost = np.any(terms < LEAST_NORMAL, axis=0) * len(terms) * LEAST  # rounding of what is hardly a float, or none
     return np.maximum(ends[0] - lost, 0.0), ends[1] + lost + LEAST
 
