@@ -116,7 +116,7 @@ def crossing(band: Callable[[Floats, float], tuple[Floats, Floats]], delta: floa
     """Where a falling curve comes down to ``delta``, on the safe side, and nearly as close as its ends allow.
 
     ``band(epsilons, gap)`` are a lower and an upper end of the curve, which need not fall themselves. For end="upper" the result e is a point at
-    which the upper end is at most delta; for end="lower" the lower end is at least delta there, so that the true epsilon is at least e (or e = 0).
+    which the upper end is at most delta; for end="lower" the lower end exceeds delta there, so that the true epsilon is at least e (or e = 0).
     Values at rough accuracy only say where to look. The curve itself falls: where its lower end exceeds delta nothing smaller will do, and where its
     upper end is below delta nothing larger. Whatever these two do not rule out is searched.
     """
@@ -152,7 +152,7 @@ class _Search:
         """The end that counts, and note what follows from it."""
         ends = self.band(epsilons, gap)
         counts, other = ends if self.end == "lower" else ends[::-1]
-        safe = self.sign * (counts - self.delta) <= 0.0
+        safe = counts <= self.delta if self.end == "upper" else counts > self.delta  # at delta itself a curve may be flat, and met before
         hopeless = self.sign * (other - self.delta) > 0.0
         if self.end == "upper":
             self.best, self.wall = min([self.best, *epsilons[safe].tolist()]), max([self.wall, *epsilons[hopeless].tolist()])

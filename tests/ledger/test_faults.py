@@ -65,11 +65,11 @@ def test_a_release_that_somebody_overtook_is_added_up_again(tmp_path: Path, monk
         Ledger(path).spend("p", entry(), **LIMITS)
 
     def overtaken(whose: str) -> None:
-        def late(place: Path) -> object:
+        def late(place: Path, **options: bool) -> object:
             monkeypatch.setattr(spend, "held", holding)
             Ledger(path).spend(whose, entry(), **LIMITS)
             sums.clear()
-            return holding(place)
+            return holding(place, **options)
 
         monkeypatch.setattr(spend, "held", late)
 

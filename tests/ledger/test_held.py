@@ -117,7 +117,7 @@ def test_a_note_that_fails_does_not_say_that_nothing_was_released(tmp_path: Path
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         return Ledger(path).publish(1, "ab" * 32)
 
-    said = [in_child(lambda files=files: publish_with(files))[1] for files in range(taken, taken + 6)]
+    said = [in_child(lambda files=files: publish_with(files))[1] for files in (3, *range(taken, taken + 6))]  # numbers below may be free
     refusals = [each for each in said if each != "None"]
     assert refusals
     assert not any("released" in each for each in refusals)

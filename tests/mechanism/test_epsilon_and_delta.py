@@ -93,3 +93,11 @@ def test_nan_and_vanishing_ends_are_no_answer() -> None:
     assert crossing(unknown, 1e-6, 3.0, end="upper") == 3.0
     assert crossing(unknown, 1e-6, math.inf, end="upper") == math.inf
     assert crossing(unknown, 1e-6, 3.0, end="lower") == 0.0
+
+
+@pytest.mark.parametrize("share", [0.9999, 1.0, 1.0000001, 1.1])
+def test_a_curve_that_is_flat_at_delta_has_ends_in_order(share: float) -> None:
+    """With probability delta0 a report shows its input, whatever epsilon is: from there on the curve does not fall any more."""
+    lower, upper = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=1000).epsilon(delta=share * 1e-12)
+    assert lower <= upper
+    assert (upper == math.inf) == (share < 1.0)

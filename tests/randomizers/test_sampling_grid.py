@@ -59,8 +59,11 @@ def test_no_pair_of_grid_points_leaks_more_than_the_two_ends(ideal: Laplace | Ga
     law = ideal.realised
     matrix = FromMatrix([law._at(i) for i in range(5)])
     for epsilon in (0.05, 0.3):
-        ours, all_pairs = shuffle(law, n=n).delta(epsilon=epsilon), shuffle(matrix, n=n).delta(epsilon=epsilon)
-        assert ours.upper >= all_pairs.upper * (1.0 - 1e-9)
+        ours, every = shuffle(law, n=n).delta(epsilon=epsilon), shuffle(matrix, n=n)
+        all_pairs = every.delta(epsilon=epsilon)
+        # The lower numerical end of every pair's curve: both upper ends have a little numerical slack of their own.
+        at_least = max(float(curve.bounds(np.array([epsilon]))[0][0]) for curve in every.reduction.uppers)
+        assert all_pairs.upper * (1.0 - 1e-3) <= at_least <= ours.upper
         assert ours.upper <= all_pairs.upper * 1.01
         assert ours.lower <= all_pairs.upper
 
