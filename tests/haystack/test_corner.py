@@ -87,7 +87,14 @@ def test_little_noise_and_large_epsilons_agree_with_the_dataset_that_is_named() 
 
 
 @pytest.mark.parametrize(
-    "randomizer, n, epsilon", [(sdp.OUE(k=16, epsilon0=12.0), 2, 4.8), (sdp.Gaussian(sigma=0.25), 10**5, 10.0), (sdp.Gaussian(sigma=1.0), 10**6, 0.01)], ids=str
+    "randomizer, n, epsilon",
+    [
+        (sdp.OUE(k=16, epsilon0=12.0), 2, 4.8),
+        (sdp.Gaussian(sigma=0.25), 10**5, 10.0),
+        (sdp.Gaussian(sigma=1.0), 10**6, 0.01),
+        (sdp.Gaussian(sigma=0.27845735819685763), 584109, 0.06634178687430986),  # too many nodes under the first cap
+    ],
+    ids=str,
 )
 def test_ends_that_were_far_apart_are_close(randomizer: sdp.Randomizer, n: int, epsilon: float) -> None:
     reduction = reduce(randomizer, n, "shuffled")

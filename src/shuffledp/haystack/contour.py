@@ -69,9 +69,10 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
     ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
     with np.errstate(under="ignore"):
         crude = 1.01 * np.exp(np.minimum(ceiling + _drift(law, line.c, sizes), 700.0)) + 1e-322
-    ends = np.stack([np.zeros_like(crude), crude, np.zeros_like(crude), np.zeros_like(crude)])
     most = MOST_NODES if gap < 1e-4 else (1 << 22) / law.hay.size
-    worth = (line.count <= most) & (ceiling > -700.0)  # else the crude end must do, far below any delta of interest
+    visible = ceiling > -700.0  # else the crude end must do, far below any delta of interest
+    worth = visible & (line.count <= most)  # where nodes are too many all is open, as if smoothed away: another cap may do with fewer
+    ends = np.stack([np.zeros_like(crude), crude, np.where(visible, crude, 0.0), np.zeros_like(crude)])
     order = np.argsort(line.count)[::-1]
     order = order[worth[order]]
     while order.size:
