@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.files import check_new_folder, new_folder, plain_cell, replace_file, write_table
+from shuffledp.files import LONGEST, check_new_folder, new_folder, plain_cell, replace_file, write_table
 
 SLOW_WRITER = """
 import sys, time
@@ -199,6 +199,31 @@ def test_what_came_there_at_the_last_moment_is_not_replaced_unasked(tmp_path: Pa
         new_folder(target, lambda place: (place / "answer").write_text("mine"), replacing=replacing)
     assert sorted(each.name for each in target.iterdir()) == sorted({"precious", *replacing})
     assert [each.name for each in tmp_path.iterdir()] == ["result"]
+
+
+def test_a_folder_with_the_longest_name_can_be_replaced(tmp_path: Path) -> None:
+    """The name under which it steps aside is longer still, and nobody asks for that one."""
+    path = tmp_path / ("n" * LONGEST)
+    for text in ("old", "new"):
+        new_folder(path, lambda place, text=text: (place / "a").write_text(text), replacing=("a",))  # type: ignore[misc]
+    assert [each.read_text() for each in tmp_path.rglob("a")] == ["new"]
+
+
+def test_a_folder_that_stepped_aside_comes_back_when_the_run_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result"
+    new_folder(path, lambda place: (place / "a").write_text("old"))
+    rename = os.rename
+
+    def interrupted(source: Path, target: Path) -> None:
+        if target == path and not source.name.endswith(".old.part"):
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        new_folder(path, lambda place: (place / "a").write_text("new"), replacing=("a",))
+    assert [each.read_text() for each in tmp_path.rglob("*") if each.is_file()] == ["old"]
+    assert (path / "a").exists()
 
 
 def test_only_a_folder_is_replaced(tmp_path: Path) -> None:

@@ -75,15 +75,19 @@ def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:
         if path.is_symlink() or not path.is_dir():
             raise InvalidInput(f"{str(path)!r} must be a folder to be replaced, got something else. Choose another name.")
         with unwritable(path):
-            foreign = sorted({each.name for each in path.iterdir()} - set(replacing))
-        if foreign:
-            raise InvalidInput(f"{str(path)!r} must hold nothing else to be replaced, got {foreign[0]!r} in it. Choose another name.")
+            _check_contents(path, path, replacing)
     parent = path.absolute().parent
     if not parent.is_dir():
         raise InvalidInput(f"the folder of {str(path)!r} must exist, got none. Create it first: mkdir -p {path.parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InvalidInput(f"the folder of {str(path)!r} must be writable, got one that is not. Choose another place.")
     return path
+
+
+def _check_contents(folder: Path, path: Path, replacing: Collection[str]) -> None:
+    """Refuse to replace what was at ``path``, and is ``folder`` now, if it holds anything else."""
+    if foreign := sorted({each.name for each in folder.iterdir()} - set(replacing)):
+        raise InvalidInput(f"{str(path)!r} must hold nothing else to be replaced, got {foreign[0]!r} in it. Choose another name.")
 
 
 def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collection[str] = ()) -> None:
@@ -146,13 +150,13 @@ def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # it stays ours while it is aside
     try:
         _lock(lock)
-        os.rename(path, old)
         try:
-            check_new_folder(old, replacing=replacing)
+            os.rename(path, old)
+            _check_contents(old, path, replacing)
             os.rename(temporary, path)
-        except (OSError, InvalidInput):
-            os.rename(old, path)
-            check_new_folder(path, replacing=replacing)  # the same again, said of the name that was given
+        except BaseException:  # Ctrl-C too
+            with suppress(OSError):
+                os.rename(old, path)
             raise
         _flush(path.parent)
         _remove(old)

@@ -188,6 +188,29 @@ def test_the_usual_separators_ends_of_lines_and_marks_are_understood(tmp_path: P
     assert everything(open_column(written(tmp_path, text.encode()), "a", kind="text")) == [f'x{separator}\n"y"', "z"]
 
 
+@pytest.mark.parametrize("pipe", [False, True])
+@pytest.mark.parametrize(
+    "text, column, values",
+    [
+        ('id,"Which? (yes; no; perhaps)"\n1,yes\n2,no', "Which? (yes; no; perhaps)", ["yes", "no"]),
+        ('id,"a; b; c"\n1,"x; y; z"\n', "a; b; c", ["x; y; z"]),
+        ("id,tags (a;b;c)\n1,x\n2,y", "tags (a;b;c)", ["x", "y"]),
+        ("id,yes|no|perhaps\n1,x\n", "yes|no|perhaps", ["x"]),
+        ("yes|no\nx\ny\n", "yes|no", ["x", "y"]),
+        ("id;b|c|d\n1;x\n", "b|c|d", ["x"]),
+        ('id,"a\tb\tc"\n"1\t2\t3",x\n', "a\tb\tc", ["x"]),
+        ("Pay, gross;Town;Age\n1,5;Rio;3\n2;Bern;4\n", "Town", ["Rio", "Bern"]),
+        ("id|name, first\n1|x\n", "name, first", ["x"]),
+        ("id,a;b;c\n" + "1,x\n" * 90_000, "a;b;c", ["x"] * 90_000),  # more than is looked at
+    ],
+)
+def test_marks_within_a_name_do_not_separate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, column: str, values: list[str], pipe: bool) -> None:
+    """The rows below tell what does. The first version read all of these but the bars and the decimal commas."""
+    if pipe:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert everything(open_column("-" if pipe else written(tmp_path, text.encode()), column, kind="text")) == values
+
+
 @given(
     rows=st.lists(st.tuples(*[st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)] * 3), max_size=8), which=st.integers(0, 2)
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.pipeline import Header, ReportsFile, open_reports, write_reports
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
@@ -269,3 +269,40 @@ def test_a_release_that_fails_after_it_was_paid_for_says_so(tmp_path: Path, monk
     said = run(*asked, "--ledger", tmp_path / "budget.sqlite", *LIMITS)
     said.refused("The ledger was charged before that: release 1.")
     assert releases(tmp_path / "budget.sqlite") == 1
+
+
+def test_an_interrupted_release_says_that_it_was_paid_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 100)
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stages, "write_release", interrupted)
+    asked = ("histogram", tmp_path / "people.csv", "--categories", "yes,no", "--epsilon", 1, "--delta", 1e-6, "--out", tmp_path / "result")
+    said = run(*asked)
+    assert (said.code, said.error.strip()) == (130, "")
+    said = run(*asked, "--ledger", tmp_path / "budget.sqlite", *LIMITS)
+    assert (said.code, said.error.strip()) == (130, "error: interrupted. The ledger was charged before that: release 1.")
+
+
+def test_an_error_after_a_release_was_paid_for_keeps_its_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 100)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise CertificateError("An estimate failed its check.")
+
+    monkeypatch.setattr(stages, "write_release", fail)
+    asked = ("histogram", tmp_path / "people.csv", "--categories", "yes,no", "--epsilon", 1, "--delta", 1e-6, "--out", tmp_path / "result")
+    said = run(*asked, "--ledger", tmp_path / "budget.sqlite", *LIMITS)
+    assert (said.code, said.error.strip()) == (1, "error: An estimate failed its check. The ledger was charged before that: release 1.")
+
+
+def test_a_release_that_stands_is_shown_although_nobody_can_say_what_else_would_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 100)
+
+    def busy(*_: Any, **__: Any) -> None:
+        raise InvalidInput("the ledger must be at rest for a moment, got others writing all the time. Try again.")
+
+    monkeypatch.setattr(Budget, "more", busy)
+    asked = ("histogram", tmp_path / "people.csv", "--categories", "yes,no", "--epsilon", 1, "--delta", 1e-6, "--out", tmp_path / "result")
+    assert "200 reports" in done(*asked, "--ledger", tmp_path / "budget.sqlite", *LIMITS).out

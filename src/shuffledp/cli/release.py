@@ -1,7 +1,10 @@
 """The commands histogram, frequency and mean: from a table to a folder with a defended answer."""
 
+import json
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +15,7 @@ from shuffledp.cli import show
 from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.randomizers import read_number
+from shuffledp.errors import InvalidInput
 from shuffledp.plots import rounded
 from shuffledp.protocols.frequency import METHODS
 
@@ -92,11 +96,25 @@ def _answer(asking: Asking, **asked: Any) -> None:
             design = settled.design(values.count, asking.promise)
         if asking.dry_run:
             return _plan(asking, settled, design, values.missing if settled.leaves_out else None)
-        with show.progress("randomizing", then="certifying and writing") as watched:
+        with _heard(as_json=keeping.as_json), show.progress("randomizing", then="certifying and writing") as watched:
             made = release(settled, values, design, keeping.folder(), budget=asking.budget, force=keeping.force, tick=watched(values.count, lambda: None))
-        with show.patiently("composing the budget"):
-            more = None if asking.budget is None else asking.budget.more(design)
+        more = None
+        if asking.budget is not None:
+            with show.patiently("composing the budget"), suppress(InvalidInput):  # the release stands, whatever becomes of this
+                more = asking.budget.more(design)
     return show_release(made, as_json=keeping.as_json, more=more)
+
+
+@contextmanager
+def _heard(*, as_json: bool) -> Iterator[None]:
+    """What is to be said after Ctrl-C, if anything; the parser would keep it to itself."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        words = f"interrupted. {error}"
+        if error.args:
+            print(json.dumps({"error": words, "exit": 130}) if as_json else f"error: {words}", file=sys.stderr)
+        raise
 
 
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:

@@ -33,6 +33,8 @@ ROWS = 1 << 20  # of a batch
 BLOCK = 1 << 24  # bytes of CSV that are parsed at once
 LONGEST_HEADER = 1 << 20
 SEPARATORS = ",\t;|"
+BAR = "|"  # which may also stand in the name of a single column
+AHEAD, ROWS_AHEAD = 1 << 18, 100  # bytes and rows below a header that are looked at
 GZIP, ARROW_STREAM = b"\x1f\x8b", b"\xff\xff\xff\xff"
 CODED = pa.dictionary(pa.int32(), pa.string())
 FLAT_TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
@@ -163,7 +165,7 @@ class _Csv(Table):
                 line += more
         try:
             text = line.decode("utf-8-sig")
-            separator = max(SEPARATORS, key=lambda mark: _fields(text, mark))
+            separator = self._separator_of(text)
             found = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
         except (UnicodeDecodeError, csv.Error):
             pass
@@ -173,6 +175,24 @@ class _Csv(Table):
                 f"Save the table as CSV in UTF-8, or say how it is written, for example --encoding {_likely(line)}."
             )
         return found[0], separator
+
+    def _separator_of(self, header: str) -> str:
+        """What separates the fields; where a header can be read in several ways, the rows below it tell, and then how many names it would hold."""
+        marks = [mark for mark in SEPARATORS if mark in header] or [SEPARATORS[0]]
+        if marks == [BAR]:
+            marks.append(SEPARATORS[0])
+        if len(marks) == 1:
+            return marks[0]
+        with readable(self.title, "CSV file"):
+            ahead = self._stream.read(AHEAD)
+        self._stream = io.BufferedReader(_Again(ahead, self._stream), 1 << 20)
+        below = ahead.decode("utf-8", "replace")
+
+        def likely(mark: str) -> tuple[float, bool, int]:
+            fields, widths = _fields(header, mark), _widths(below, mark, whole=len(ahead) < AHEAD)
+            return widths.count(fields) / max(1, len(widths)), _well_quoted(header, mark), fields
+
+        return max(marks, key=likely)
 
     @contextmanager
     def _clear(self, name: str, ragged: list[Any]) -> Iterator[None]:
@@ -382,6 +402,25 @@ def _fields(header: str, separator: str) -> int:
     except csv.Error:
         return 0
     return len(rows[0]) if len(rows) == 1 else 0
+
+
+def _widths(text: str, separator: str, *, whole: bool) -> list[int]:
+    """How many fields each of the first rows has; unless the text is ``whole``, its last row may be a part of one."""
+    widths = list[int]()
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+            widths += [len(row)] if row else []
+            if len(widths) > ROWS_AHEAD:
+                return widths
+    except csv.Error:
+        return widths
+    return widths if whole else widths[:-1]
+
+
+def _well_quoted(line: str, separator: str) -> bool:
+    """Whether quotes stand around whole fields only."""
+    field = f'(?:"(?:[^"]|"")*"|[^"{separator}]*)'
+    return re.fullmatch(f"{field}(?:[{separator}]{field})*", line.rstrip("\r\n")) is not None
 
 
 def _likely(line: bytes) -> str:

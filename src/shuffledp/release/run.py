@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from shuffledp.canonical import digest_of
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.files import check_new_file
 from shuffledp.pipeline import (
     AS_WRITTEN,
@@ -95,11 +95,13 @@ def release(
 
 @contextmanager
 def _charged(spent: Spent | None) -> Iterator[None]:
-    """Whatever goes wrong after the budget was spent says that it was."""
+    """Whatever goes wrong after the budget was spent says that it was, Ctrl-C too; it stays the error that it is."""
     try:
         yield
-    except InvalidInput as error:
-        raise InvalidInput(f"{error} The ledger was charged before that: release {spent.receipt.id}." if spent else str(error)) from error
+    except (InvalidInput, CertificateError, KeyboardInterrupt) as error:
+        if spent is not None:
+            error.args = (f"{error} The ledger was charged before that: release {spent.receipt.id}.".strip(),)
+        raise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
