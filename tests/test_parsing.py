@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from shuffledp.cli import app
+from shuffledp.cli.listing import app, load
 from tests.release.people import PROMISE, done, run
 
 EPSILON = ("epsilon", "--randomizer", "krr", "--k", 16, "--epsilon0", 4, "--n", 10000, "--delta", 1e-6)
@@ -45,6 +45,7 @@ def test_that_holds_for_every_command(tmp_path: Path) -> None:
 
 def test_help_never_wraps_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "50")
+    load(None)
     for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
         examples = [line for line in (command.epilog or "").split("\n") if line.startswith("shuffledp ")]
         shown = done(name, "--help").out.split("\n")

@@ -75,7 +75,7 @@ BEFORE: list[tuple[Any, dict[str, Any], float]] = [  # what the search by halvin
 ]
 
 
-@pytest.mark.parametrize("family, how, before", BEFORE, ids=str)
+@pytest.mark.parametrize("family, how, before", BEFORE, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_what_was_found_before_is_found_still(family: Any, how: dict[str, Any], before: float) -> None:
     found = sdp.calibrate(family, **how, **TARGET)
     if found.unknown == "n":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -28,12 +29,12 @@ def batch_rows(row_bytes: int) -> int:
     return max(1, min(BLOCK, BATCH_BYTES // row_bytes))
 
 
-class Closing:
+class Closing(ABC):
     """What holds memory and disk until it is closed, or left as a context."""
 
+    @abstractmethod
     def close(self) -> None:
         """Give memory and disk back."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
