@@ -306,3 +306,20 @@ def test_a_release_that_stands_is_shown_although_nobody_can_say_what_else_would_
     monkeypatch.setattr(Budget, "more", busy)
     asked = ("histogram", tmp_path / "people.csv", "--categories", "yes,no", "--epsilon", 1, "--delta", 1e-6, "--out", tmp_path / "result")
     assert "200 reports" in done(*asked, "--ledger", tmp_path / "budget.sqlite", *LIMITS).out
+
+
+def test_what_another_run_put_there_meanwhile_is_not_replaced_and_costs_nothing(tmp_path: Path, settled: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, budget = reports(tmp_path / "first", settled, honest(995)), Budget(tmp_path / "budget.sqlite", "people", 2.0, 1e-6)
+    spend = Budget.spend
+
+    def slow(*arguments: Any, **named: Any) -> Spent:
+        (tmp_path / "out").write_text("theirs")
+        return spend(*arguments, **named)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(Budget, "spend", slow)
+        with pytest.raises(InvalidInput, match="must not exist yet"):
+            stages.shuffle([first], tmp_path / "out", budget=budget)
+    assert (tmp_path / "out").read_text() == "theirs"
+    stages.shuffle([first], tmp_path / "other", budget=budget)
+    assert releases(tmp_path / "budget.sqlite") == 1

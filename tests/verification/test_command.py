@@ -42,3 +42,9 @@ def test_what_is_no_report_is_one_line_and_exit_code_2(content: bytes | None, tm
     assert told.err.startswith("error: ")
     assert told.err.count("\n") == 1
     assert main(["verify", str(tmp_path)]) == 2
+
+
+def test_a_device_without_an_end_is_no_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("shuffledp.cli.verify.LARGEST", 1000)
+    assert main(["verify", "/dev/zero"]) == 2
+    assert "must be a report, got a file of more than 1000 bytes" in capsys.readouterr().err

@@ -90,9 +90,11 @@ def _read(file: Path) -> str:
     if file.is_dir():
         raise InvalidInput(f"{str(file)!r} must be a report, got a folder. Try {str(file / 'report.html')!r}.")
     try:
-        if file.stat().st_size > LARGEST:
-            raise InvalidInput(f"{str(file)!r} must be a report, got a file of {file.stat().st_size} bytes. {remedy}")
-        return file.read_bytes().decode("utf-8")
+        with file.open("rb") as opened:
+            text = opened.read(LARGEST + 1)  # a device has no size, and no end
+        if len(text) > LARGEST:
+            raise InvalidInput(f"{str(file)!r} must be a report, got a file of more than {LARGEST} bytes. {remedy}")
+        return text.decode("utf-8")
     except OSError as error:
         raise InvalidInput(f"{str(file)!r} must be readable, got: {error.strerror or error}. {remedy}") from None
     except UnicodeDecodeError:

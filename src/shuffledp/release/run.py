@@ -211,6 +211,7 @@ def shuffle(
         spent = None if budget is None else budget.spend(settled, f"{settled.task}, shuffled", batches=batches, held_back=True)
 
     def begin() -> None:
+        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
         if spent is not None:
             spent.begin()
 
