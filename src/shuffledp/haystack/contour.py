@@ -69,10 +69,11 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
     ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
     with np.errstate(under="ignore"):
         crude = 1.01 * np.exp(np.minimum(ceiling + _drift(law, line.c, sizes), 700.0)) + 1e-322
-    most = MOST_NODES if gap < 1e-4 else (1 << 22) / law.hay.size
+    rough = gap >= 1e-4
+    most = (1 << 22) / law.hay.size if rough else MOST_NODES
     visible = ceiling > -700.0  # else the crude end must do, far below any delta of interest
     worth = visible & (line.count <= most)  # where nodes are too many all is open, as if smoothed away: another cap may do with fewer
-    ends = np.stack([np.zeros_like(crude), crude, np.where(visible, crude, 0.0), np.zeros_like(crude)])
+    ends = np.stack([np.zeros_like(crude), crude, np.where(visible & (not rough), crude, 0.0), np.zeros_like(crude)])
     order = np.argsort(line.count)[::-1]
     order = order[worth[order]]
     while order.size:
@@ -125,7 +126,7 @@ class _Line:
 
     @staticmethod
     def _probes(c: Floats, width: Floats) -> tuple[list[Floats], list[Floats]]:
-        return [c * share for share in (0.02, 0.1, 0.25, 0.5, 0.75)], [np.minimum(c + k / width, LARGEST_TILT) for k in (1.0, 2.0, 4.0, 6.0, 8.0)]
+        return [c * share for share in (0.02, 0.1, 0.25, 0.5, 0.75)], [np.minimum(c + k / width, LARGEST_TILT) for k in (0.25, 1.0, 2.0, 4.0, 6.0, 8.0)]
 
     @staticmethod
     def _chernoff(law: PositionSum, a: Floats, tau: Floats) -> Floats:

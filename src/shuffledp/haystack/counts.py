@@ -52,7 +52,7 @@ def count_bounds(n: int, hay: Floats, low: Floats, high: Floats, unit: Floats) -
     return np.maximum(ends[0] - lost, 0.0), ends[1] + lost + LEAST
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _counts(n: int, classes: int) -> tuple[Floats, Floats]:
     """Every view (rows) as counts of its classes and, in the last column, of empty positions; and the log of the number of its arrangements."""
     bars = np.array(list(combinations(range(n + classes), classes)), dtype=np.int64).reshape(-1, classes)

@@ -32,6 +32,7 @@ TINIEST = 1e-200  # deltas below are nobody's question, and may stay far apart
 WIDE = 5e-4  # ends that are farther apart than that are worth another method
 SMALL, NEGLECTED = 0.02, 1e-5
 MANY_VIEWS, MOST_VIEWS = 3_000, 200_000
+MOST_COUNTS = 4_000_000  # views times classes, which are kept in memory
 TINY = 1e-322  # products below the least normal number are off by no more
 VAGUE = 1e-4  # relative to the cap: scores less certain than that
 MOST_PASSES = 10
@@ -140,9 +141,10 @@ def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Flo
     if reach == 0:
         return lower, upper
     wide = np.flatnonzero((upper - lower > WIDE * upper) & (top > SMALLEST) & (upper > TINIEST))
+    most = min(MOST_VIEWS, MOST_COUNTS / (scores.hay.size + 1))
     for row in np.split(wide, wide.size) if wide.size else []:
         part = scores.rows(row)
-        low, high = _counted(n, part, top[row]) if number <= MOST_VIEWS else _meshed(n, part, float(upper[row[0]]), reach)
+        low, high = _counted(n, part, top[row]) if number <= most else _meshed(n, part, float(upper[row[0]]), reach)
         lower[row], upper[row] = np.maximum(lower[row], low), np.minimum(upper[row], high)
     return lower, upper
 
