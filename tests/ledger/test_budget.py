@@ -31,7 +31,7 @@ def released(budget: Budget, design: Design, batches: tuple[str, ...], out: Path
         spent.begin()
 
     replace_file(out, write)
-    spent.publish(DESIGN)
+    spent.publish(DESIGN, out)
 
 
 def test_tries_that_fail_before_anything_is_seen_cost_one_release_and_block_nobody(design: Design, tmp_path: Path) -> None:

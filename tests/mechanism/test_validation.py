@@ -130,7 +130,6 @@ def test_numbers_beyond_any_meaning_are_refused_too() -> None:
         lambda: sdp.RR(epsilon0=10**400),
         lambda: sdp.shuffle(sdp.RR(epsilon0=1.0), n=10**5000),
         lambda: sdp.Gaussian(sigma=1e300),
-        lambda: sdp.FromMatrix([[0.5, 0.5], [0.5, 0.5]]),
         lambda: survey.profile([]),
         lambda: survey.profile(["a"]),
         lambda: survey.tradeoff([]),
