@@ -23,9 +23,8 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.summation import Mean
 from shuffledp.release.certificate import certificate, comparison
-from shuffledp.release.terms import CLIPPED_TO_BOUNDS
 from shuffledp.report import EDITION, FORMAT, HASHED, VERSION
-from shuffledp.report.clipping import CLIPPED, perhaps_clipped
+from shuffledp.report.clipping import CLIPPED, CLIPPED_TO_BOUNDS, perhaps_clipped
 
 __all__ = ["LEVEL", "LISTED", "cautions", "check_reports", "estimate_of", "facts_of"]
 

@@ -17,7 +17,8 @@ from shuffledp.protocols.base import ShuffledProtocol
 from shuffledp.protocols.design import Design, Task
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.summation import check_bounds
-from shuffledp.release.terms import CLIPPED_TO_BOUNDS, Categories, Promise, check_labels, check_words, name_of
+from shuffledp.release.terms import Categories, Promise, check_labels, check_words, name_of
+from shuffledp.report.clipping import CLIPPED_TO_BOUNDS
 
 __all__ = ["Question"]
 

@@ -42,8 +42,9 @@ from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.clients import check_client
 from shuffledp.release.facts import check_reports, estimate_of, facts_of
 from shuffledp.release.question import Question
-from shuffledp.release.terms import CLIPPED_TO_BOUNDS, check_words, name_of
+from shuffledp.release.terms import check_words, name_of
 from shuffledp.release.write import check_folder, holds_release, write_release
+from shuffledp.report.clipping import CLIPPED_TO_BOUNDS
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["Encoded", "Mixed", "Release", "analyse", "check_apart", "encode", "read_design", "release", "shuffle"]

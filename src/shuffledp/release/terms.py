@@ -14,10 +14,9 @@ from typing import Any
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import check_size
 
-__all__ = ["CLIPPED_TO_BOUNDS", "Categories", "Promise", "check_labels", "check_words", "name_of", "read_categories"]
+__all__ = ["Categories", "Promise", "check_labels", "check_words", "name_of", "read_categories"]
 
 LONGEST, SHOWN = 500, 60
-CLIPPED_TO_BOUNDS = "clipped to the bounds"  # what the facts say of values outside the range of a mean
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and bytes that were no text
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from shuffledp.report.words import SPACE, decimals_for, exact, fixed, level
 
-__all__ = ["CLIPPED", "NOT_THE_MEAN", "clipped", "clipping", "perhaps_clipped"]
+__all__ = ["CLIPPED", "CLIPPED_TO_BOUNDS", "NOT_THE_MEAN", "clipped", "clipping", "perhaps_clipped"]
 
 CLIPPED = "mean of the clipped values"
+CLIPPED_TO_BOUNDS = "clipped to the bounds"  # what the facts say of values outside the range of a mean
 NOT_THE_MEAN = f"This is the {CLIPPED}, not of the values themselves."
 LARGE = 0.01  # the share of people at an end from which a wider range is proposed
 

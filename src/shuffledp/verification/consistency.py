@@ -7,9 +7,10 @@ from typing import Any
 
 from shuffledp.canonical import digest_of
 from shuffledp.report import HASHED, known
+from shuffledp.report.clipping import CLIPPED_TO_BOUNDS
 from shuffledp.report.editions import since
 from shuffledp.verification.checks import Check, equal, holds, unchecked
-from shuffledp.verification.estimates import LISTED, OUTSIDE, places_of, size_of
+from shuffledp.verification.estimates import LISTED, places_of, size_of
 from shuffledp.verification.law import Law
 
 __all__ = ["check_consistency"]
@@ -100,7 +101,7 @@ def _bound(facts: dict[str, Any]) -> list[Check]:
         return []
     design, estimates, found = facts["design"], facts["estimates"], list[str]()
     if since(facts, 2) and design["task"] == "mean":
-        found = ["ends"] if facts["asked"].get("outside") in (None, OUTSIDE) else []
+        found = ["ends"] if facts["asked"].get("outside") in (None, CLIPPED_TO_BOUNDS) else []
     elif since(facts, 2):
         found = [name for name, least in (("digest", LISTED), ("together", SHORT)) if size_of(design) > least]
     said = [*(["digest"] if "digest" in facts["tally"] else []), *(name for name in ("ends", "together") if estimates.get(name, False) is not False)]

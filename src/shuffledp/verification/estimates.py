@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import norm
 
 from shuffledp.exact.lattice import UNIT, Array
+from shuffledp.report.clipping import CLIPPED, CLIPPED_TO_BOUNDS
 from shuffledp.verification.checks import Check, agree, equal, holds
 from shuffledp.verification.intervals import rare, rare_signed, score
 from shuffledp.verification.law import Law
@@ -22,7 +23,6 @@ SHARP = 1e-7  # of a standard error
 COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
 LISTED = 10_000  # rows in a report, at most
 FEW, MANY = 3, 50  # variances of votes below which the exact law is inverted instead of a normal one
-CLIPPED, OUTSIDE = "mean of the clipped values", "clipped to the bounds"  # how a mean is labelled, and what was asked for then
 ROUNDING = Fraction(1, 4)  # of a grid step, squared: every number may lie half-way between two points
 
 Limits = Callable[[float], tuple[Array, Array]]
@@ -37,7 +37,7 @@ def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
         if len(votes) != law.k:  # a stranger may write any number here, and as many points would be made
             return [holds("points of the grid", f"{len(votes)} votes", f"{law.k} points", "the design", False)]
         values, errors, limits = _mean(votes, law, Fraction(design["lower"]), Fraction(design["upper"]))
-        labels, of = [CLIPPED if "ends" in claimed and facts["asked"].get("outside") == OUTSIDE else "mean"], 1
+        labels, of = [CLIPPED if "ends" in claimed and facts["asked"].get("outside") == CLIPPED_TO_BOUNDS else "mean"], 1
     else:
         of, own = size_of(design), design["categories"] if design["task"] == "histogram" else design["domain"]
         if isinstance(own, list) and len({str(each) for each in own}) < of:
