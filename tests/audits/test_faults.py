@@ -67,7 +67,7 @@ def test_a_shuffler_that_sorts_by_the_first_byte_is_caught_where_reports_are_lon
 
 
 def test_gradient_descent_that_goes_round_instead_of_permuting_is_caught(monkeypatch):
-    training = protocols.sgd.ShuffledSGD(n=20, dimension=2, noise=1.0, delta=DELTA, batch=20)
+    training = protocols.ShuffledSGD(n=20, dimension=2, noise=1.0, delta=DELTA, batch=20)
     assert audit(training, runs=400, rng=np.random.default_rng(1)).verdict == "consistent"
     monkeypatch.setattr(
         type(training),
