@@ -17,6 +17,7 @@ SEEN = [name for name, fault in FAULTS.items() if fault.seen_by]
 UNSEEN = [name for name, fault in FAULTS.items() if not fault.seen_by]
 NEEDS_MANY = {
     "biased-swaps": {"runs": 10_000},
+    "short-seed": {"runs": 10_000},  # 2,000 trials meet again among 65,536 seeds; 400 sometimes do not
     "one-in-a-thousand": {"n": 1000, "runs": 10_000},
     "doubled": {"n": 20, "runs": 20_000},
     "unshuffled": {"runs": 10_000},
