@@ -66,7 +66,7 @@ def row_of(wing: str, modules: list[Module]) -> tuple[str, ...]:
 
 
 def loaded_with(module: str, source: Path) -> str:
-    """How many modules of ours a fresh process holds after importing one; or what went wrong."""
+    """How many modules of ours a fresh process holds after importing one; or why it cannot."""
     environment = {**os.environ, "PYTHONPATH": str(source.resolve())}
     words = [sys.executable, "-c", LOADED, f"{PACKAGE}.{module}", PACKAGE]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
@@ -136,7 +136,7 @@ def main() -> int:
     print(f"\n{len(wings)} wings, {len(modules)} files, {sum(module.lines for module in modules):,} lines")
     print(f"{len(edges)} imports between modules, {len(crossing)} of them between wings; {len(joined)} pairs of wings")
     for name in given.load:
-        print(f"importing {name} loads {loaded_with(name, given.source)} modules of ours")
+        print(f"modules of ours loaded by importing {name}: {loaded_with(name, given.source)}")
     return 0
 
 

@@ -26,8 +26,8 @@ MOST_RATIO = 1.05
 IMPORTS = {
     "the package": ("shuffledp",),
     "a design": ("shuffledp.protocols.design",),
-    "the clients' side": ("shuffledp.collection.client", "shuffledp.release.run"),
-    "the page": ("shuffledp.collection.page.page", "shuffledp.collection.page", "shuffledp.report.page"),
+    "the clients' side": ("shuffledp.collection.client", "shuffledp.collection.release.stages", "shuffledp.release.run"),
+    "the page": ("shuffledp.collection.page.document", "shuffledp.report.page"),
     "the oracle": ("shuffledp.collection.verify.oracle", "shuffledp.verification.oracle"),
 }
 KNOWN = """
