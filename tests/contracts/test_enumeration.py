@@ -13,8 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
+from shuffledp._types import Floats
 from shuffledp.literature.exact import enumeration, matrices
-from shuffledp.randomizers import Floats, Randomizer
+from shuffledp.randomizers import Randomizer
 from tests.contracts.enclosure import (
     ABSOLUTE,
     SHARES,

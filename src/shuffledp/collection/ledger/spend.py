@@ -451,7 +451,7 @@ def _refusal(owner: Population, earlier: list[Mechanism], entry: Entry) -> OverL
     """
     delta = owner.limit_delta
     spent = _spent(owner, composed(earlier)).upper if earlier else 0.0
-    would = composed([*earlier, *entry.mechanisms]).epsilon(delta=delta).upper
+    would = composed([*earlier, *entry.mechanisms]).epsilon_at_most(delta=delta)
     fitting = largest(earlier, entry, limit_epsilon=owner.limit_epsilon, limit_delta=delta)
     if fitting is None:
         remedy = "Nothing of this kind fits any more"

@@ -117,11 +117,8 @@ def _total(claimed: dict[str, Any], releases: list[Release]) -> Check:
     """What all releases up to this one cost at least, by the accounting, as `shuffledp ledger
     check` composes them.
     """
-    least = (
-        composed(part for release in releases for part in release.entry.mechanisms)
-        .epsilon(delta=claimed["limit"]["delta"])
-        .lower
-    )
+    total = composed(part for release in releases for part in release.entry.mechanisms)
+    least = total.epsilon_at_least(delta=claimed["limit"]["delta"])
     upper = float(claimed["total"]["upper"])
     return holds(
         "total in the ledger",
