@@ -35,11 +35,13 @@ if TYPE_CHECKING:
         RAPPOR,
         RR,
         AnyLDP,
+        FiniteRandomizer,
         FromMatrix,
         Gaussian,
         Hadamard,
         Laplace,
         LocalHash,
+        Randomizer,
         SubsetSelection,
         Unary,
     )
@@ -64,6 +66,7 @@ __all__ = [
     "Comparison",
     "DoesNotApply",
     "Estimate",
+    "FiniteRandomizer",
     "Frequency",
     "FromMatrix",
     "Gaussian",
@@ -75,6 +78,7 @@ __all__ = [
     "LocalHistogram",
     "LocalMean",
     "Mean",
+    "Randomizer",
     "ShuffledSGD",
     "ShuffledpError",
     "StatisticalQuery",
@@ -127,7 +131,7 @@ HOMES = {
             "Laplace",
             "LocalHash",
         ),
-        *("SubsetSelection", "Unary"),
+        *("FiniteRandomizer", "Randomizer", "SubsetSelection", "Unary"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

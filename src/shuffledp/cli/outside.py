@@ -17,7 +17,7 @@ def bounds_in(path: Path) -> list[Published]:
         raise InvalidInput(f"--also must name a Python file, got {str(path)!r}. Check the name.")
     try:
         names = runpy.run_path(str(path))
-    except Exception as error:  # whatever a stranger's file may raise
+    except (Exception, SystemExit) as error:  # whatever a stranger's file may raise
         reason = str(error).partition("\n")[0][:200]
         raise InvalidInput(
             f"--also must name a Python file that runs, got {type(error).__name__} in {str(path)!r}: {reason}. "
