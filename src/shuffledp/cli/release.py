@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +20,7 @@ from shuffledp.protocols.frequency import METHODS
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.record import Record
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.release.stages import Release
     from shuffledp.protocols.design import Design
@@ -184,7 +185,12 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         certified = certificate(design)
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
-    facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
+    facts = {
+        "asked": question.asked().as_json(),
+        "design": design.as_json(),
+        "certificate": certified.as_json(),
+        "comparison": [each.as_json() for each in errors],
+    }
     cost = {"reports": design.facts["n"], "missing": missing, "bits": design.protocol.bits}
     worst = worst_error(design.protocol)
     if asking.keeping.as_json:
@@ -200,16 +206,16 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         [
             (
                 "epsilon",
-                rounded(certified["epsilon"]["upper"], up=True),
+                rounded(certified.epsilon.upper, up=True),
                 f"at most, at delta = {show.exactly(design.facts['delta'])}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
             ("bits", f"{design.protocol.bits}", "in a report"),
             *(
                 (
-                    ("error" if each["trust"] == "shuffler" else ""),
-                    f"{each['stderr']:.4g}",
-                    f"standard error to expect {TRUST[each['trust']]}",
+                    ("error" if each.trust == "shuffler" else ""),
+                    f"{each.stderr:.4g}",
+                    f"standard error to expect {TRUST[each.trust]}",
                 )
                 for each in errors
             ),
@@ -219,7 +225,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 else []
             ),
         ],
-        [f"Proof: {certified['method']}."],
+        [f"Proof: {certified.method}."],
     )
     if question.clip:
         show.warnings([TO_BE_CLIPPED])
@@ -244,56 +250,56 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     """
     from shuffledp.collection.release.write import FILES
 
-    facts = made.facts
+    record = made.record
     if as_json:
-        return show.as_json({**facts, "out": str(made.folder)} | ({} if more is None else {"more": more}))
-    certified, counted = facts["certificate"]["epsilon"], facts["counted"]
-    missing = f", {counted['missing']:,} values missing" if counted["missing"] else ""
-    again = f", {counted['repeated']:,} rows left out whose person has another one" if counted.get("repeated") else ""
-    show.answer(f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}{again}", [], [])
-    _show_warnings(facts)
-    _show_estimates(made.estimate, facts)
-    show.sentences([f"\n{show.meaning(certified['upper'], certified['delta'])}"])
-    rounds = facts["design"]["rounds"]
+        return show.as_json({**record.as_json(), "out": str(made.folder)} | ({} if more is None else {"more": more}))
+    certified, counted = record.certificate.epsilon, record.counted
+    missing = f", {counted.missing:,} values missing" if counted.missing else ""
+    again = f", {counted.repeated:,} rows left out whose person has another one" if counted.repeated else ""
+    show.answer(f"{record.asked.what}: {counted.reports:,} reports{missing}{again}", [], [])
+    _show_warnings(record)
+    _show_estimates(made.estimate, mean=not record.design.counts)
+    show.sentences([f"\n{show.meaning(certified.upper, certified.delta)}"])
+    rounds = record.design.rounds
     together = "" if rounds == 1 else f", for all {rounds} rounds together"
     show.sentences(
         [
-            f"Certified: epsilon is at most {rounded(certified['upper'], up=True)} at delta = "
-            f"{show.exactly(certified['delta'])}{together}."
+            f"Certified: epsilon is at most {rounded(certified.upper, up=True)} at delta = "
+            f"{show.exactly(certified.delta)}{together}."
         ]
     )
-    if facts["ledger"] is not None:
-        budget = facts["ledger"]
-        spent, limit = rounded(budget["total"]["upper"], up=True), budget["limit"]
+    if record.ledger is not None:
+        budget = record.ledger
+        spent, limit = rounded(budget.total.upper, up=True), budget.limit
         show.sentences(
             [
-                f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release "
-                f"{budget['releases']}{_more(more, 'fit')}."
+                f"Budget of {budget.population!r}: {spent} of {limit.epsilon:g} spent; this is release "
+                f"{budget.releases}{_more(more, 'fit')}."
             ]
         )
-    show.bullets(facts["notes"])
+    show.bullets(record.notes)
     print()
     return show.files(made.folder, FILES)
 
 
-def _show_warnings(facts: Mapping[str, Any]) -> None:
+def _show_warnings(record: "Record") -> None:
     """What nobody must overlook, above the numbers."""
-    from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipped, clipping
+    from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
 
-    if clipped(facts):
-        show.warnings([f"{NOT_THE_MEAN} {clipping(facts)}"])
-    if facts["asked"]["learned"]:
+    if record.estimates.clipped:
+        show.warnings([f"{NOT_THE_MEAN} {clipping(record)}"])
+    if record.asked.learned:
         show.warnings([LEARNED])
 
 
-def _show_estimates(estimate: "Estimate", facts: Mapping[str, Any]) -> None:
+def _show_estimates(estimate: "Estimate", *, mean: bool) -> None:
     """All estimates in their order, each with its own interval; of many, the largest, with
     intervals that hold for all at once.
 
     The largest of many are large by luck as well. Intervals for each by itself would miss most of
     them.
     """
-    many, mean = len(estimate.values), facts["asked"]["task"] == "mean"
+    many = len(estimate.values)
     cut = many > SHOWN
     low, high = estimate.simultaneous() if cut else estimate.interval()
     order = np.argsort(-estimate.values, kind="stable")[:SHOWN].tolist() if cut else range(many)

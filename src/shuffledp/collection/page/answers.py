@@ -167,9 +167,7 @@ def _caption(found: Estimates, shown: Sequence[int], margins: Sequence[float]) -
         else ""
     )
     largest = (
-        f"The {SHOWN} largest of {count(found.of)} estimates, the largest first. "
-        if len(shown) < found.of
-        else ""
+        f"The {SHOWN} largest of {count(found.of)} estimates, the largest first. " if len(shown) < found.of else ""
     )
     if not together(found):
         return f"{largest}Error bars are {level(found.level)} intervals, drawn to scale{thin}."
@@ -218,9 +216,7 @@ def _table(
         )
         cells.append(percent(value / reports))
         body.append(
-            element(
-                "tr", element("th", label(found.label[at]), scope="row"), [element("td", cell) for cell in cells]
-            )
+            element("tr", element("th", label(found.label[at]), scope="row"), [element("td", cell) for cell in cells])
         )
     head = element("thead", element("tr", [element("th", name, scope="col") for name in names]))
     table = element("table", head, element("tbody", join(body, "\n")))

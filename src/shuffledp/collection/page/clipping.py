@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from shuffledp.collection.page.words import SPACE, decimals_for, exact, fixed, level
 from shuffledp.collection.record import Ends, Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN
+from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_TO_BOUNDS
 
-__all__ = ["NOT_THE_MEAN", "clipping", "perhaps_clipped"]
+__all__ = ["CLIPPED", "CLIPPED_TO_BOUNDS", "NOT_THE_MEAN", "clipping", "perhaps_clipped"]
 
+CLIPPED = CLIPPED_MEAN
 NOT_THE_MEAN = f"This is the {CLIPPED_MEAN}, not of the values themselves."
 LARGE = 0.01  # the share of people at an end from which a wider range is proposed
 

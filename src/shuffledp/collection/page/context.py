@@ -93,9 +93,7 @@ def budget(record: Record) -> Markup | None:
         if ledger.record
         else None,
     ]
-    drawn = bars(
-        f"Spent: {spent}.", [Bar("Spent by all releases together", spent, total.upper)], most=limit.epsilon
-    )
+    drawn = bars(f"Spent: {spent}.", [Bar("Spent by all releases together", spent, total.upper)], most=limit.epsilon)
     return section("budget", "The budget", element("p", words), figure(drawn), keep=True)
 
 
@@ -103,7 +101,9 @@ def checking(record: Record) -> Markup:
     """How anybody can check this report."""
     notes = [element("li", label(note)) for note in record.notes]
     versions = [
-        element("span", f"{name} {words}", class_="whole") for name, words in record.made.as_json().items() if name != "when"
+        element("span", f"{name} {words}", class_="whole")
+        for name, words in record.made.as_json().items()
+        if name != "when"
     ]
     return section(
         "verify",
@@ -120,7 +120,8 @@ def checking(record: Record) -> Markup:
         details(
             "Hashes (SHA-256)",
             facts_list(
-                ((name, element("code", digest)) for name, digest in record.hashes.as_json().items()), class_="facts hashes"
+                ((name, element("code", digest)) for name, digest in record.hashes.as_json().items()),
+                class_="facts hashes",
             ),
         ),
         details("The design, as every device has it", element("pre", element("code", _design(record.design)))),

@@ -14,10 +14,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from shuffledp.collection.page.clipping import CLIPPED_TO_BOUNDS
+from shuffledp.collection.record import Asked, Record
 from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.clients import check_client
-from shuffledp.collection.release.facts import check_reports, estimate_of, facts_of
+from shuffledp.collection.release.facts import check_reports, estimate_of, record_of
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import check_words, name_of
 from shuffledp.collection.release.write import check_folder, holds_release, write_release
@@ -62,11 +62,16 @@ LEDGER = "; the ledger was charged for each"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """What was written: the facts, and the estimate with all its rows."""
+    """What was written: the record, and the estimate with all its rows."""
 
-    facts: Mapping[str, Any]
+    record: Record
     estimate: Estimate
     folder: Path
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The record as JSON."""
+        return self.record.as_json()
 
 
 def release(
@@ -276,13 +281,13 @@ def analyse(
         check_design(file, design)
     settled = design or Design.from_json(file.header.design)
     counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
-    asked = {
-        "what": f"{settled.task} of shuffled reports",
-        "title": title,
-        "source": name_of(path),
-        "column": None,
-        "learned": settled.facts["learned"],
-    }
+    asked = Asked(
+        task=settled.task,
+        what=f"{settled.task} of shuffled reports",
+        title=title,
+        source=name_of(path),
+        learned=settled.facts["learned"],
+    )
     return _written(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
 
@@ -338,27 +343,25 @@ def _written(
     counted: Tally,
     folder: Path,
     *,
-    asked: Mapping[str, object],
+    asked: Asked,
     missing: int | None,
     repeated: int | None,
     spent: Spent | None,
     force: bool,
     notes: tuple[str, ...] = (),
 ) -> Release:
-    estimate = estimate_of(
-        design, counted.votes, secure=counted.secure, clipped=asked.get("outside") == CLIPPED_TO_BOUNDS
-    )
+    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
-    facts = facts_of(
+    record = record_of(
         design,
         counted.votes,
         estimate,
         asked=asked,
         missing=missing,
         repeated=repeated,
-        ledger=None if spent is None else spent.facts(),
+        ledger=None if spent is None else spent.entry(),
     )
-    write_release(folder, facts, estimate, replace=force)
+    write_release(folder, record, estimate, replace=force)
     if spent is not None:
-        spent.publish(digest_of(facts), folder)
-    return Release(facts, estimate, folder)
+        spent.publish(digest_of(record.as_json()), folder)
+    return Release(record, estimate, folder)
