@@ -14,14 +14,13 @@ import pytest
 from shuffledp.cli import release as command
 from shuffledp.cli import show
 from shuffledp.collection.page.answers import estimates as section
-from shuffledp.collection.page.embed import embedded
+from shuffledp.collection.record import Record, embedded_json
 from shuffledp.figures.estimates import estimates_figure
 from shuffledp.protocols import Frequency, Histogram
 from shuffledp.protocols.estimate import Estimate
 from tests.collection.release.people import Said, done
 
 VALUES, PEOPLE, RUNS = 9_758, 40_000, 60
-FACTS = {"asked": {"task": "histogram"}}
 Shown = list[tuple[str, float, float]]
 
 
@@ -35,7 +34,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(show, "sentences", lambda _: None)
 
     def of(estimate: Estimate) -> tuple[str, Shown]:
-        command._show_estimates(estimate, FACTS)
+        command._show_estimates(estimate, mean=False)
         title, rows = seen.pop()
         return title, [
             (label, *(float(end.replace(",", "")) for end in interval.split(" to "))) for _, _, interval, label in rows
@@ -100,7 +99,9 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     content = b"page\n" + b"".join(b"%d\n" % (i % 3) for i in range(3000))
     said = done("frequency", "-", "--domain", 60, "--epsilon", 1, "--delta", 1e-6, "--out", folder, stdin=content)
     page = (folder / "report.html").read_text(encoding="utf-8")
-    return said, embedded(page), page
+    facts = embedded_json(page)
+    assert isinstance(facts, dict)
+    return said, facts, page
 
 
 def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
@@ -121,7 +122,7 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
 def test_a_page_of_an_earlier_version_is_shown_as_it_was(long: tuple[Said, dict[str, Any], str]) -> None:
     _, facts, _ = long
     estimates = {name: value for name, value in facts["estimates"].items() if name != "together"}
-    assert "hold for all 60 at once" not in section(facts | {"estimates": estimates})
+    assert "hold for all 60 at once" not in section(Record.from_json(facts | {"estimates": estimates}))
 
 
 def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str, Any], str]) -> None:
@@ -135,5 +136,5 @@ def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str
 def test_a_maximum_of_noise_is_not_presented_as_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(7)
     poll = Histogram(categories=range(500), n=500, epsilon0=3.0)
-    command._show_estimates(poll.analyse_counts(rng.multinomial(500, np.full(500, 1.0 / 500.0))), FACTS)
+    command._show_estimates(poll.analyse_counts(rng.multinomial(500, np.full(500, 1.0 / 500.0))), mean=False)
     assert "None of the 500 counts can be told from 0" in " ".join(capsys.readouterr().out.split())
