@@ -12,6 +12,7 @@ from shuffledp.collection.verify.counted_law import Law
 from shuffledp.collection.verify.outcomes import Check, holds, unchecked, vital
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
 
 __all__ = ["check_words"]
 
@@ -85,7 +86,7 @@ def _runs(design: dict[str, Any], law: Law) -> Check:
             "too large to be read as a client would",
         )
     try:
-        Design.from_json(design)
+        certify(Design.from_json(design))
     except InvalidInput as error:
         return holds("the design", "one that runs", str(error), "read as a client would", False)
     return holds("the design", "one that runs", "it does", "read as a client would", True)
