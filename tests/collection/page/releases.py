@@ -69,11 +69,11 @@ def _made(name: str) -> dict[str, Any]:
     design = Design.of(protocol)
     tally = protocol.tally(design.encode(values, source_of(np.random.default_rng(7))))
     asked = Asked(
-        task=design.task,
+        task=design.task.name,
         what=f"{design.task} of {column}",
         source="people.parquet",
         column=column,
-        categories=None if design.task == "mean" else f"{column}.txt",
+        categories=f"{column}.txt" if design.task.counts else None,
         missing="left out",
         outside="refused",
         learned=False,

@@ -59,7 +59,7 @@ def made_by(protocol: ShuffledProtocol, values: Any = None) -> dict[str, Any]:
         design,
         tally,
         estimate_of(design, tally),
-        asked=Asked(task=design.task, source="people.csv", column="x", learned=False),
+        asked=Asked(task=design.task.name, source="people.csv", column="x", learned=False),
         missing=3,
     )
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]

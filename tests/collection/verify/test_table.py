@@ -47,11 +47,11 @@ def large(folder: str) -> tuple[str, str]:
     votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
     votes[:3] += 30
     design = Design.of(protocol)
-    size = design.facts["law"]["size"]
+    size = design.law.parameters["size"]
     votes = _with_sum(votes, 60 * size, rng)
     tally = np.append([60], votes)
     estimate = estimate_of(design, tally)
-    asked = Asked(task=design.task, source="s", column="c", learned=False)
+    asked = Asked(task=design.task.name, source="s", column="c", learned=False)
     made = record_of(design, tally, estimate, asked=asked, missing=0)
     return json.dumps(made.as_json()), _table(estimate)
 

@@ -49,14 +49,11 @@ def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True
     """What the analyst concludes from the tally of all reports; ``clipped`` says that values
     outside the range were moved to its ends.
     """
-    reports, n = check_reports(design, _reports(design, tally)), design.facts["n"]
+    reports, n = check_reports(design, _reports(design, tally)), design.n
     notes = (
         ()
         if reports == n
-        else (
-            f"{reports} of {n} reports arrived; the certificate holds for any {design.facts['least']} or more honest "
-            f"ones",
-        )
+        else (f"{reports} of {n} reports arrived; the certificate holds for any {design.least} or more honest ones",)
     )
     estimate = design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
     return replace(estimate, labels=(CLIPPED_MEAN,)) if clipped else estimate
@@ -64,9 +61,9 @@ def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True
 
 def check_reports(design: Design, reports: int) -> int:
     """Refuse to certify fewer reports than the certificate is about."""
-    if reports < design.facts["least"]:
+    if reports < design.least:
         raise InvalidInput(
-            f"reports must be at least the {design.facts['least']} that the design promises, got {reports}. Wait for "
+            f"reports must be at least the {design.least} that the design promises, got {reports}. Wait for "
             f"more, or design for fewer."
         )
     return reports
@@ -74,14 +71,14 @@ def check_reports(design: Design, reports: int) -> int:
 
 def cautions(design: Design) -> list[str]:
     """What a careful colleague would say about a design."""
-    n, delta, error = design.facts["n"], design.facts["delta"], design.protocol.predicted_stderr()
+    n, delta, error = design.n, design.delta, design.protocol.predicted_stderr()
     said = []
     if n > 1 and delta * n >= 1.0:
         said.append(
             f"delta is not below 1/n, so it would allow one person's value to be published outright: aim for less than "
             f"{1.0 / n:.1g}"
         )
-    if error > (design.facts["upper"] - design.facts["lower"] if design.task == "mean" else n):
+    if error > design.task.scale(n):
         said.append(
             "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
             "larger epsilon, or ask more people"
@@ -136,7 +133,7 @@ def _made() -> Made:
 
 
 def _reports(design: Design, tally: NDArray[np.int64]) -> int:
-    return int(tally[0] if design.task == "frequency" else tally.sum())
+    return design.task.open(tally).reports
 
 
 def _largest(estimate: Estimate) -> NDArray[np.intp]:
@@ -148,16 +145,14 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
 
 def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> Tally:
     """What the shuffler released, as far as the listed estimates depend on it."""
-    reports = _reports(design, tally)
-    if design.task == "mean":
-        return Tally(reports=reports, votes=tuple(tally.tolist()))
-    domain = len(design.labels)
-    head, votes = tally[:-domain], tally[-domain:]
+    reports, blocks, votes = design.task.open(tally)
+    if blocks is None:
+        return Tally(reports=reports, votes=tuple(votes.tolist()))
     return Tally(
         reports=reports,
-        blocks=tuple(head[1:].tolist()),
+        blocks=tuple(blocks.tolist()),
         votes=tuple(votes[kept].tolist()),
-        digest=digest_of_votes(votes) if len(kept) < domain else None,
+        digest=digest_of_votes(votes) if len(kept) < len(votes) else None,
     )
 
 
@@ -167,7 +162,7 @@ def _estimates(
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
     value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
     return Estimates(
-        unit="mean" if design.task == "mean" else "people",
+        unit=design.task.unit,
         level=LEVEL,
         of=len(estimate.values),
         label=tuple(str(estimate.labels[place]) for place in kept.tolist()),
