@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from collections.abc import Hashable
 from fractions import Fraction
 from typing import Any, Self
 
@@ -44,6 +45,10 @@ class MixingRandomizer(SupportRandomizer):
         return self._integers()[0]
 
     @property
+    def integers(self) -> tuple[int, ...]:
+        return (self.threshold,)
+
+    @property
     def noise(self) -> Fraction:
         """t = T / 2^64, the probability that a report is drawn from the base law."""
         return Fraction(self.threshold, WORD)
@@ -51,6 +56,15 @@ class MixingRandomizer(SupportRandomizer):
     @property
     def realised(self) -> Self:
         return dataclasses.replace(self, epsilon0=max(self._integers()[1], SMALLEST_EPSILON0))  # type: ignore[type-var]
+
+    @property
+    def gentler(self) -> Hashable:
+        """Sending noise in place of some reports lowers epsilon0, as long as the base law and the
+        supports stay: k, the share, and what the law is described by.
+        """
+        facts = self.describe()
+        del facts["epsilon0"]
+        return (self.share, *sorted(facts.items()))
 
     @property
     def stray(self) -> Fraction:
