@@ -8,20 +8,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from inspect import isabstract
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.parameters import check_fields
 from shuffledp.randomizers.strength import BY_EPSILON0, Strength
 from shuffledp.sampling import Rng
 
 __all__ = ["Atoms", "End", "Floats", "Randomizer"]
-
-Floats = NDArray[np.float64]
-End = Literal["upper", "lower"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
