@@ -114,7 +114,7 @@ class Hadamard(MixingRandomizer):
 
     def count_variance(self, counts: ArrayLike) -> Floats:
         held, noise = self._check_counts(counts), float(self.noise)
-        block = np.arange(self.k) // (self.block_size - 1)
+        block = self.block_of
         near, far = noise / self.block_count + self.hit, noise / self.block_count  # how often a report votes at all
         neighbours = np.bincount(block, weights=held)[block]
         variance: Floats = (neighbours * near - held * self.hit**2 + (held.sum() - neighbours) * far) / self.hit**2
@@ -137,6 +137,10 @@ class Hadamard(MixingRandomizer):
     @property
     def blocks(self) -> int:
         return self.block_count
+
+    @property
+    def block_of(self) -> Ints:
+        return np.arange(self.k) // (self.block_size - 1)
 
     def block_counts(self, reports: NDArray[Any]) -> Ints:
         return np.bincount(reports.astype(np.intp) // self.block_size, minlength=self.block_count)

@@ -59,12 +59,12 @@ class MixingRandomizer(SupportRandomizer):
 
     @property
     def gentler(self) -> Hashable:
-        """Sending noise in place of some reports lowers epsilon0, as long as the base law and the
-        supports stay: k, the share, and what the law is described by.
+        """Sending noise in place of some reports lowers epsilon0, as long as base law and supports
+        stay: the same share, and all that is not epsilon0.
         """
-        facts = self.describe()
-        del facts["epsilon0"]
-        return (self.share, *sorted(facts.items()))
+        settled = self.settled
+        names = (each.name for each in dataclasses.fields(settled) if each.name != "epsilon0")  # type: ignore[arg-type]
+        return (self.share, *(getattr(settled, name) for name in names))
 
     @property
     def stray(self) -> Fraction:

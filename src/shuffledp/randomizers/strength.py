@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
+
 __all__ = ["BY_EPSILON0", "Strength"]
 
 
@@ -29,7 +31,7 @@ class Strength:
 BY_EPSILON0 = Strength(
     name="epsilon0",
     safe=1e-6,
-    risky=50.0,
+    risky=LARGEST_EPSILON0,
     loss=lambda epsilon0: math.log(2.0 * math.sinh(epsilon0 / 2.0)),
     value=lambda loss: 2.0 * math.asinh(math.exp(min(loss, 99.0)) / 2.0),
 )

@@ -79,6 +79,11 @@ class VotingRandomizer(Randomizer):
         """
         return 0
 
+    @property
+    def block_of(self) -> Ints:
+        """The block of each value."""
+        return np.zeros(self.k, dtype=np.int64)
+
     def block_counts(self, reports: NDArray[Any]) -> Ints:
         """How many reports fall into each block."""
         return np.zeros(0, dtype=np.int64)
