@@ -74,11 +74,12 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     assumptions = MODEL + randomizer.assumptions
     if isinstance(randomizer, AnyLDP):
         return _any(randomizer, n, adversary, assumptions)
-    if randomizer.epsilon0 == 0.0:
+    ceiling = randomizer.epsilon0 if randomizer.delta0 == 0.0 else math.inf
+    if ceiling == 0.0:
         return Reduction(SILENT, assumptions, (), (), 0.0)
     if adversary == "weak":
         view = "the analyst also learns which of the other reports depend on their senders' data, and discards them"
-        return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), randomizer.epsilon0)
+        return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), ceiling)
     if adversary == "strong":
         view = "as the weak adversary, and the analyst also learns whether the target's own report depends on its data"
         return _blanket_view(Haystack.strong, randomizer, n, STRONG, (*assumptions, view), math.inf)
@@ -89,10 +90,10 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     if table is not None and len(table) > FEW_INPUTS:
         everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
         upper = HaystackFamily("blanket", n, table.min(axis=0), table)
-        return Reduction(BLANKET, assumptions, (upper,), _leakiest(everybody, randomizer.epsilon0), randomizer.epsilon0)
+        return Reduction(BLANKET, assumptions, (upper,), _leakiest(everybody, ceiling), ceiling)
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
-    return Reduction(BLANKET, assumptions, uppers, lowers, randomizer.epsilon0)
+    return Reduction(BLANKET, assumptions, uppers, lowers, ceiling)
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:

@@ -163,7 +163,7 @@ class Randomizer(ABC):
 
     @property
     def delta0(self) -> float:
-        """The probability that one report's epsilon0 fails."""
+        """The delta of one report at epsilon0; 0 if epsilon0 bounds every log-ratio."""
         return 0.0
 
     @property
