@@ -36,16 +36,17 @@ class Spent:
         """
         self.ledger.begin(self.receipt.id)
 
-    def publish(self, digest: str, place: Path) -> None:
-        """Say that the output stands, at ``place``. What goes wrong here goes wrong too late to
-        undo anything, and is said so.
+    def publish(self, digest: str, place: Path | None) -> None:
+        """Say that the output stands, at ``place`` or in memory. What goes wrong here goes wrong
+        too late to undo anything, and is said so.
         """
         try:
             self.ledger.publish(self.receipt.id, digest)
         except InvalidInput as error:
             reason = str(error).partition(". ")[0]  # its remedy is for those who have nothing yet
+            whole = "the release" if place is None else repr(str(place))
             raise Unnoted(
-                f"{str(place)!r} is complete and was charged as release {self.receipt.id}, but the ledger must note "
+                f"{whole} is complete and was charged as release {self.receipt.id}, but the ledger must note "
                 f"that it stands, got: {reason}. "
                 "Do not ask again, which would be charged again; `shuffledp ledger show` lists this one as recorded."
             ) from None

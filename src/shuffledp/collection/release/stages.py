@@ -19,6 +19,7 @@ from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.clients import check_client
 from shuffledp.collection.release.facts import check_reports, estimate_of, facts_of
 from shuffledp.collection.release.question import Question
+from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.terms import check_words, name_of
 from shuffledp.collection.release.write import check_folder, holds_release, write_release
 from shuffledp.collection.tables import (
@@ -44,7 +45,6 @@ from shuffledp.collection.tables import (
 from shuffledp.collection.tables.shuffle import differences
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_file
@@ -60,36 +60,29 @@ REPLACED = (
 LEDGER = "; the ledger was charged for each"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
-    """What was written: the facts, and the estimate with all its rows."""
-
-    facts: Mapping[str, Any]
-    estimate: Estimate
-    folder: Path
-
-
 def release(
     question: Question,
     values: Values,
     design: Design,
-    folder: Path,
+    folder: Path | None = None,
     *,
     budget: Budget | None = None,
     force: bool = False,
     rng: Rng = None,
     tick: Tick = None,
 ) -> Release:
-    """Randomise, count and analyse ``values``, and write the result. The budget is spent before
-    anything is written.
+    """Randomise, count and analyse ``values``, and write the result into ``folder``, if there is
+    one. The budget is spent before anything is written or returned.
 
     In one process the shuffler is the counting: a multiset of reports is how often each occurs, and
     nothing else of them is kept.
     """
     check_reports(design, values.count)
-    check_folder(folder, replace=force)
-    check_apart(folder, *(() if budget is None else (budget.path,)))
-    notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
+    notes: tuple[str, ...] = ()
+    if folder is not None:
+        check_folder(folder, replace=force)
+        check_apart(folder, *(() if budget is None else (budget.path,)))
+        notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
     spent = None if budget is None else budget.spend(design, question.what)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
     with _charged(spent):
@@ -336,7 +329,7 @@ def _no_number(name: str) -> None:
 def _written(
     design: Design,
     counted: Tally,
-    folder: Path,
+    folder: Path | None,
     *,
     asked: Mapping[str, object],
     missing: int | None,
@@ -358,7 +351,8 @@ def _written(
         repeated=repeated,
         ledger=None if spent is None else spent.facts(),
     )
-    write_release(folder, facts, estimate, replace=force)
+    if folder is not None:
+        write_release(folder, facts, estimate, replace=force)
     if spent is not None:
         spent.publish(digest_of(facts), folder)
     return Release(facts, estimate, folder)
