@@ -48,8 +48,8 @@ def certified(protocol: Any, *, every: int = 1) -> tuple[Certificate, Oracle]:
     design = Design.of(protocol)
     made = certificate(design)
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
-    read = Certificate.read(json.loads(json.dumps(made)), Reading(design.facts["task"]))
-    return read, Oracle(CountedLaw.of(design.facts["law"]), design.facts["least"], design.facts["rounds"])
+    read = Certificate.read(json.loads(json.dumps(made)), Reading(design.task))
+    return read, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
 
 
 def failed(checks: list[Check]) -> set[str]:

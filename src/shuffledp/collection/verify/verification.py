@@ -79,7 +79,7 @@ def verify(
     design, law = record.design, CountedLaw.of(record.design.law)
     quick: dict[str, Part] = {
         "the page": lambda: check_page(text, record),
-        "the design": lambda: check_design(design, law),
+        "the design": lambda: check_design(record, law),
         "the consistency": lambda: check_consistency(record, law),
         "the words": lambda: check_sentences(record, law),
         "the estimates": lambda: check_estimates(record, law),
