@@ -5,16 +5,14 @@ comparison  every published bound on one mechanism
 plan        privacy against utility
 estimates   a release's estimates with error bars
 figures     which files they can be
-words       what they show, in a line
 style       colours and type sizes
 """
 
 from shuffledp.figures.bounds import comparison_figure
-from shuffledp.figures.curve import POINTS, curve_figure
+from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
 from shuffledp.figures.estimates import estimates_figure
 from shuffledp.figures.figures import FIGURE_TYPES, check_figure
 from shuffledp.figures.utility import plan_figure
-from shuffledp.figures.words import describe, parts
 
 __all__ = [
     "FIGURE_TYPES",
@@ -22,8 +20,7 @@ __all__ = [
     "check_figure",
     "comparison_figure",
     "curve_figure",
-    "describe",
+    "draw_curve",
     "estimates_figure",
-    "parts",
     "plan_figure",
 ]
