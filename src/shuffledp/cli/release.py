@@ -241,18 +241,18 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     from shuffledp.collection.release.write import FILES
 
     assert made.folder is not None
-    facts = made.facts
+    record = made.record
     if as_json:
-        return show.as_json({**facts, "out": str(made.folder)} | ({} if more is None else {"more": more}))
-    bound = facts["certificate"]["epsilon"]
-    show.answer(headline(facts), [], [])
-    if said := warned(facts):
+        return show.as_json({**record.as_json(), "out": str(made.folder)} | ({} if more is None else {"more": more}))
+    bound = record.certificate.epsilon
+    show.answer(headline(record), [], [])
+    if said := warned(record):
         show.warnings(said)
     _show_estimates(made.estimates)
-    show.sentences([f"\n{show.meaning(bound['upper'], bound['delta'])}", certified(facts)])
-    if facts["ledger"] is not None:
-        show.sentences([f"{charged(facts)}{_more(more, 'fit')}."])
-    show.bullets(facts["notes"])
+    show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
+    if record.ledger is not None:
+        show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
+    show.bullets(record.notes)
     print()
     return show.files(made.folder, FILES)
 

@@ -15,6 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from shuffledp.collection.page.clipping import CLIPPED_TO_BOUNDS
+from shuffledp.collection.record import Record
 from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.clients import check_client
 from shuffledp.collection.release.facts import check_reports, estimate_of, facts_of
@@ -355,4 +356,4 @@ def _written(
         write_release(folder, facts, estimate, replace=force)
     if spent is not None:
         spent.publish(digest_of(facts), folder)
-    return Release(facts, estimate, folder)
+    return Release(Record.from_json(facts), estimate, folder)
