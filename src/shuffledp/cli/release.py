@@ -178,7 +178,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
     facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
-    cost = {"reports": design.facts["n"], "missing": missing, "bits": design.protocol.bits}
+    cost = {"reports": design.n, "missing": missing, "bits": design.protocol.bits}
     worst = worst_error(design.protocol)
     if asking.keeping.as_json:
         return show.as_json(
@@ -189,12 +189,12 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         )
     absent = f"{missing:,} without a value" if missing is not None else "those without a value among them"
     show.answer(
-        f"{question.what}: {design.facts['n']:,} people, {absent}",
+        f"{question.what}: {design.n:,} people, {absent}",
         [
             (
                 "epsilon",
                 rounded(certified["epsilon"]["upper"], up=True),
-                f"at most, at delta = {show.exactly(design.facts['delta'])}",
+                f"at most, at delta = {show.exactly(design.delta)}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
             ("bits", f"{design.protocol.bits}", "in a report"),
@@ -224,7 +224,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 f"spent{_more(receipt.get('more'), 'would fit after it')}."
             ]
         )
-    if design.facts["learned"]:
+    if design.learned:
         from shuffledp.collection.release.sentences import LEARNED
 
         show.warnings([LEARNED])

@@ -45,7 +45,7 @@ def certified(protocol: Any, *, every: int = 1) -> tuple[dict[str, Any], Oracle]
     design = Design.of(protocol)
     made = certificate(design)
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
-    return made, Oracle(CountedLaw.of(design.facts["law"]), design.facts["least"], design.facts["rounds"])
+    return made, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
 
 
 def failed(checks: list[Check]) -> set[str]:

@@ -119,7 +119,7 @@ class Budget:
 
     def more(self, design: Design) -> int:
         """How many more rounds of a design fit within the limit."""
-        entry = entry_of(design, design.task)
+        entry = entry_of(design, design.task.name)
         return Ledger(self.path).more(
             self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
         )
@@ -127,10 +127,10 @@ class Budget:
 
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
     """One round of a design, as the ledger records it."""
-    facts, once = design.facts, _once(design)
-    epsilon = once.epsilon_at_most(delta=facts["delta"])
-    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=facts["delta"], batches=batches)
+    once = _once(design)
+    epsilon = once.epsilon_at_most(delta=design.delta)
+    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=design.delta, batches=batches)
 
 
 def _once(design: Design) -> Guarantee:
-    return shuffle(design.protocol.randomizer, n=design.facts["n"], honest=design.facts["least"])
+    return shuffle(design.protocol.randomizer, n=design.n, honest=design.least)

@@ -28,7 +28,7 @@ from shuffledp.collection.tables import (
 from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols import Frequency, Histogram, Mean
-from shuffledp.protocols.design import Design, Task
+from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import check_bounds
@@ -43,7 +43,7 @@ FEW, MOST_RARE = 10, 20  # people who hold a rare value, and how many such value
 class Question:
     """One question about one column of a table."""
 
-    task: Task
+    task: str
     source: str | Table  # a path, "-" for standard input, or a table that is open already
     column: str | None = None
     format: Any = None

@@ -46,6 +46,7 @@ from shuffledp.collection.tables import (
 from shuffledp.collection.tables.shuffle import differences
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_file
@@ -149,10 +150,10 @@ def encode(
     check_client(design, most_epsilon0)
     check_new_file(out, replace=force)
     reader: Places | Numbers
-    if design.task == "mean":
-        reader = Numbers(design.facts["lower"], design.facts["upper"], clip=clip, cleaning=cleaning)
+    if design.task.bounds is not None:
+        reader = Numbers(*design.task.bounds, clip=clip, cleaning=cleaning)
     else:
-        reader = Places(design.labels, other=design.facts["other"], missing=missing, cleaning=cleaning)
+        reader = Places(design.task.labels, other=design.task.rest, missing=missing, cleaning=cleaning)
     if column.ids is not None and column.once:
         raise InvalidInput(
             "a table with --id must be a file, which is read twice to find each person's rows, got standard input. "
@@ -227,7 +228,7 @@ def shuffle(
     if design is not None:
         for file in files:
             check_design(file, design)
-    settled, spent = design or Design.from_json(files[0].header.design), None
+    settled, spent = design or certify(Design.from_json(files[0].header.design)).design, None
 
     def spend() -> None:
         nonlocal spent
@@ -244,7 +245,7 @@ def shuffle(
             spent.begin()
 
     source, check = None if rng is None else source_of(rng), settled.protocol.randomizer.check_reports
-    least, most = settled.facts["least"], settled.facts["n"]
+    least, most = settled.least, settled.n
     done = shuffle_files(
         files, out, least=least, most=most, check=check, drop=drop, source=source, before=spend, last=begin, tick=tick
     )
@@ -268,14 +269,14 @@ def analyse(
     file = open_reports(path, stage="shuffled")
     if design is not None:
         check_design(file, design)
-    settled = design or Design.from_json(file.header.design)
+    settled = design or certify(Design.from_json(file.header.design)).design
     counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
     asked = {
         "what": f"{settled.task} of shuffled reports",
         "title": title,
         "source": name_of(path),
         "column": None,
-        "learned": settled.facts["learned"],
+        "learned": settled.learned,
     }
     return _written(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
@@ -313,7 +314,7 @@ def read_design(path: Path) -> Design:
         raise InvalidInput(
             f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp design`."
         ) from None
-    return Design.from_json(facts)
+    return certify(Design.from_json(facts)).design
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
