@@ -13,7 +13,7 @@ from shuffledp.errors import ShuffledpError
 
 __all__ = ["in_python", "spoken"]
 
-# What an option is called here, where that is not merely spelt with an underscore.
+# What an option, or the first word of a message, is called here.
 ARGUMENTS = {"id": "ids", "honest": "least"}
 SWITCHES = {"clip", "strip", "ignore-case", "learn-categories"}
 # An option, and the value that an example gives it: a word that could not be the next of the
@@ -39,7 +39,8 @@ def spoken(message: str, **names: str) -> str:
 
     def argument(found: re.Match[str]) -> str:
         option, value = found.groups()
-        name = (ARGUMENTS | names).get(option, option.replace("-", "_"))
+        plain = option.replace("-", "_")
+        name = (ARGUMENTS | names).get(plain, plain)
         if option in SWITCHES:
             return f"{name}=True" + ("" if value is None else f" {value}")
         if value is None:
@@ -49,7 +50,8 @@ def spoken(message: str, **names: str) -> str:
 
     said = OPTION.sub(argument, message)
     said = COMMAND.sub(r"sdp.\1", said)
-    return re.sub(r"^id\b", "ids", said)
+    first, _, rest = said.partition(" ")
+    return f"{ARGUMENTS.get(first, first)} {rest}".rstrip()
 
 
 @contextmanager

@@ -76,10 +76,10 @@ def histogram(
     ``learn_categories`` says that it does. Values that are not listed count as ``other``, and
     missing ones as ``missing``; without these, the first are refused and the second left out.
 
-    ``least`` of the people, a number or a share, must follow the protocol. With a ``ledger``, a
-    file, the release is charged to the budget of its ``population`` before anything is shown, or
-    refused; the first release about them sets the limits. ``ids`` names the column that says whose
-    row it is. ``rng`` is for tests: whoever knows its seed knows the noise.
+    ``least`` of the people, a number or a share such as 0.9, must follow the protocol. With a
+    ``ledger``, a file, the release is charged to the budget of its ``population`` before anything
+    is shown, or refused; the first release about them sets the limits. ``ids`` names the column
+    that says whose row it is. ``rng`` is for tests: whoever knows its seed knows the noise.
 
     >>> answers = ["tea"] * 600 + ["coffee"] * 400
     >>> drinks = histogram(
@@ -118,6 +118,7 @@ def frequency(
     limit_delta: float | None = None,
     other: str | None = None,
     missing: str | None = None,
+    learn_domain: bool = False,
     strip: bool = False,
     ignore_case: bool = False,
     na: str | Iterable[str] = (),
@@ -130,19 +131,20 @@ def frequency(
 ) -> Release:
     """How many people hold each of very many values: ``histogram`` for large domains.
 
-    ``domain`` is what ``categories`` is there, and ``method`` one of "hadamard", "hashing",
+    ``domain`` is what ``categories`` is there, ``learn_domain`` takes it from the data, and
+    ``method`` is one of "hadamard", "hashing",
     "subset" and "unary" (see ``Frequency``).
 
     >>> pages = frequency([7] * 3000 + [8] * 2000, domain=500, epsilon=1.0, delta=1e-6)
     >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
     (500, '7')
     """
-    with in_python(categories="domain"):
+    with in_python(categories="domain", learn_categories="learn_domain"):
         question = Question(
             task="frequency",
             **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
             title=title,
-            categories=_categories(domain, learn=False, other=other, missing=missing),
+            categories=_categories(domain, learn=learn_domain, other=other, missing=missing),
             method=method,
             cleaning=Cleaning(strip=strip, ignore_case=ignore_case, na=_words(na)),
         )
@@ -239,6 +241,7 @@ def _name(argument: str, given: object) -> str | None:
 
 def _categories(given: object, *, learn: bool, other: str | None, missing: str | None) -> Categories:
     """The categories as Python gives them: a list, a number, a file, or asked of the data."""
+    other, missing = (None if each is None else _text(each) for each in (other, missing))
     if isinstance(given, (str, os.PathLike)):
         return read_categories(os.fsdecode(given), learn=learn, domain=None, other=other, missing=missing)
     if isinstance(given, Integral):
@@ -277,7 +280,7 @@ def _words(na: str | Iterable[str]) -> tuple[str, ...]:
 def _promise(epsilon: float, delta: float, rounds: int, least: float | None) -> Promise:
     """What is promised. A share of the people is meant as it is written: 0.9 is nine tenths."""
     honest: Any = least
-    if isinstance(least, float) and 0.0 < least < 1.0:
+    if isinstance(least, float) and 0.0 < least <= 1.0:
         honest = Fraction(repr(least))
     return Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest)
 

@@ -99,6 +99,8 @@ def read_categories(
 def given_categories(labels: list[str], *, learn: bool, other: str | None, missing: str | None) -> Categories:
     """The categories as a list gives them, letter by letter."""
     _check_given(other, missing, categories=True, learn=learn, domain=False)
+    for label in labels:
+        check_words("a category", label)
     return Categories(_distinct(labels, "the list"), "a list", other, missing)
 
 
@@ -121,9 +123,11 @@ def name_of(path: Path) -> str:
     return os.fsencode(path.name).decode(errors="replace")
 
 
-def check_words(name: str, text: str | None) -> None:
+def check_words(name: str, text: object) -> None:
     """Refuse words of the user that a report cannot show."""
-    if text is not None and (not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text)):
+    if text is None:
+        return
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text):
         raise InvalidInput(
             f"{name} must be one line of 1 to {LONGEST} printable characters, got {_shown(text)}. Choose other words, "
             f"or leave it out."
@@ -147,7 +151,9 @@ def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
     return labels
 
 
-def _shown(text: str) -> str:
+def _shown(text: object) -> str:
+    if not isinstance(text, str):
+        return repr(text)
     return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
 
 
