@@ -30,7 +30,6 @@ from shuffledp.accounting.pld import (
 )
 from shuffledp.accounting.reductions import ADVERSARIES, Curve, Reduction, reduce
 from shuffledp.errors import InvalidInput, called_as, check_delta, check_rounds, check_users
-from shuffledp.randomizers import Gaussian
 from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
@@ -134,14 +133,15 @@ class Shuffled(Guarantee):
     def _rdp_at_most(self, order: float) -> float:
         if math.isfinite(self.ceiling):
             return renyi.divergence_at_most(lambda e: self._end("upper", e, CURVE_GAP), self.ceiling, order)
-        if isinstance(self.randomizer, Gaussian) and self.adversary != "strong":
+        alone = self.randomizer.local_rdp(order=order)
+        if alone < math.inf and self.adversary != "strong":
             local = self.randomizer.local_delta  # shuffling is post-processing, so this bounds the far tail
             curve = renyi.divergence_at_most(
                 lambda e: np.minimum(self._end("upper", e, CURVE_GAP), [local(epsilon=float(x)) for x in e]),
                 math.inf,
                 order,
             )
-            return min(curve, order / (2.0 * self.randomizer.sigma**2))  # the divergence of one report
+            return min(curve, alone)
         return math.inf
 
     @called_as("survey.explain(delta=1e-6)")

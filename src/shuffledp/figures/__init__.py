@@ -4,13 +4,14 @@ curve       delta against epsilon, with and without a shuffler
 comparison  every published bound on one mechanism
 plan        privacy against utility
 estimates   a release's estimates with error bars
+drawing     a figure that is handed back, and that a notebook shows
 figures     which files they can be
 style       colours and type sizes
 """
 
 from shuffledp.figures.bounds import comparison_figure
 from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
-from shuffledp.figures.estimates import estimates_figure
+from shuffledp.figures.estimates import draw_estimates, draw_release, estimates_figure
 from shuffledp.figures.figures import FIGURE_TYPES, check_figure
 from shuffledp.figures.utility import plan_figure
 
@@ -21,6 +22,8 @@ __all__ = [
     "comparison_figure",
     "curve_figure",
     "draw_curve",
+    "draw_estimates",
+    "draw_release",
     "estimates_figure",
     "plan_figure",
 ]

@@ -16,13 +16,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shuffledp.collection.verify.counted_law import Classes, Law
-from shuffledp.collection.verify.effort import Effort, TooMuch
+from shuffledp.collection.verify.counted_law import Classes, CountedLaw
+from shuffledp.collection.verify.limits import (
+    FEW_ROUNDS,
+    FEW_USERS,
+    FEW_VALUES,
+    MOST_KNOTS,
+    Effort,
+    TooLarge,
+    TooMuch,
+)
 from shuffledp.literature.exact import rounds_delta
 from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most
 from shuffledp.literature.exact.datasets import binary_dataset, binary_datasets
 from shuffledp.literature.exact.lattice import Array
-from shuffledp.literature.exact.summation import TooLarge, haystack_interval
+from shuffledp.literature.exact.summation import haystack_interval
 
 __all__ = ["Oracle", "Span"]
 
@@ -41,8 +49,6 @@ PER_DEVIATION, DEVIATIONS, SPARSER = (
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
 NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
-MOST_KNOTS = 1 << 14
-FEW_USERS, FEW_VALUES, FEW_ROUNDS = 7, 4, 3
 
 Tick = Callable[[int, int], None]
 Curve = Callable[[Array], tuple[Array, Array]]
@@ -62,7 +68,7 @@ class Span:
 class Oracle:
     """``users`` honest users, the target among them, report ``rounds`` times by ``law``."""
 
-    law: Law
+    law: CountedLaw
     users: int
     rounds: int
     tick: Tick | None = None
@@ -70,14 +76,10 @@ class Oracle:
     known: dict[tuple[Classes, float, float], tuple[float, float]] = field(default_factory=dict)
 
     @property
-    def binary(self) -> bool:
-        """Whether the datasets themselves are scanned."""
-        return self.law.family == "krr" and self.law.k == 2
-
-    @property
     def how(self) -> str:
         """In words."""
-        one = "binomial sums over datasets" if self.binary else "lattice sums of the blanket and of explicit datasets"
+        lattice = "lattice sums of the blanket and of explicit datasets"
+        one = "binomial sums over datasets" if self.law.binary else lattice
         return one if self.rounds == 1 else f"{one}, {self.rounds} rounds convolved"
 
     def spans(self, epsilons: Array) -> Span:
@@ -86,7 +88,7 @@ class Oracle:
         epsilons = np.minimum(epsilons, ceiling)
         if self.rounds > 1:
             return self._composed(epsilons)
-        if self.binary:
+        if self.law.binary:
             with suppress(TooLarge):  # then the blanket bounds all datasets, if less sharply
                 low, high = (
                     np.where(epsilons < ceiling, end, 0.0)
@@ -184,7 +186,7 @@ class Oracle:
         """One round: an upper curve for all pairs; both ends of one dataset that leaks much, and of
         one blanket, each in both orders unless they are alike.
         """
-        if self.binary:
+        if self.law.binary:
             total, _, _, _ = binary_datasets(self._wrong, self.users, np.zeros(1))
             _, _, _, ones = binary_datasets(
                 self._wrong, self.users, math.sqrt(2.0 * math.pi) * total

@@ -1,0 +1,41 @@
+"""What terminal and notebook say of a release, in the same sentences."""
+
+from __future__ import annotations
+
+from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
+from shuffledp.collection.record import LedgerEntry, Record
+from shuffledp.wording import exactly, rounded
+
+__all__ = ["LEARNED", "certified", "charged", "headline", "warned"]
+
+LEARNED = (
+    "The categories were learned from the data: their list says which values occur, and no guarantee covers "
+    "that. All of them are published."
+)
+
+
+def headline(record: Record) -> str:
+    """What was asked, and of how many."""
+    counted = record.counted
+    missing = f", {counted.missing:,} values missing" if counted.missing else ""
+    again = f", {counted.repeated:,} rows left out whose person has another one" if counted.repeated else ""
+    return f"{record.asked.what}: {counted.reports:,} reports{missing}{again}"
+
+
+def warned(record: Record) -> list[str]:
+    """What nobody must overlook."""
+    said = [f"{NOT_THE_MEAN} {clipping(record)}"] if record.estimates.clipped else []
+    return said + ([LEARNED] if record.asked.learned else [])
+
+
+def certified(record: Record) -> str:
+    """What is certified."""
+    bound, rounds = record.certificate.epsilon, record.design.rounds
+    together = "" if rounds == 1 else f", for all {rounds} rounds together"
+    return f"Certified: epsilon is at most {rounded(bound.upper, up=True)} at delta = {exactly(bound.delta)}{together}."
+
+
+def charged(entry: LedgerEntry) -> str:
+    """What was spent of the budget, as a sentence that may go on."""
+    spent = rounded(entry.total.upper, up=True)
+    return f"Budget of {entry.population!r}: {spent} of {entry.limit.epsilon:g} spent; this is release {entry.releases}"

@@ -1,0 +1,72 @@
+"""The design of a release: read as a client would, and its integers computed again by rules of our
+own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from shuffledp.collection.record import Designed, Record
+from shuffledp.collection.verify.check_estimates import places_of
+from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+
+__all__ = ["check_design"]
+
+VERSION = 1
+FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}  # by the method's name
+LEAST_EPSILON0, MOST_EPSILON0 = Decimal("1e-12"), Decimal(50)  # of a report that hides something, and not all
+
+
+def check_design(record: Record, law: CountedLaw) -> list[Check]:
+    """Everything that a design says of itself, but for its promise, which the oracle judges."""
+    design = record.design
+    if not record.known and (design.later or design.version > VERSION):
+        said = ", ".join(design.later) or f"version {design.version}"
+        return [vital(unchecked("the design", said, "this version does not know it")), *_check_law(design, law)]
+    broken = next(_broken(design, law), None)
+    return [
+        equal("version of the design", design.version, VERSION, "what shuffledp writes"),
+        holds("the design", "one that runs", broken or "it does", "read as a client would", broken is None),
+        *_check_law(design, law),
+    ]
+
+
+def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
+    family = "krr" if design.method is None else FAMILIES.get(design.method, "")
+    size = len(design.listed) if design.counts else law.k
+    somewhere = design.other is None or bool(places_of([str(design.other)], design))
+    digits = "the integers, as fractions; logarithm to 60 digits"
+    least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
+    return [
+        equal("the randomizer", law.family, family, "the task"),
+        equal("values that a report can name", law.k, size, "the design"),
+        holds("where other values go", design.other, "one of the labels, or nowhere", "the design", somewhere),
+        holds(
+            "epsilon0 of one report",
+            law.epsilon0,
+            f"{law.implied:.20}",
+            digits,
+            law.implied <= Decimal(law.epsilon0),
+        ),
+        equal("integers of the randomizer", _listed(law.integers), _listed(law.least_integers), least),
+    ]
+
+
+def _listed(integers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, integers))
+
+
+def _broken(design: Designed, law: CountedLaw) -> Iterator[str]:
+    """The rules of a client that a design breaks."""
+    if strange := sorted(set(design.law) ^ law.names):
+        yield f"a law with another {strange[0]}"
+    if not LEAST_EPSILON0 <= Decimal(law.epsilon0) <= MOST_EPSILON0:
+        yield f"epsilon0 = {law.epsilon0:g}"
+    try:
+        Design.from_json(design.as_json())
+    except InvalidInput as error:
+        yield str(error)

@@ -1,0 +1,130 @@
+"""The estimates of a record, column by column, against the votes they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from shuffledp.collection.record import Designed, Record
+from shuffledp.collection.record.contents import CLIPPED_MEAN
+from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
+from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.limits import LISTED
+from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
+
+__all__ = ["COLUMNS", "LOOSER", "check_estimates", "places_of", "tails_of"]
+
+COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+LEVEL = 0.95
+LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
+INVERTED = "the test that defines it, inverted by halving"
+
+
+def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
+    """Every column of the table of estimates."""
+    misshapen = _misshapen_counts(record) if record.design.counts else _misshapen_mean(record, law)
+    if misshapen is not None:
+        return [misshapen]
+    claimed, found = record.estimates, _estimated(record, law)
+    loosely = found.within + found.rounding
+    variance = "the variance of the votes, as fractions"
+    checks = [
+        equal("labels of the estimates", list(claimed.label), _labels(record), "the design"),
+        equal("how many were estimated", claimed.of, _of(record), "the design"),
+        equal("what is estimated", claimed.unit, "people" if record.design.counts else "mean", "the task"),
+        equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes"),
+        agree("estimates", claimed.value, found.values, "votes and integers, as fractions", within=found.within),
+        agree("standard errors", claimed.stderr, found.errors, variance, within=loosely),
+    ]
+    each, together = tails_of(record)
+    low, high = found.limits(each)
+    all_low, all_high = found.limits(together)
+    for what, said, limit in (
+        ("each: lower", claimed.lower, low),
+        ("each: upper", claimed.upper, high),
+        ("all together: lower", claimed.all_lower, all_low),
+        ("all together: upper", claimed.all_upper, all_high),
+    ):
+        checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
+    return [*checks, *_check_ends(record, law)]
+
+
+def tails_of(record: Record) -> tuple[float, float]:
+    """What each limit may miss by itself, and what it may miss if all are to hold at once."""
+    missed = 1.0 - record.estimates.level
+    return missed / 2.0, missed / (2.0 * _of(record))
+
+
+def places_of(labels: Sequence[str], design: Designed) -> list[int]:
+    """Where these categories stand in the design; what is none is left out."""
+    if isinstance(design.listed, range):
+        size = len(design.listed)
+        short = (label for label in labels if label.isdecimal() and len(label) <= len(str(size)))
+        return [int(label) for label in short if int(label) < size and str(int(label)) == label]
+    known = {label: place for place, label in enumerate(design.labels)}
+    return [known[label] for label in labels if label in known]
+
+
+def _of(record: Record) -> int:
+    return len(record.design.listed) if record.design.counts else 1
+
+
+def _places(record: Record) -> list[int]:
+    """The categories that are listed: of very many, only the largest are."""
+    size = len(record.design.listed)
+    return sorted(set(places_of(record.estimates.label, record.design))) if size > LISTED else list(range(size))
+
+
+def _labels(record: Record) -> list[str]:
+    design = record.design
+    if design.counts:
+        return [str(design.listed[place]) for place in _places(record)]
+    told = record.estimates.ends is not None and record.asked.clips
+    return [CLIPPED_MEAN if told else "mean"]
+
+
+def _estimated(record: Record, law: CountedLaw) -> Estimated:
+    design, tally = record.design, record.tally
+    if design.counts:
+        return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
+    return counted_mean(tally.votes, law, design.bounds)
+
+
+def _misshapen_mean(record: Record, law: CountedLaw) -> Check | None:
+    """A stranger may write any number of points, and as many would be made."""
+    votes = len(record.tally.votes)
+    if votes == law.k:
+        return None
+    return holds("points of the grid", f"{votes} votes", f"{law.k} points", "the design", False)
+
+
+def _misshapen_counts(record: Record) -> Check | None:
+    design, labels, votes = record.design, record.estimates.label, record.tally.votes
+    of = len(design.listed)
+    if not isinstance(design.listed, range) and len(set(design.labels)) < of:
+        return holds("labels of the design", f"{of} labels", "fewer that differ", "each is there once", False)
+    listed = min(of, LISTED)
+    if len(labels) == len(votes) == len(_places(record)) == listed:
+        return None
+    claimed = f"{len(labels)} for {len(votes)} votes"
+    return holds("labels of the estimates", claimed, f"{listed} distinct ones", "the design", False)
+
+
+def _check_ends(record: Record, law: CountedLaw) -> list[Check]:
+    """How many people's numbers were rounded to either end of the range of a mean."""
+    claimed, design = record.estimates.ends, record.design
+    if claimed is None:
+        return []
+    found = counted_at_ends(record.tally.votes, law)
+    low, high = found.limits(tails_of(record)[0] / 2.0)
+    lower, upper = map(Fraction, design.bounds)
+    step = float((upper - lower) / (law.k - 1))
+    how, loosely = "the votes for the ends, as fractions", LOOSER * (found.within + found.rounding)
+    return [
+        agree("a step of the grid", [claimed.step], np.array([step]), "the design", within=np.array([1e-12 * step])),
+        agree("people at the ends", claimed.value, found.values, how, within=found.within),
+        agree("people at the ends, at least", claimed.lower, low, how, within=loosely),
+        agree("people at the ends, at most", claimed.upper, high, how, within=loosely),
+    ]
