@@ -13,7 +13,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.installed-runtime  ## the whole story in a minute: plan, run, estimate, report, audit; it goes to build/demo/
-	@$(BIN)/python -m shuffledp.demo
+	@$(BIN)/python -m shuffledp.cli.demo
 
 # One BLAS thread per worker: two workers are already as many as the cores they are meant for.
 test: export MPLBACKEND := Agg

@@ -1,4 +1,5 @@
-"""``make bench``: tightness, speed, waiting, memory and throughput, as ratios measured side by side in one run.
+"""``make bench``: tightness, speed, waiting, memory and throughput, as ratios measured side by side
+in one run.
 
 Every line names its target and whether it was met; the exit code is 1 if one was missed.
 """
@@ -15,7 +16,11 @@ from benchmarks import latency, ledger, memory, pipeline, speed, throughput, tig
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
-    ("Tightness, delta = 1e-6, one round: the widest (upper - lower) / upper over n = 1e3..1e6 and epsilon0 = 0.5, 1, 2, 4", tightness.one_round),
+    (
+        "Tightness, delta = 1e-6, one round: the widest (upper - lower) / upper over n = 1e3..1e6 and epsilon0 = 0.5, "
+        "1, 2, 4",
+        tightness.one_round,
+    ),
     ("Tightness, delta = 1e-6: 16 rounds, and randomizers without a target", tightness.reported),
     ("Speed against Feldman et al. 2020, Appendix F, n = 1e6", speed.against_feldman),
     ("Speed against Koskela et al. 2021, Algorithm 1 with L = 20 and m = 1e7, n = 1e4", speed.against_koskela),
@@ -23,9 +28,15 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Waiting: one call each, nothing remembered", latency.calls),
     ("Waiting: whole commands, a fresh process each", latency.commands),
     ("Peak memory of a fresh process", memory.peaks),
-    ("Reports drawn: against np.where(rng.random(n) < p, x, rng.integers(0, k, n)), which is not secure", throughput.against_numpy),
+    (
+        "Reports drawn: against np.where(rng.random(n) < p, x, rng.integers(0, k, n)), which is not secure",
+        throughput.against_numpy,
+    ),
     ("Reports drawn: every randomizer, secure source", throughput.every_randomizer),
-    ("Files: against `select c, count(*) group by c`, which protects nobody, two threads each", pipeline.against_engines),
+    (
+        "Files: against `select c, count(*) group by c`, which protects nobody, two threads each",
+        pipeline.against_engines,
+    ),
     ("Files: the external shuffle, secure source", pipeline.external_shuffle),
     ("A ledger that is full already, CPU time", ledger.spending),
 ]
@@ -38,7 +49,9 @@ def main() -> int:
         table = Table("what", "measured", "target", "", title=title, title_justify="left")
         for result in section():
             missed += result.met is False
-            table.add_row(result.what, result.measured, result.target, {True: "met", False: "MISSED", None: ""}[result.met])
+            table.add_row(
+                result.what, result.measured, result.target, {True: "met", False: "MISSED", None: ""}[result.met]
+            )
         console.print(table)
     console.print(f"{missed} targets missed" if missed else "every target met")
     return 1 if missed else 0

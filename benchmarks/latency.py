@@ -1,6 +1,8 @@
-"""How long somebody waits: every constructor, every single answer, and whole commands, in CPU seconds, which a busy machine changes least.
+"""How long somebody waits: every constructor, every single answer, and whole commands, in CPU
+seconds, which a busy machine changes least.
 
-Beside each stands its ratio to a baseline of the same run: one certified delta, or starting Python with numpy and scipy.
+Beside each stands its ratio to a baseline of the same run: one certified delta, or starting Python
+with numpy and scipy.
 """
 
 from __future__ import annotations
@@ -17,16 +19,22 @@ from typing import Any
 
 import shuffledp as sdp
 from benchmarks.result import Result
-from shuffledp.protocols.base import calibrated
+from shuffledp.protocols.protocol import calibrated
 
 MOST, MOST_HELP = 1.0, 0.3
 TARGET: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 CALLS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("calibrate(KRR, k=16), n = 1e4", lambda: sdp.calibrate(sdp.KRR, k=16, n=10**4, **TARGET)),
     ("calibrate(KRR, k=1e4), n = 1e9", lambda: sdp.calibrate(sdp.KRR, k=10**4, n=10**9, **TARGET)),
-    ("calibrate(KRR, k=16), n = 1e6, 10,000 rounds", lambda: sdp.calibrate(sdp.KRR, k=16, n=10**6, rounds=10**4, **TARGET)),
+    (
+        "calibrate(KRR, k=16), n = 1e6, 10,000 rounds",
+        lambda: sdp.calibrate(sdp.KRR, k=16, n=10**6, rounds=10**4, **TARGET),
+    ),
     ("calibrate(KRR(16, 4)), fewest users", lambda: sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), **TARGET)),
-    ("calibrate(KRR(16, 4)), n = 1e4, most rounds", lambda: sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), n=10**4, rounds=None, **TARGET)),
+    (
+        "calibrate(KRR(16, 4)), n = 1e4, most rounds",
+        lambda: sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), n=10**4, rounds=None, **TARGET),
+    ),
     ("calibrate(AnyLDP), n = 1e5, 30 rounds", lambda: sdp.calibrate(sdp.AnyLDP, n=10**5, rounds=30, **TARGET)),
     ("calibrate(Laplace), n = 1e4", lambda: sdp.calibrate(sdp.Laplace, n=10**4, **TARGET)),
     ("calibrate(Gaussian), n = 1e4", lambda: sdp.calibrate(sdp.Gaussian, n=10**4, **TARGET)),
@@ -59,19 +67,25 @@ COMMANDS = (
 def calls() -> list[Result]:
     """One call each, with nothing remembered; beside a single certified delta of k-RR."""
     sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4).delta(epsilon=0.3)  # what is loaded or set up once
-    answer = min(_seconds(lambda: sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4).delta(epsilon=0.3)) for _ in range(5))
+    answer = min(
+        _seconds(lambda: sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4).delta(epsilon=0.3)) for _ in range(5)
+    )
     results = [Result("the baseline: delta of k-RR, k = 16, n = 1e4, both ends", f"{answer:.3f} s of CPU")]
     for what, call in (*CALLS, *REPORTED):
         calibrated.cache_clear()
         seconds = _seconds(call)
         limited = (what, call) in CALLS
         measured = f"{seconds:.3f} s of CPU, {seconds / answer:.0f} answers"
-        results.append(Result(what, measured, f"below {MOST:g} s" if limited else "", seconds < MOST if limited else None))
+        results.append(
+            Result(what, measured, f"below {MOST:g} s" if limited else "", seconds < MOST if limited else None)
+        )
     return results
 
 
 def commands() -> list[Result]:
-    """Whole processes, the best of three, files and figures included; beside Python with numpy and scipy."""
+    """Whole processes, the best of three, files and figures included; beside Python with numpy and
+    scipy.
+    """
     with tempfile.TemporaryDirectory() as folder:
         rows = "".join(f"{'yes' if i % 3 else 'no'},{20 + i}\n" for i in range(40))
         (Path(folder) / "people.csv").write_text(f"answer,age\n{rows}", encoding="utf-8")
@@ -79,7 +93,14 @@ def commands() -> list[Result]:
         results = [Result("the baseline: python -c 'import numpy, scipy.special'", f"{bare:.2f} s of CPU")]
         for what, words, most in COMMANDS:
             seconds = _process(folder, f"import sys; from shuffledp.cli import main; sys.exit(main({words.split()!r}))")
-            results.append(Result(f"shuffledp {what}", f"{seconds:.2f} s of CPU, {seconds / bare:.1f}x the baseline", f"below {most:g} s", seconds < most))
+            results.append(
+                Result(
+                    f"shuffledp {what}",
+                    f"{seconds:.2f} s of CPU, {seconds / bare:.1f}x the baseline",
+                    f"below {most:g} s",
+                    seconds < most,
+                )
+            )
     return results
 
 

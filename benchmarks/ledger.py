@@ -13,9 +13,9 @@ from pathlib import Path
 
 import shuffledp as sdp
 from benchmarks.result import Result
-from shuffledp.canonical import canonical
-from shuffledp.ledger import Entry, Ledger
-from shuffledp.ledger.seal import begun_seal, seal_of
+from shuffledp.collection.ledger import Entry, Ledger
+from shuffledp.collection.ledger.seal import begun_seal, seal_of
+from shuffledp.storage.canonical import canonical
 
 RECORDS = 10_000
 TARGET = 0.3
@@ -23,7 +23,9 @@ WHEN = "2026-01-01T00:00:00+00:00"
 
 
 def filled(path: Path, entry: Entry, records: int) -> Ledger:
-    """A ledger with so many releases of one kind, each with reports of its own, written as ``spend`` would and without adding up."""
+    """A ledger with so many releases of one kind, each with reports of its own, written as
+    ``spend`` would and without adding up.
+    """
     ledger = Ledger(path)
     last = ledger.spend("p", entry, limit_epsilon=50.0, limit_delta=1e-6).record
     (owner,) = ledger.populations()
@@ -33,7 +35,8 @@ def filled(path: Path, entry: Entry, records: int) -> Ledger:
             text = canonical(replace(entry, batches=(secrets.token_hex(16),)).as_json())
             seal = seal_of(owner, id=id, recorded=WHEN, entry=text, version="0", previous=str(last))
             connection.execute(
-                "INSERT INTO releases (id, population, recorded, entry, version, previous, record) VALUES (?, 'p', ?, ?, '0', ?, ?)",
+                "INSERT INTO releases (id, population, recorded, entry, version, previous, record) VALUES (?, 'p', ?, "
+                "?, '0', ?, ?)",
                 (id, WHEN, text, last, seal),
             )
             connection.execute("INSERT INTO begun VALUES (?, ?, ?)", (id, WHEN, begun_seal(seal, WHEN)))

@@ -1,4 +1,6 @@
-"""From a file to counted reports, beside a plain count of the same column that protects nobody; and the external shuffle."""
+"""From a file to counted reports, beside a plain count of the same column that protects nobody; and
+the external shuffle.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ import pyarrow.parquet
 
 import shuffledp as sdp
 from benchmarks.result import Result
-from shuffledp.pipeline import Header, Places, open_column, read, shuffle_files, tally, write_reports
+from shuffledp.collection.tables import Header, Places, open_column, read, shuffle_files, tally, write_reports
 
 ROWS, K, EPSILON0 = 10**8, 256, 4.0
 MOST_RATIO, MOST_MEMORY = 3.0, 1000.0
@@ -56,18 +58,32 @@ def against_engines() -> list[Result]:
                 if run() != ROWS:
                     raise AssertionError(f"{name} lost somebody")
                 best[name] = min(best[name], time.perf_counter() - start)
-        peak = subprocess.run([sys.executable, "-c", MEMORY, str(path)], capture_output=True, text=True, check=True).stdout
+        peak = subprocess.run(
+            [sys.executable, "-c", MEMORY, str(path)], capture_output=True, text=True, check=True
+        ).stdout
     ratio, megabytes = best["shuffledp"] / best["DuckDB"], float(peak) / 1024.0
     times = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in best.items())
     what = f"Parquet to counted reports, {ROWS:.0e} rows, {K} categories"
     return [
-        Result(f"{what}: against DuckDB's count", f"{ratio:.2f}x ({times})", f"at most {MOST_RATIO:g}x", ratio <= MOST_RATIO),
-        Result("the same in a fresh process: peak memory", f"{megabytes:.0f} MB", f"below {MOST_MEMORY:.0f} MB", megabytes < MOST_MEMORY),
+        Result(
+            f"{what}: against DuckDB's count",
+            f"{ratio:.2f}x ({times})",
+            f"at most {MOST_RATIO:g}x",
+            ratio <= MOST_RATIO,
+        ),
+        Result(
+            "the same in a fresh process: peak memory",
+            f"{megabytes:.0f} MB",
+            f"below {MOST_MEMORY:.0f} MB",
+            megabytes < MOST_MEMORY,
+        ),
     ]
 
 
 def external_shuffle() -> list[Result]:
-    """From a file of reports to a shuffled one, in memory and with an eighth of the memory that takes."""
+    """From a file of reports to a shuffled one, in memory and with an eighth of the memory that
+    takes.
+    """
     results = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -77,7 +93,11 @@ def external_shuffle() -> list[Result]:
             start = time.perf_counter()
             shuffle_files([folder / "in"], folder / "out", least=SHUFFLED, memory=memory)
             seconds = time.perf_counter() - start
-            results.append(Result(f"{SHUFFLED:.0e} reports of one byte, file to file, {what}", f"{SHUFFLED / seconds:.2e} reports/s"))
+            results.append(
+                Result(
+                    f"{SHUFFLED:.0e} reports of one byte, file to file, {what}", f"{SHUFFLED / seconds:.2e} reports/s"
+                )
+            )
     return results
 
 
@@ -89,7 +109,9 @@ def _skewed(path: Path) -> None:
     kind = pa.schema([("c", pa.dictionary(pa.int32(), pa.string()))])
     with pa.parquet.ParquetWriter(path, kind) as file:
         for _ in range(ROWS // part):
-            column = pa.DictionaryArray.from_arrays(guide[rng.integers(0, 1 << 16, part, dtype=np.uint16)], pa.array(LABELS))
+            column = pa.DictionaryArray.from_arrays(
+                guide[rng.integers(0, 1 << 16, part, dtype=np.uint16)], pa.array(LABELS)
+            )
             file.write_table(pa.table({"c": column}, schema=kind))
 
 
@@ -97,7 +119,12 @@ def _duckdb(path: Path) -> int:
     import duckdb
 
     with duckdb.connect(config={"threads": 2}) as connection:
-        return sum(count for _, count in connection.execute("select c, count(*) from read_parquet(?) group by c", [str(path)]).fetchall())
+        return sum(
+            count
+            for _, count in connection.execute(
+                "select c, count(*) from read_parquet(?) group by c", [str(path)]
+            ).fetchall()
+        )
 
 
 def _polars(path: Path) -> int:

@@ -9,15 +9,16 @@ import numpy as np
 
 import shuffledp as sdp
 from benchmarks.result import Result, clock
-from shuffledp.bounds import feldman
-from shuffledp.bounds.fourier import Composed, Grid, Pair
-from shuffledp.bounds.koskela_pairs import clones_pair, krr_weak_pair
-from shuffledp.guarantee import Guarantee
-from shuffledp.haystack import Haystack
-from shuffledp.profile import Envelope, meets
+from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.haystack import Haystack
+from shuffledp.literature.bounds import feldman
+from shuffledp.literature.bounds.fourier import Composed, Grid, Pair
+from shuffledp.literature.bounds.koskela_pairs import clones_pair, krr_weak_pair
 
 DELTA = 1e-6
-# Feldman's step S: the largest of a scan whose answer is within 1 % of the exact one (the paper gives no rule; smaller steps cost more).
+# Feldman's step S: the largest of a scan whose answer is within 1 % of the exact one (the paper
+# gives no rule; smaller steps cost more).
 FELDMAN = ((1.0, 1928, 18), (4.0, 402, 16))
 
 
@@ -36,12 +37,34 @@ def against_feldman() -> list[Result]:
         theirs, published = clock(lambda run=run: run(rounded=False), 1)  # type: ignore[misc]
         _, rounded = clock(run, 1)
         start = feldman.closed_form_start(n, epsilon0, DELTA)
-        _, quick = clock(lambda e=epsilon0, s=step, b=start: feldman.epsilon(n, e, DELTA, iterations=14, step=s, start=b), 3)  # type: ignore[misc]
-        what = f"epsilon0 = {epsilon0:g}: answers {ours:.6f} (ours), {theirs:.6f} (S = {step}, {theirs / ours - 1.0:+.2%})"
+        _, quick = clock(
+            lambda e=epsilon0, s=step, b=start: feldman.epsilon(n, e, DELTA, iterations=14, step=s, start=b),  # type: ignore[misc]
+            3,
+        )
+        what = (
+            f"epsilon0 = {epsilon0:g}: answers {ours:.6f} (ours), {theirs:.6f} (S = {step}, {theirs / ours - 1.0:+.2%})"
+        )
         measured = f"{published / seconds:.0f}x faster ({seconds * 1e3:.1f} ms against {published * 1e3:.0f} ms)"
-        results.append(Result(what, measured, "at least 50x, answers within 1 %", published / seconds >= 50.0 and abs(theirs / ours - 1.0) <= 0.01))
-        results.append(Result(f"epsilon0 = {epsilon0:g}: rounded outwards, which ends it sooner", f"{rounded / seconds:.1f}x ({rounded * 1e3:.1f} ms)"))
-        results.append(Result(f"epsilon0 = {epsilon0:g}: with the closed-form bracket of the authors' code", f"{quick / seconds:.1f}x ({quick * 1e3:.1f} ms)"))
+        results.append(
+            Result(
+                what,
+                measured,
+                "at least 50x, answers within 1 %",
+                published / seconds >= 50.0 and abs(theirs / ours - 1.0) <= 0.01,
+            )
+        )
+        results.append(
+            Result(
+                f"epsilon0 = {epsilon0:g}: rounded outwards, which ends it sooner",
+                f"{rounded / seconds:.1f}x ({rounded * 1e3:.1f} ms)",
+            )
+        )
+        results.append(
+            Result(
+                f"epsilon0 = {epsilon0:g}: with the closed-form bracket of the authors' code",
+                f"{quick / seconds:.1f}x ({quick * 1e3:.1f} ms)",
+            )
+        )
     return results
 
 
@@ -49,16 +72,22 @@ def as_printed(pair: Pair, rounds: int) -> float:
     """Koskela's Algorithm 1, b = D F^-1(F(D a)^nc), with complex transforms, for one round too."""
     grid = Grid(pair)
     law = np.fft.fftshift(np.fft.ifft(np.fft.fft(np.fft.fftshift(grid.masses)) ** rounds).real)
-    return Composed(law[grid.m // 2 :], grid.step, rounds * grid.infinite, weighted=pair.weighted, lower=False).epsilon(DELTA)
+    return Composed(law[grid.m // 2 :], grid.step, rounds * grid.infinite, weighted=pair.weighted, lower=False).epsilon(
+        DELTA
+    )
 
 
 def improved(pair: Pair, rounds: int) -> float:
-    """The same with the short cuts of bounds.fourier, which are ours: real transforms, and none for one round."""
+    """The same with the short cuts of bounds.fourier, which are ours: real transforms, and none for
+    one round.
+    """
     return Grid(pair).compose(rounds).epsilon(DELTA)
 
 
 def against_koskela() -> list[Result]:
-    """Clones, and the weak adversary of k-RR: as the proof has it, and repaired (theory, errata 4 and 5)."""
+    """Clones, and the weak adversary of k-RR: as the proof has it, and repaired (theory, errata 4
+    and 5).
+    """
     n, epsilon0, k, results = 10**4, 4.0, 4, []
     krr = sdp.KRR(k=k, epsilon0=epsilon0)
     weak, clones = krr_weak_pair(n, k, krr.gamma, reading="multinomial"), clones_pair(n, epsilon0)
@@ -66,31 +95,68 @@ def against_koskela() -> list[Result]:
         results += _koskela_rows("weak k-RR", lambda: sdp.shuffle(krr, n=n, adversary="weak"), weak, rounds)
         repaired = improved(krr_weak_pair(n, k, krr.gamma, reading="exact"), rounds)
         ours = sdp.shuffle(krr, n=n, adversary="weak").compose(rounds).epsilon(delta=DELTA).upper
-        results.append(Result(f"weak k-RR, {rounds} rounds: their grid on the right pair", f"{repaired:.6f}, {ours / repaired - 1.0:+.4%} for ours"))
-        results += _koskela_rows("any randomizer (theirs: clones)", lambda: sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n), clones, rounds)
+        results.append(
+            Result(
+                f"weak k-RR, {rounds} rounds: their grid on the right pair",
+                f"{repaired:.6f}, {ours / repaired - 1.0:+.4%} for ours",
+            )
+        )
+        results += _koskela_rows(
+            "any randomizer (theirs: clones)", lambda: sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n), clones, rounds
+        )
     return results
 
 
 def _koskela_rows(name: str, mechanism: Callable[[], Guarantee], pair: Pair, rounds: int) -> list[Result]:
     what = f"{name}, {rounds} rounds"
-    ours, seconds = clock(lambda: mechanism().compose(rounds).epsilon(delta=DELTA).upper, 5)  # a new mechanism every time: nothing is remembered
+    ours, seconds = clock(
+        lambda: mechanism().compose(rounds).epsilon(delta=DELTA).upper, 5
+    )  # a new mechanism every time: nothing is remembered
     theirs, published = clock(lambda: as_printed(pair, rounds), 1)
     _, quick = clock(lambda: improved(pair, rounds), 1)
-    measured = f"{published / seconds:.0f}x faster ({seconds * 1e3:.0f} ms, both ends, against {published * 1e3:.0f} ms), upper {ours:.6f} against {theirs:.6f}"
+    measured = (
+        f"{published / seconds:.0f}x faster ({seconds * 1e3:.0f} ms, both ends, against {published * 1e3:.0f} "
+        f"ms), upper {ours:.6f} against {theirs:.6f}"
+    )
     met = published / seconds >= 20.0 and ours <= theirs
-    return [Result(what, measured, "at least 20x, no looser", met), Result(f"{what}: with our short cuts", f"{quick / seconds:.0f}x ({quick * 1e3:.0f} ms)")]
+    return [
+        Result(what, measured, "at least 20x, no looser", met),
+        Result(f"{what}: with our short cuts", f"{quick / seconds:.0f}x ({quick * 1e3:.0f} ms)"),
+    ]
 
 
 def growth() -> list[Result]:
     """What more users and more rounds cost."""
     results = []
-    for name, randomizer in (("k-RR, k = 16", sdp.KRR(k=16, epsilon0=4.0)), ("any randomizer", sdp.AnyLDP(epsilon0=4.0)), ("binary RR", sdp.RR(epsilon0=1.0))):
-        (_, small), (_, large) = (clock(lambda r=randomizer, n=n: sdp.shuffle(r, n=n).epsilon(delta=1e-12), 5) for n in (10**6, 10**12))  # type: ignore[misc]
-        results.append(
-            Result(f"{name}: n = 1e12 against n = 1e6, delta = 1e-12", f"{large / small:.2f}x ({large * 1e3:.0f} ms)", "at most 3x", large <= 3.0 * small)
+    for name, randomizer in (
+        ("k-RR, k = 16", sdp.KRR(k=16, epsilon0=4.0)),
+        ("any randomizer", sdp.AnyLDP(epsilon0=4.0)),
+        ("binary RR", sdp.RR(epsilon0=1.0)),
+    ):
+        (_, small), (_, large) = (
+            clock(lambda r=randomizer, n=n: sdp.shuffle(r, n=n).epsilon(delta=1e-12), 5)  # type: ignore[misc]
+            for n in (10**6, 10**12)
         )
-        (_, few), (_, many) = (clock(lambda r=randomizer, k=k: sdp.shuffle(r, n=10**6).compose(k).epsilon(delta=DELTA), 3) for k in (10, 10_000))  # type: ignore[misc]
-        results.append(Result(f"{name}: 10,000 rounds against 10, n = 1e6", f"{many / few:.2f}x ({many * 1e3:.0f} ms)", "at most 2x", many <= 2.0 * few))
+        results.append(
+            Result(
+                f"{name}: n = 1e12 against n = 1e6, delta = 1e-12",
+                f"{large / small:.2f}x ({large * 1e3:.0f} ms)",
+                "at most 3x",
+                large <= 3.0 * small,
+            )
+        )
+        (_, few), (_, many) = (
+            clock(lambda r=randomizer, k=k: sdp.shuffle(r, n=10**6).compose(k).epsilon(delta=DELTA), 3)  # type: ignore[misc]
+            for k in (10, 10_000)
+        )
+        results.append(
+            Result(
+                f"{name}: 10,000 rounds against 10, n = 1e6",
+                f"{many / few:.2f}x ({many * 1e3:.0f} ms)",
+                "at most 2x",
+                many <= 2.0 * few,
+            )
+        )
     for name, noisy in (("Laplace(1)", sdp.Laplace(epsilon0=1.0)), ("Gaussian(1)", sdp.Gaussian(sigma=1.0))):
         _, seconds = clock(lambda r=noisy: sdp.shuffle(r, n=10**6).epsilon(delta=DELTA))  # type: ignore[misc]
         results.append(Result(f"{name}, n = 1e6", f"{seconds * 1e3:.0f} ms", "at most 1 s", seconds <= 1.0))

@@ -20,9 +20,13 @@ def gap(randomizer: Randomizer, n: int, rounds: int = 1) -> float:
     return bound.width / bound.upper
 
 
-def widest(family: Family, rounds: int = 1, users: tuple[int, ...] = USERS, local: tuple[float, ...] = LOCAL) -> tuple[float, str]:
+def widest(
+    family: Family, rounds: int = 1, users: tuple[int, ...] = USERS, local: tuple[float, ...] = LOCAL
+) -> tuple[float, str]:
     """The widest relative gap of the grid, and where it is."""
-    cases = [(gap(family(epsilon0), n, rounds), f"n = {n:.0e}, epsilon0 = {epsilon0:g}") for n in users for epsilon0 in local]
+    cases = [
+        (gap(family(epsilon0), n, rounds), f"n = {n:.0e}, epsilon0 = {epsilon0:g}") for n in users for epsilon0 in local
+    ]
     return max(cases)
 
 
@@ -36,9 +40,18 @@ def one_round() -> list[Result]:
         value, where = widest(family)
         results.append(Result(name, f"{value:.3%} at {where}", f"at most {target:.1%}", value <= target))
     value, where = widest(lambda e: sdp.AnyLDP(epsilon0=e), users=USERS[1:], local=(4.0,))
-    results.append(Result("any randomizer, epsilon0 = 4, n >= 1e4", f"{value:.3%} at {where}", "at most 2 %", value <= 0.02))
+    results.append(
+        Result("any randomizer, epsilon0 = 4, n >= 1e4", f"{value:.3%} at {where}", "at most 2 %", value <= 0.02)
+    )
     upper = sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=10**5).epsilon(delta=DELTA).upper
-    results.append(Result("any randomizer, n = 1e5, epsilon0 = 4: upper end", f"{upper:.5f} (clones: 0.1698)", "at most 0.1183", upper <= 0.1183))
+    results.append(
+        Result(
+            "any randomizer, n = 1e5, epsilon0 = 4: upper end",
+            f"{upper:.5f} (clones: 0.1698)",
+            "at most 0.1183",
+            upper <= 0.1183,
+        )
+    )
     return results
 
 
@@ -60,5 +73,7 @@ def reported() -> list[Result]:
         ("k-RR, k = 16", lambda e: sdp.KRR(k=16, epsilon0=e)),
         ("any randomizer", lambda e: sdp.AnyLDP(epsilon0=e)),
     ]
-    results += [Result(f"{name}, 16 rounds", "{:.3%} at {}".format(*widest(family, 16))) for name, family in [*many, *families]]
+    results += [
+        Result(f"{name}, 16 rounds", "{:.3%} at {}".format(*widest(family, 16))) for name, family in [*many, *families]
+    ]
     return results

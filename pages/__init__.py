@@ -1,1 +1,3 @@
-"""The pages of docs/ that are computed: ``python -m pages`` writes them, and the tests check that they are as it would."""
+"""The pages of docs/ that are computed: ``python -m pages`` writes them, and the tests check that
+they are as it would.
+"""

@@ -1,12 +1,18 @@
-"""Write the computed pages: ``python -m pages``, after ``shuffledp reproduce --all --out docs/figures``."""
+"""Write the computed pages: ``python -m pages``, after ``shuffledp reproduce --all --out
+docs/figures``.
+"""
 
 from pathlib import Path
 
 from pages import choosing, gallery
-from shuffledp.experiments import errata
+from shuffledp.papers import errata
 
 DOCS = Path("docs")
 
-for name, text in (("errata", errata.page()), ("choosing-a-bound", choosing.page()), ("gallery", gallery.page(DOCS / "figures"))):
+for name, text in (
+    ("errata", errata.page()),
+    ("choosing-a-bound", choosing.page()),
+    ("gallery", gallery.page(DOCS / "figures")),
+):
     (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     print(f"docs/{name}.md")

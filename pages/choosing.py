@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 import shuffledp as sdp
-from shuffledp.bounds import LITERATURE
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.cli.commands import side_in_words
-from shuffledp.comparison import CERTIFIED, Compared, Comparison
-from shuffledp.guarantee import Guarantee
-from shuffledp.plots import rounded
+from shuffledp.literature.bounds import LITERATURE
+from shuffledp.literature.comparison import CERTIFIED, Compared, Comparison
+from shuffledp.wording import rounded
 
 __all__ = ["page"]
 
@@ -39,7 +39,8 @@ SITUATIONS = (
     Situation(
         "One question with a few dozen answers",
         "sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)",
-        "Name the randomizer. This one is more private than the worst randomizer with its epsilon0, and a bound that does not know it pays for that.",
+        "Name the randomizer. This one is more private than the worst randomizer with its epsilon0, and a bound that "
+        "does not know it pays for that.",
     ),
     Situation(
         "A yes or no question",
@@ -49,22 +50,26 @@ SITUATIONS = (
     Situation(
         "A large domain, encoded in bits",
         "sdp.shuffle(sdp.OUE(k=1000, epsilon0=3.0), n=100_000)",
-        "This is the privacy blanket of the encoding itself, evaluated by Lemma 8 of Balle et al. The closed forms in the papers know only its epsilon0.",
+        "This is the privacy blanket of the encoding itself, evaluated by Lemma 8 of Balle et al. The closed forms in "
+        "the papers know only its epsilon0.",
     ),
     Situation(
         "Numbers between 0 and 1, with Laplace noise",
         "sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000)",
-        "The interval is wider here, because no explicit dataset is known that comes closer to the blanket; the upper end is the guarantee.",
+        "The interval is wider here, because no explicit dataset is known that comes closer to the blanket; the upper "
+        "end is the guarantee.",
     ),
     Situation(
         "Numbers between 0 and 1, with Gaussian noise",
         "sdp.shuffle(sdp.Gaussian(sigma=2.0), n=10_000)",
-        "One report has no pure epsilon0, so most papers say nothing. The answer assumes that 0 and 1 are the hardest pair (see `explain`).",
+        "One report has no pure epsilon0, so most papers say nothing. The answer assumes that 0 and 1 are the hardest "
+        "pair (see `explain`).",
     ),
     Situation(
         "A randomizer that nobody has analysed, or one that is chosen adaptively",
         "sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000)",
-        "This is the [any-randomizer theorem](theory.md#any-randomizer-chosen-adaptively-or-not). If you can write down the table of probabilities, `sdp.FromMatrix(rows)` does better.",
+        "This is the [any-randomizer theorem](theory.md#any-randomizer-chosen-adaptively-or-not). If you can write down "
+        "the table of probabilities, `sdp.FromMatrix(rows)` does better.",
     ),
     Situation(
         "Reports that are private only up to a delta0",
@@ -74,7 +79,8 @@ SITUATIONS = (
     Situation(
         "The same users every day for a month",
         "sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000).compose(30)",
-        "Compose the rounds as privacy loss distributions. Advanced composition, which knows only (epsilon, delta) of one round, loses more with every one.",
+        "Compose the rounds as privacy loss distributions. Advanced composition, which knows only (epsilon, delta) of "
+        "one round, loses more with every one.",
     ),
     Situation(
         "An analyst who learns which reports are noise (Koskela's weak adversary)",
@@ -104,7 +110,7 @@ Use another bound if
 
 - you need a formula for a proof or for the back of an envelope: Feldman et al. 2020, Thm 3.1, holds for every randomizer once n is large enough;
 - you feed a Renyi accountant: `survey.rdp(order=...)`, or Feldman's clones pair through Renyi divergences (`feldman-2020-clones-renyi`);
-- you feed another accountant of privacy losses: `shuffledp.interop.to_dp_accounting`;
+- you feed another accountant of privacy losses: `shuffledp.accounting.interop.to_dp_accounting`;
 - you are comparing with a paper: then use the paper's own bound, by its name in `shuffledp bounds`.
 
 A bound whose status is *unproven* or *invalid* is never a guarantee, however small it is. The [errata](errata.md) show what is wrong with the
@@ -148,7 +154,11 @@ def _section(situation: Situation) -> str:
 def _telling(table: Comparison) -> list[Compared]:
     """The certified ends, the three best published bounds that are proven, and the loosest."""
     certified = [row for row in table.rows if row.name == CERTIFIED]
-    published = [row for row in table.rows if row.side == "upper" and row.name not in HERE and row.name != CERTIFIED and row.status == "proven"]
+    published = [
+        row
+        for row in table.rows
+        if row.side == "upper" and row.name not in HERE and row.name != CERTIFIED and row.status == "proven"
+    ]
     chosen = [*certified, *published[:3], *published[3:][-1:]]
     return [row for row in table.rows if row in chosen]
 
@@ -156,13 +166,30 @@ def _telling(table: Comparison) -> list[Compared]:
 def _row(row: Compared) -> str:
     up = row.side == "upper"
     times = "-" if math.isnan(row.ratio) else rounded(row.ratio, up=up)
-    name = row.citation.replace("certified here", f"**certified, {side_in_words(row.side)}**") if row.name == CERTIFIED else f"`{row.name}`: {row.citation}"
+    name = (
+        row.citation.replace("certified here", f"**certified, {side_in_words(row.side)}**")
+        if row.name == CERTIFIED
+        else f"`{row.name}`: {row.citation}"
+    )
     return f"| {name} | {rounded(row.epsilon, up=up)} | {times} | {row.status} |"
 
 
 def _closing() -> str:
-    lines = ["## Every bound this package knows", "", "| name | side | status | of | if | source |", "|---|---|---|---|---|---|"]
+    lines = [
+        "## Every bound this package knows",
+        "",
+        "| name | side | status | of | if | source |",
+        "|---|---|---|---|---|---|",
+    ]
     for bound in LITERATURE:
-        lines.append(f"| `{bound.name}` | {side_in_words(bound.side)} | {bound.status} | {bound.covers} | {bound.conditions} | {bound.citation} |")
-    lines += ["", "What the unproven ones lack:", "", *(f"- `{bound.name}`: {bound.remark}." for bound in LITERATURE if bound.status == "unproven")]
+        lines.append(
+            f"| `{bound.name}` | {side_in_words(bound.side)} | {bound.status} | {bound.covers} | {bound.conditions} | "
+            f"{bound.citation} |"
+        )
+    lines += [
+        "",
+        "What the unproven ones lack:",
+        "",
+        *(f"- `{bound.name}`: {bound.remark}." for bound in LITERATURE if bound.status == "unproven"),
+    ]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,6 @@
-"""How griffe reads our docstrings and signatures for the site; mkdocs.yml names this file among its extensions."""
+"""How griffe reads our docstrings and signatures for the site; mkdocs.yml names this file among its
+extensions.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,23 @@ EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 
 class Readable(Extension):
-    """Doctests are fenced, and a required field of a dataclass is shown without the ``field()`` that only slots need."""
+    """Doctests are fenced, and a required field of a dataclass is shown without the ``field()``
+    that only slots need.
+    """
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)
 
-    def on_attribute_instance(self, *, attr: Attribute, **kwargs: Any) -> None:  # before griffe makes the signature of the dataclass
+    def on_attribute_instance(
+        self, *, attr: Attribute, **kwargs: Any
+    ) -> None:  # before griffe makes the signature of the dataclass
         if str(attr.value) == "field()":
             attr.value = None
 
 
 def fenced(text: str) -> str:
-    """``text`` with a fence around each example, from its first prompt to the next empty line: Markdown would take ``>>>`` for a quotation."""
+    """``text`` with a fence around each example, from its first prompt to the next empty line:
+    Markdown would take ``>>>`` for a quotation.
+    """
     return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)

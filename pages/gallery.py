@@ -1,13 +1,15 @@
-"""docs/gallery.md: every figure with what it shows, from the tables that the figures were drawn from."""
+"""docs/gallery.md: every figure with what it shows, from the tables that the figures were drawn
+from.
+"""
 
 from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
 
-from shuffledp.experiments import EXPERIMENTS
-from shuffledp.experiments.base import Experiment
-from shuffledp.experiments.table import read_table
+from shuffledp.papers import EXPERIMENTS
+from shuffledp.papers.experiment import Experiment
+from shuffledp.papers.table import read_table
 
 __all__ = ["page"]
 

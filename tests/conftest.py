@@ -1,18 +1,27 @@
-"""After the tests: how often a published bound was compared with an exact answer, and what was killed, filled and damaged."""
+"""After the tests: how often a published bound was compared with an exact answer, and what was
+killed, filled and damaged.
+"""
 
 import pytest
 from rich.console import Console
 
-from shuffledp.bounds import LITERATURE
+from shuffledp.literature.bounds import LITERATURE
 from tests.literature.report import WIDTH, Row, table
 
 LEAST = 20_000  # comparisons that could fail, if the whole grid was run
 
 
 def compared(reporter: pytest.TerminalReporter) -> list[Row]:
-    """Collected from the tests' properties, which also reach here from the workers of pytest-xdist."""
+    """Collected from the tests' properties, which also reach here from the workers of
+    pytest-xdist.
+    """
     reports = [report for outcome in ("passed", "failed") for report in reporter.stats.get(outcome, [])]
-    return [Row(*value) for report in reports for name, value in getattr(report, "user_properties", []) if name == "literature"]
+    return [
+        Row(*value)
+        for report in reports
+        for name, value in getattr(report, "user_properties", [])
+        if name == "literature"
+    ]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -22,7 +31,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         console = Console(file=terminalreporter._tw._file, width=WIDTH, color_system=None)
         console.print(table(rows))
         count, trivial = sum(row.comparisons for row in rows), sum(row.trivial for row in rows)
-        terminalreporter.write_line(f"{count:,} comparisons of {len(rows)} bounds with exact answers; {trivial:,} more answers could not fail")
+        terminalreporter.write_line(
+            f"{count:,} comparisons of {len(rows)} bounds with exact answers; {trivial:,} more answers could not fail"
+        )
     faults = [
         (name.removeprefix("fault: "), value)
         for report in terminalreporter.stats.get("passed", [])
@@ -40,6 +51,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """A grid that has shrunk fails the run, like any test."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     rows = compared(reporter) if isinstance(reporter, pytest.TerminalReporter) else []
-    if {bound.name for bound in LITERATURE} <= {row.name for row in rows} and sum(row.comparisons for row in rows) < LEAST:
+    if {bound.name for bound in LITERATURE} <= {row.name for row in rows} and sum(
+        row.comparisons for row in rows
+    ) < LEAST:
         reporter.write_line(f"\nfewer than {LEAST:,} comparisons with exact answers", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

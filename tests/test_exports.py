@@ -1,4 +1,6 @@
-"""The public names, pinned: adding or removing one is a decision, made here and in the changelog."""
+"""The public names, pinned: adding or removing one is a decision, made here and in the
+changelog.
+"""
 
 from importlib.metadata import version
 

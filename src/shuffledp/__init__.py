@@ -1,17 +1,17 @@
-"""shuffledp: certified privacy guarantees in the shuffle model. Start with ``shuffle(randomizer, n=...)``."""
+"""shuffledp: certified privacy guarantees in the shuffle model. Start with ``shuffle(randomizer,
+n=...)``.
+"""
 
-import sys
 from importlib import import_module
-from types import ModuleType
 
 TYPE_CHECKING = False  # typing is not loaded for it: until the command line is there, nobody answers Ctrl-C
 if TYPE_CHECKING:
-    from shuffledp.audit import Audit, audit
-    from shuffledp.calibration import Calibration, calibrate
-    from shuffledp.comparison import Comparison, compare
+    from shuffledp.accounting.calibration import Calibration, calibrate
+    from shuffledp.accounting.curves import Bound
+    from shuffledp.accounting.mechanism import Accountant, shuffle
+    from shuffledp.audits import Audit, audit
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
-    from shuffledp.mechanism import Accountant, shuffle
-    from shuffledp.profile import Bound
+    from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
         CentralHistogram,
         CentralMean,
@@ -26,8 +26,23 @@ if TYPE_CHECKING:
         StatisticalQuery,
         Sum,
     )
-    from shuffledp.protocols.plan import plan
-    from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, SubsetSelection, Unary
+    from shuffledp.protocols.planning import plan
+    from shuffledp.randomizers import (
+        BLH,
+        KRR,
+        OLH,
+        OUE,
+        RAPPOR,
+        RR,
+        AnyLDP,
+        FromMatrix,
+        Gaussian,
+        Hadamard,
+        Laplace,
+        LocalHash,
+        SubsetSelection,
+        Unary,
+    )
 
 __version__ = "0.1.0"
 
@@ -74,20 +89,44 @@ __all__ = [
     "shuffle",
 ]
 
-# Where each name is defined. It is loaded when it is first asked for: the command line answers --help without any of this.
+# Where each name is defined. It is loaded when it is first asked for: the command line answers
+# --help without any of this.
 HOMES = {
-    "audit": ("Audit", "audit"),
-    "calibration": ("Calibration", "calibrate"),
-    "comparison": ("Comparison", "compare"),
+    "audits": ("Audit", "audit"),
+    "accounting.calibration": ("Calibration", "calibrate"),
+    "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
-    "mechanism": ("Accountant", "shuffle"),
-    "profile": ("Bound",),
+    "accounting.mechanism": ("Accountant", "shuffle"),
+    "accounting.curves": ("Bound",),
     "protocols": (
-        *("CentralHistogram", "CentralMean", "CentralSum", "Estimate", "Frequency", "Histogram", "LocalHistogram", "LocalMean", "Mean"),
+        *(
+            "CentralHistogram",
+            "CentralMean",
+            "CentralSum",
+            "Estimate",
+            "Frequency",
+            "Histogram",
+            "LocalHistogram",
+            "LocalMean",
+            "Mean",
+        ),
         *("ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
     ),
     "randomizers": (
-        *("BLH", "KRR", "OLH", "OUE", "RAPPOR", "RR", "AnyLDP", "FromMatrix", "Gaussian", "Hadamard", "Laplace", "LocalHash"),
+        *(
+            "BLH",
+            "KRR",
+            "OLH",
+            "OUE",
+            "RAPPOR",
+            "RR",
+            "AnyLDP",
+            "FromMatrix",
+            "Gaussian",
+            "Hadamard",
+            "Laplace",
+            "LocalHash",
+        ),
         *("SubsetSelection", "Unary"),
     ),
 }
@@ -104,14 +143,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """Importing ``shuffledp.audit``, a package, would hide the function ``audit`` behind it: of the two, the name is the function's."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -1,14 +1,18 @@
 """What can go wrong, and the checks that say so.
 
     ShuffledpError
-    ├── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule and a remedy
+    ├── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule
+                                           and a remedy
     │   ├── DoesNotApply                   a theorem's condition fails here, so it gives no number
     │   ├── Unwritable                     a figure cannot be written (experiments.make)
     │   ├── Unreadable                     a file of check-ins cannot be read (experiments.cities)
-    │   ├── OverLimit                      a release would exceed its population's budget (ledger.spend)
+    │   ├── OverLimit                      a release would exceed its population's budget
+        (ledger.spend)
     │   └── Damaged                        a ledger is not what it was (ledger.schema)
-    ├── CertificateError                   an answer failed its own check and is withheld: a bug of ours
-    ├── Unnoted                            a release stands, and the ledger could not note that it does (release.budget)
+    ├── CertificateError                   an answer failed its own check and is withheld: a bug of
+                                           ours
+    ├── Unnoted                            a release stands, and the ledger could not note that it
+                                           does (release.budget)
     └── ReproductionError                  a figure could not be computed (experiments.run)
 
 Every message reads: name, rule, the value that broke it, remedy.
@@ -17,7 +21,16 @@ Every message reads: name, rule, the value that broke it, remedy.
 import math
 from numbers import Integral, Real
 
-__all__ = ["CertificateError", "DoesNotApply", "InvalidInput", "ShuffledpError", "check_count", "check_finite", "check_positive", "check_probability"]
+__all__ = [
+    "CertificateError",
+    "DoesNotApply",
+    "InvalidInput",
+    "ShuffledpError",
+    "check_count",
+    "check_finite",
+    "check_positive",
+    "check_probability",
+]
 
 
 class ShuffledpError(Exception):
@@ -33,7 +46,9 @@ class DoesNotApply(InvalidInput):
 
 
 class CertificateError(ShuffledpError):
-    """Two certified ends contradict each other, or a calibrated plan misses its target; no answer is better than a wrong one."""
+    """Two certified ends contradict each other, or a calibrated plan misses its target; no answer
+    is better than a wrong one.
+    """
 
 
 def check_finite(name: str, value: object, *, remedy: str) -> float:

@@ -1,4 +1,6 @@
-"""What every contract asks: lower <= exact <= upper, at every epsilon, up to the rounding of the enumeration itself."""
+"""What every contract asks: lower <= exact <= upper, at every epsilon, up to the rounding of the
+enumeration itself.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,33 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.exact import matrices
-from shuffledp.guarantee import Guarantee
-from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, Floats, FromMatrix, Hadamard, LocalHash, Randomizer, SubsetSelection, Unary
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.literature.exact import matrices
+from shuffledp.randomizers import (
+    BLH,
+    KRR,
+    OLH,
+    OUE,
+    RAPPOR,
+    Floats,
+    FromMatrix,
+    Hadamard,
+    LocalHash,
+    Randomizer,
+    SubsetSelection,
+    Unary,
+)
 
 RELATIVE, ABSOLUTE = 1e-12, 1e-15  # what the oracle itself may be off by
-COARSE = 2e-4  # the gap of the curves that PLDs are made of: a hundred times cheaper than single answers, and as binding
+COARSE = (
+    2e-4  # the gap of the curves that PLDs are made of: a hundred times cheaper than single answers, and as binding
+)
 SHARES = np.array([0.0, 1e-3, 0.05, 0.3, 0.7, 0.97, 1.0 - 1e-6, 1.0])  # of epsilon0
 
 
-def assert_between(lower: ArrayLike, exact: ArrayLike, upper: ArrayLike, where: object = "", *, relative: float = RELATIVE) -> None:
+def assert_between(
+    lower: ArrayLike, exact: ArrayLike, upper: ArrayLike, where: object = "", *, relative: float = RELATIVE
+) -> None:
     low, value, high = (np.atleast_1d(np.asarray(side, dtype=np.float64)) for side in (lower, exact, upper))
     room = relative * value + ABSOLUTE
     assert np.all(np.isfinite(low) & np.isfinite(high) & (low >= 0.0) & (high <= 1.0)), (where, low, high)
@@ -27,12 +46,16 @@ def assert_between(lower: ArrayLike, exact: ArrayLike, upper: ArrayLike, where: 
 
 
 def ends(mechanism: Guarantee, epsilons: Floats, gap: float = COARSE) -> tuple[Floats, Floats]:
-    """Both ends at many epsilons at once, at a chosen gap: what delta(epsilon=...) gives, before anything is made of it."""
+    """Both ends at many epsilons at once, at a chosen gap: what delta(epsilon=...) gives, before
+    anything is made of it.
+    """
     return mechanism._end("lower", epsilons, gap), mechanism._end("upper", epsilons, gap)
 
 
 def merged(rows: Floats) -> Floats:
-    """The matrix with proportional columns added up: the same randomizer, as far as any analyst is concerned."""
+    """The matrix with proportional columns added up: the same randomizer, as far as any analyst is
+    concerned.
+    """
     shapes = rows / rows.max(axis=0)
     _, label = np.unique(np.round(shapes, 11), axis=1, return_inverse=True)
     columns = np.zeros((rows.shape[0], label.max() + 1))
@@ -41,35 +64,57 @@ def merged(rows: Floats) -> Floats:
 
 
 def bits(k: int, own: tuple[float, float], other: tuple[float, float]) -> Floats:
-    """Unary encoding from the odds (of 1, of 0) of the own bit and of every other: no 1 - p is formed, so that nothing cancels."""
+    """Unary encoding from the odds (of 1, of 0) of the own bit and of every other: no 1 - p is
+    formed, so that nothing cancels.
+    """
     odds = [[[other, own][i == x] for i in range(k)] for x in range(k)]
-    return np.array([[math.prod(pair[1 - bit] / sum(pair) for pair, bit in zip(row, y, strict=True)) for y in product((0, 1), repeat=k)] for row in odds])
+    return np.array(
+        [
+            [
+                math.prod(pair[1 - bit] / sum(pair) for pair, bit in zip(row, y, strict=True))
+                for y in product((0, 1), repeat=k)
+            ]
+            for row in odds
+        ]
+    )
 
 
 def families(e0: float) -> list[tuple[Randomizer, Floats]]:
-    """Every finite family at epsilon0 = e0, beside its matrix, built from its description in words."""
+    """Every finite family at epsilon0 = e0, beside its matrix, built from its description in
+    words.
+    """
     p, q = 0.5, 0.5 / (1.0 + 0.5 * np.expm1(e0))  # e^epsilon0 = p (1 - q) / ((1 - p) q)
     half, whole = np.exp(-0.5 * e0), np.exp(-e0)
     list_of: list[tuple[Randomizer, Floats]] = [(KRR(k=k, epsilon0=e0), matrices.krr(k, e0)) for k in (2, 3, 4)]
     for k in (2, 3):
         list_of.append((RAPPOR(k=k, epsilon0=e0), bits(k, (1.0, half), (half, 1.0))))
         list_of.append((OUE(k=k, epsilon0=e0), bits(k, (1.0, 1.0), (whole, 1.0))))
-        list_of += [(LocalHash(k=k, g=3, epsilon0=e0), matrices.local_hash(k, 3, e0)), (BLH(k=k, epsilon0=e0), matrices.local_hash(k, 2, e0))]
+        list_of += [
+            (LocalHash(k=k, g=3, epsilon0=e0), matrices.local_hash(k, 3, e0)),
+            (BLH(k=k, epsilon0=e0), matrices.local_hash(k, 2, e0)),
+        ]
         if e0 < 2.5:
             olh = OLH(k=k, epsilon0=e0)
             list_of.append((olh, matrices.local_hash(k, olh.g, e0)))
     list_of.append((Unary(k=3, p=p, q=q), matrices.unary(3, p, q)))
-    list_of.append((Unary(k=3, p=0.9, q=0.9 / (0.9 + 0.1 * np.exp(e0))), matrices.unary(3, 0.9, 0.9 / (0.9 + 0.1 * np.exp(e0)))))
-    list_of += [(SubsetSelection(k=k, epsilon0=e0, size=w), matrices.subset(k, w, e0)) for k, w in ((3, 2), (4, 2), (4, 3))]
+    list_of.append(
+        (Unary(k=3, p=0.9, q=0.9 / (0.9 + 0.1 * np.exp(e0))), matrices.unary(3, 0.9, 0.9 / (0.9 + 0.1 * np.exp(e0))))
+    )
+    list_of += [
+        (SubsetSelection(k=k, epsilon0=e0, size=w), matrices.subset(k, w, e0)) for k, w in ((3, 2), (4, 2), (4, 3))
+    ]
     list_of += [(Hadamard(k=k, epsilon0=e0), matrices.hadamard(k, e0)) for k in (2, 3, 4)]
     return list_of
 
 
 def awkward_matrices() -> Sequence[tuple[str, Floats]]:
-    """Random matrices, some with zeros, silent or repeated inputs, exposed or nearly proportional outputs."""
+    """Random matrices, some with zeros, silent or repeated inputs, exposed or nearly proportional
+    outputs.
+    """
     rng = np.random.default_rng(7)
     dense = [
-        ("dense", rng.dirichlet(np.full(outputs, spread), size=k)) for k, outputs, spread in ((2, 2, 1.0), (2, 4, 0.3), (3, 3, 1.0), (4, 3, 0.5), (3, 5, 4.0))
+        ("dense", rng.dirichlet(np.full(outputs, spread), size=k))
+        for k, outputs, spread in ((2, 2, 1.0), (2, 4, 0.3), (3, 3, 1.0), (4, 3, 0.5), (3, 5, 4.0))
     ]
     sparse = []
     for k, outputs in ((2, 3), (3, 3), (3, 4), (4, 4)):

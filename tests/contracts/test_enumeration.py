@@ -1,4 +1,6 @@
-"""One round of every finite randomizer against the enumeration of all datasets, both orders: lower <= exact <= upper."""
+"""One round of every finite randomizer against the enumeration of all datasets, both orders: lower
+<= exact <= upper.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
-from shuffledp.exact import enumeration, matrices
+from shuffledp.literature.exact import enumeration, matrices
 from shuffledp.randomizers import Floats, Randomizer
-from tests.contracts.enclosure import ABSOLUTE, SHARES, assert_between, awkward_matrices, ends, families, from_matrix, merged
+from tests.contracts.enclosure import (
+    ABSOLUTE,
+    SHARES,
+    assert_between,
+    awkward_matrices,
+    ends,
+    families,
+    from_matrix,
+    merged,
+)
 from tests.oracle import adaptive
 
 LEVELS = (0.3, 1.5, 6.0)
@@ -36,7 +47,9 @@ def test_every_family_encloses_the_worst_dataset(case: tuple[float, int]) -> Non
         assert lower[-1] == upper[-1] == 0.0  # no pure randomizer leaks more than epsilon0
 
 
-@pytest.mark.parametrize("label, rows", AWKWARD, ids=[f"{label}-{rows.shape[0]}x{rows.shape[1]}" for label, rows in AWKWARD])
+@pytest.mark.parametrize(
+    "label, rows", AWKWARD, ids=[f"{label}-{rows.shape[0]}x{rows.shape[1]}" for label, rows in AWKWARD]
+)
 def test_matrices_enclose_the_worst_dataset(label: str, rows: Floats) -> None:
     randomizer = from_matrix(rows)
     e0 = randomizer.epsilon0
@@ -46,10 +59,18 @@ def test_matrices_enclose_the_worst_dataset(label: str, rows: Floats) -> None:
         assert_between(lower, enumeration.worst_delta(rows, n, epsilons), upper, (label, n))
 
 
-SINGLE: list[tuple[Randomizer, Floats]] = [families(1.0)[0], families(1.0)[1], families(2.0)[3], families(0.3)[-2], (from_matrix(AWKWARD[6][1]), AWKWARD[6][1])]
+SINGLE: list[tuple[Randomizer, Floats]] = [
+    families(1.0)[0],
+    families(1.0)[1],
+    families(2.0)[3],
+    families(0.3)[-2],
+    (from_matrix(AWKWARD[6][1]), AWKWARD[6][1]),
+]
 
 
-@pytest.mark.parametrize("randomizer, rows", SINGLE, ids=lambda case: str(case)[:40] if isinstance(case, Randomizer) else "")
+@pytest.mark.parametrize(
+    "randomizer, rows", SINGLE, ids=lambda case: str(case)[:40] if isinstance(case, Randomizer) else ""
+)
 def test_single_answers_enclose_the_worst_dataset(randomizer: Randomizer, rows: Floats) -> None:
     """At the accuracy users get, delta(epsilon=...) and epsilon(delta=...)."""
     for n, epsilon, delta in ((2, 0.4, 0.02), (5, 0.15, 1e-3)):
@@ -72,10 +93,15 @@ def test_an_epsilon_that_does_not_exist_is_infinite() -> None:
 
 @settings(max_examples=150)
 @given(
-    e0=st.one_of(st.floats(-6.0, math.log10(30.0)).map(lambda power: 10.0**power), st.sampled_from([1e-6, 1e-3, math.log(2.0), 15.0, 30.0])),
+    e0=st.one_of(
+        st.floats(-6.0, math.log10(30.0)).map(lambda power: 10.0**power),
+        st.sampled_from([1e-6, 1e-3, math.log(2.0), 15.0, 30.0]),
+    ),
     family=st.integers(0, len(families(5.0)) - 1),
     n=st.integers(1, 6),
-    shares=st.lists(st.one_of(st.floats(0.0, 1.0), st.floats(-9.0, -1.0).map(lambda p: 1.0 - 10.0**p)), min_size=1, max_size=5),
+    shares=st.lists(
+        st.one_of(st.floats(0.0, 1.0), st.floats(-9.0, -1.0).map(lambda p: 1.0 - 10.0**p)), min_size=1, max_size=5
+    ),
     gap=st.sampled_from([1e-2, 1e-3, 1e-4]),
 )
 def test_enclosure_at_any_parameters(e0: float, family: int, n: int, shares: list[float], gap: float) -> None:
@@ -87,7 +113,12 @@ def test_enclosure_at_any_parameters(e0: float, family: int, n: int, shares: lis
 
 @settings(max_examples=60)
 @given(
-    seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), k=st.integers(2, 4), outputs=st.integers(2, 4), zeros=st.floats(0.0, 0.5), spread=st.floats(-1.5, 1.0)
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 6),
+    k=st.integers(2, 4),
+    outputs=st.integers(2, 4),
+    zeros=st.floats(0.0, 0.5),
+    spread=st.floats(-1.5, 1.0),
 )
 def test_enclosure_of_any_matrix(seed: int, n: int, k: int, outputs: int, zeros: float, spread: float) -> None:
     rng = np.random.default_rng(seed)
@@ -104,28 +135,39 @@ def test_enclosure_of_any_matrix(seed: int, n: int, k: int, outputs: int, zeros:
 @pytest.mark.parametrize("adversary, exact", [("weak", enumeration.weak_delta), ("strong", enumeration.strong_delta)])
 @pytest.mark.parametrize("e0", [0.3, 2.0, 5.0])
 def test_weak_and_strong_views_are_enclosed_closely(adversary: str, exact: object, e0: float) -> None:
-    cases = [families(e0)[i] for i in (0, 1, 2, 5, 8, -2)] + ([(from_matrix(rows), rows) for _, rows in AWKWARD[:11]] if e0 == 2.0 else [])
+    cases = [families(e0)[i] for i in (0, 1, 2, 5, 8, -2)] + (
+        [(from_matrix(rows), rows) for _, rows in AWKWARD[:11]] if e0 == 2.0 else []
+    )
     epsilons = np.array([0.0, 0.1, 0.5, 0.9, 0.999, 1.3]) * e0
     for randomizer, rows in cases:
         rows = merged(rows)
         for n in (1, 2, 4, 6):
-            values = [max(exact(rows, n, pair, epsilon) for pair in permutations(range(len(rows)), 2)) for epsilon in epsilons]  # type: ignore[operator]
+            values = [
+                max(exact(rows, n, pair, epsilon) for pair in permutations(range(len(rows)), 2)) for epsilon in epsilons
+            ]  # type: ignore[operator]
             lower, upper = ends(sdp.shuffle(randomizer, n=n, adversary=adversary), epsilons, 1e-4)  # type: ignore[arg-type]
             assert_between(lower, values, upper, (randomizer, n, adversary))
     bound = sdp.shuffle(cases[1][0], n=4, adversary=adversary).delta(epsilon=0.5 * e0)  # type: ignore[arg-type]
-    assert_between(bound.lower, max(exact(cases[1][1], 4, pair, 0.5 * e0) for pair in permutations(range(3), 2)), bound.upper)  # type: ignore[operator]
+    assert_between(
+        bound.lower, max(exact(cases[1][1], 4, pair, 0.5 * e0) for pair in permutations(range(3), 2)), bound.upper
+    )  # type: ignore[operator]
     assert bound.width <= 1e-4 * bound.upper
 
 
 def test_adversaries_who_see_more_learn_more() -> None:
     epsilons = np.linspace(0.0, 1.9, 8)
-    views = [ends(sdp.shuffle(sdp.KRR(k=3, epsilon0=2.0), n=6, adversary=adversary), epsilons) for adversary in ("shuffled", "weak", "strong")]
+    views = [
+        ends(sdp.shuffle(sdp.KRR(k=3, epsilon0=2.0), n=6, adversary=adversary), epsilons)
+        for adversary in ("shuffled", "weak", "strong")
+    ]
     for (less, _), (_, more) in pairwise(views):
         assert np.all(less <= more)
 
 
 @pytest.mark.parametrize(
-    "randomizer", [sdp.RR(epsilon0=1.0), sdp.KRR(k=4, epsilon0=2.0), sdp.AnyLDP(epsilon0=1.0), sdp.AnyLDP(epsilon0=1.0, delta0=1e-4)], ids=str
+    "randomizer",
+    [sdp.RR(epsilon0=1.0), sdp.KRR(k=4, epsilon0=2.0), sdp.AnyLDP(epsilon0=1.0), sdp.AnyLDP(epsilon0=1.0, delta0=1e-4)],
+    ids=str,
 )
 def test_colluders_hide_nobody(randomizer: Randomizer) -> None:
     some, few = sdp.shuffle(randomizer, n=50, honest=20), sdp.shuffle(randomizer, n=20)
@@ -138,7 +180,9 @@ def test_colluders_hide_nobody(randomizer: Randomizer) -> None:
 @pytest.mark.parametrize("e0", [0.4, 1.0, 2.5])
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_no_bad_matrix_exceeds_any_ldp(e0: float, n: int) -> None:
-    """Extreme matrices, weights searched to leak the most, at every epsilon; and the lower end is attained by 2-RR or 3-RR."""
+    """Extreme matrices, weights searched to leak the most, at every epsilon; and the lower end is
+    attained by 2-RR or 3-RR.
+    """
     epsilons = e0 * SHARES
     lower, upper = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0), n=n), epsilons)
     rng = np.random.default_rng(round(100 * e0) + n)
@@ -149,7 +193,9 @@ def test_no_bad_matrix_exceeds_any_ldp(e0: float, n: int) -> None:
     attained = np.maximum(*(enumeration.worst_delta(matrices.krr(k, e0), n, epsilons) for k in (2, 3)))
     assert_between(lower, attained, upper)
     weak = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0), n=n, adversary="weak"), epsilons)
-    assert_between(weak[0], [enumeration.weak_delta(matrices.krr(2, e0), n, (0, 1), epsilon) for epsilon in epsilons], weak[1])
+    assert_between(
+        weak[0], [enumeration.weak_delta(matrices.krr(2, e0), n, (0, 1), epsilon) for epsilon in epsilons], weak[1]
+    )
 
 
 @pytest.mark.parametrize("n, outputs", [(1, 3), (2, 2), (2, 3), (3, 2), (3, 3)])

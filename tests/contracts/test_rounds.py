@@ -1,4 +1,6 @@
-"""Several rounds: against the enumerated product of laws, against dp-accounting, and against common sense."""
+"""Several rounds: against the enumerated product of laws, against dp-accounting, and against common
+sense.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ from dp_accounting.pld import privacy_loss_distribution as google
 from scipy.stats import binom
 
 import shuffledp as sdp
-from shuffledp.exact import enumeration
-from shuffledp.guarantee import Guarantee
-from shuffledp.haystack import BinaryDataset
-from shuffledp.pld import Composition, optimistic, pessimistic
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.haystack import BinaryDataset
+from shuffledp.accounting.pld import Composition, optimistic, pessimistic
+from shuffledp.literature.exact import enumeration
 from shuffledp.randomizers import Floats, Randomizer
 from tests.contracts.enclosure import ABSOLUTE, assert_between, awkward_matrices, ends, families, from_matrix, merged
 
@@ -33,20 +35,27 @@ def test_two_and_three_rounds_enclose_the_enumerated_product(index: int, e0: flo
     for n, rounds in ((1, 2), (2, 2), (4, 2), (3, 3)):
         if few or n <= 2:
             lower, upper = ends(sdp.shuffle(randomizer, n=n).compose(rounds), epsilons)
-            assert_between(lower, enumeration.rounds_delta([rows] * rounds, n, epsilons), upper, (randomizer, n, rounds))
+            assert_between(
+                lower, enumeration.rounds_delta([rows] * rounds, n, epsilons), upper, (randomizer, n, rounds)
+            )
 
 
 @pytest.mark.parametrize("label, rows", awkward_matrices()[:-1], ids=lambda case: case if isinstance(case, str) else "")
 def test_two_rounds_of_any_matrix(label: str, rows: Floats) -> None:
     """With zeros in the matrix, some losses are infinite."""
     randomizer = from_matrix(rows)
-    epsilons = np.array([0.0, 0.05, 0.3, 1.0, 2.0, 5.0]) if math.isinf(randomizer.epsilon0) else randomizer.epsilon0 * SHARES
+    epsilons = (
+        np.array([0.0, 0.05, 0.3, 1.0, 2.0, 5.0]) if math.isinf(randomizer.epsilon0) else randomizer.epsilon0 * SHARES
+    )
     for n in (1, 3):
         lower, upper = ends(sdp.shuffle(randomizer, n=n).compose(2), epsilons)
         assert_between(lower, enumeration.rounds_delta([rows] * 2, n, epsilons), upper, (label, n))
 
 
-@pytest.mark.parametrize("adversary, view", [("weak", lambda rows: enumeration.blanket(rows)[0]), ("strong", lambda rows: enumeration.blanket(rows)[0])])
+@pytest.mark.parametrize(
+    "adversary, view",
+    [("weak", lambda rows: enumeration.blanket(rows)[0]), ("strong", lambda rows: enumeration.blanket(rows)[0])],
+)
 def test_two_rounds_of_the_weak_and_strong_views(adversary: str, view: Callable[[Floats], float]) -> None:
     """Views of k-RR, each with its own coins: the product of the views, enumerated."""
     rows, n, e0 = families(1.5)[1][1], 3, 1.5
@@ -100,7 +109,9 @@ def test_different_mechanisms_over_different_data_of_the_same_users(case: int) -
     first, rows, second, others = MIXED[case]
     lower, upper = ends(both(first, second, 2), MIXED_EPSILONS)
     exact = np.zeros(MIXED_EPSILONS.size)
-    for a, b in product(enumeration.neighbouring_laws(merged(rows), 2), enumeration.neighbouring_laws(merged(others), 2)):
+    for a, b in product(
+        enumeration.neighbouring_laws(merged(rows), 2), enumeration.neighbouring_laws(merged(others), 2)
+    ):
         for (p0, q0), (p1, q1) in product(permutations(a, 2), permutations(b, 2)):
             joint = [np.multiply.outer(x, y).ravel() for x, y in ((p0, p1), (q0, q1))]
             exact = np.maximum(exact, [enumeration.hockey_stick(*joint, epsilon) for epsilon in MIXED_EPSILONS])
@@ -112,7 +123,9 @@ def test_order_and_grouping_of_rounds_do_not_matter() -> None:
     assert survey.compose(1) is survey
     assert tuple(sdp.Accountant().add(survey).epsilon(delta=1e-6)) == tuple(survey.epsilon(delta=1e-6))
     assert tuple(survey.compose(2).compose(3).epsilon(delta=1e-6)) == tuple(survey.compose(6).epsilon(delta=1e-6))
-    assert tuple(sdp.Accountant().add(survey, rounds=6).epsilon(delta=1e-6)) == tuple(survey.compose(6).epsilon(delta=1e-6))
+    assert tuple(sdp.Accountant().add(survey, rounds=6).epsilon(delta=1e-6)) == tuple(
+        survey.compose(6).epsilon(delta=1e-6)
+    )
     ways = [
         sdp.Accountant().add(survey, rounds=2).add(vote, rounds=3),
         sdp.Accountant().add(vote, rounds=3).add(survey, rounds=2),
@@ -125,7 +138,12 @@ def test_order_and_grouping_of_rounds_do_not_matter() -> None:
 
 @pytest.mark.parametrize(
     "randomizer, n",
-    [(sdp.RR(epsilon0=1.0), 1000), (sdp.KRR(k=8, epsilon0=3.0), 10**4), (sdp.AnyLDP(epsilon0=1.0), 10**5), (sdp.Gaussian(sigma=2.0), 10**4)],
+    [
+        (sdp.RR(epsilon0=1.0), 1000),
+        (sdp.KRR(k=8, epsilon0=3.0), 10**4),
+        (sdp.AnyLDP(epsilon0=1.0), 10**5),
+        (sdp.Gaussian(sigma=2.0), 10**4),
+    ],
     ids=str,
 )
 def test_more_rounds_leak_more(randomizer: Randomizer, n: int) -> None:
@@ -151,7 +169,9 @@ def test_composition_keeps_small_deltas() -> None:
         assert bound.lower > composed.epsilon(delta=1e-40).upper
 
 
-def google_pld(P: Floats, Q: Floats, *, pessimistic_estimate: bool, step: float = 1e-4) -> google.PrivacyLossDistribution:
+def google_pld(
+    P: Floats, Q: Floats, *, pessimistic_estimate: bool, step: float = 1e-4
+) -> google.PrivacyLossDistribution:
     """dp-accounting's own discretisation of an explicit pair, in both orders."""
     seen = (P > 1e-280) & (Q > 1e-280)
     log_p, log_q = (dict(zip(range(int(seen.sum())), np.log(law[seen]).tolist(), strict=True)) for law in (P, Q))
@@ -162,7 +182,9 @@ def google_pld(P: Floats, Q: Floats, *, pessimistic_estimate: bool, step: float 
 
 @pytest.mark.parametrize("rounds", [1, 4, 16, 64])
 def test_dp_accounting_agrees_on_the_blanket_pair(rounds: int) -> None:
-    """The weak view of binary RR among 200 users, its 20,300 outcomes listed: both enclose the same number."""
+    """The weak view of binary RR among 200 users, its 20,300 outcomes listed: both enclose the same
+    number.
+    """
     n, e0 = 200, 1.0
     gamma, q = 2.0 / (math.e + 1.0), math.e / (math.e + 1.0)
     laws = np.zeros((2, n + 1, n + 1))
@@ -171,7 +193,9 @@ def test_dp_accounting_agrees_on_the_blanket_pair(rounds: int) -> None:
         for law, high in zip(laws, (q, 1.0 - q), strict=True):
             law[a + 1, m - a] += high * hay
             law[a, m - a + 1] += (1.0 - high) * hay
-    low, high = (google_pld(*laws.reshape(2, -1), pessimistic_estimate=side).self_compose(rounds) for side in (False, True))
+    low, high = (
+        google_pld(*laws.reshape(2, -1), pessimistic_estimate=side).self_compose(rounds) for side in (False, True)
+    )
     ours = sdp.shuffle(sdp.RR(epsilon0=e0), n=n, adversary="weak").compose(rounds)
     for delta in (1e-3, 1e-6):
         bound, theirs = ours.epsilon(delta=delta), (low.get_epsilon_for_delta(delta), high.get_epsilon_for_delta(delta))
@@ -187,13 +211,20 @@ def test_dp_accounting_agrees_on_an_explicit_dataset(rounds: int, n: int, e0: fl
     p, q = 1.0 / (math.exp(e0) + 1.0), 1.0 / (math.exp(-e0) + 1.0)
     others = binom.pmf(np.arange(n), n - 1, p)
     P, Q = np.convolve(others, [q, p]), np.convolve(others, [p, q])
-    theirs = [google_pld(P, Q, pessimistic_estimate=side).self_compose(rounds).get_epsilon_for_delta(1e-6) for side in (False, True)]
+    theirs = [
+        google_pld(P, Q, pessimistic_estimate=side).self_compose(rounds).get_epsilon_for_delta(1e-6)
+        for side in (False, True)
+    ]
     dataset = BinaryDataset(e0, n - 1, 0)
     spacing = math.sqrt(2.0 * math.pi) * dataset.bounds(np.zeros(1))[1][0] / 60.0
     knots = np.arange(math.ceil(min(e0, 1.2) / spacing) + 1.0)
     bands = [curve.bounds(spacing * knots) for curve in (dataset, dataset.swapped())]
     better = [optimistic(*bands[::order], knots, spacing) for order in (1, -1)]
-    worse = pessimistic(lambda epsilons: reduce(np.maximum, (curve.bounds(epsilons)[1] for curve in (dataset, dataset.swapped()))), knots, spacing)
+    worse = pessimistic(
+        lambda epsilons: reduce(np.maximum, (curve.bounds(epsilons)[1] for curve in (dataset, dataset.swapped()))),
+        knots,
+        spacing,
+    )
     lower = max(Composition([(pld, rounds)]).epsilon(1e-6, "lower") for pld in better)
     upper = Composition([(worse, rounds)]).epsilon(1e-6, "upper")
     assert lower <= theirs[1]

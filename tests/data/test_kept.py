@@ -1,4 +1,6 @@
-"""What the first version wrote is read and confirmed for ever. Never change a file here; what fails is the code."""
+"""What the first version wrote is read and confirmed for ever. Never change a file here; what fails
+is the code.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.ledger import Ledger
-from shuffledp.pipeline import open_reports
+from shuffledp.collection.ledger import Ledger
+from shuffledp.collection.release import stages
+from shuffledp.collection.tables import open_reports
+from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
-from shuffledp.release import run
-from shuffledp.verification import Verification, verify
 
 V1 = Path(__file__).parent / "v1"
 PAGES = sorted(each.parent.name for each in V1.glob("*/design.json*"))
-IN_FULL = {"binary", "analysed"}  # the certificates of the others are left to the tests of the oracle, which takes seconds for each
+IN_FULL = {
+    "binary",
+    "analysed",
+}  # the certificates of the others are left to the tests of the oracle, which takes seconds for each
 
 
 def text(folder: str, name: str) -> str:
@@ -27,29 +32,37 @@ def text(folder: str, name: str) -> str:
 
 def verified(folder: str, name: str = "report.html") -> Verification:
     recorded = json.loads(text(folder, "estimates.json"))["ledger"] is not None
-    return verify(text(folder, name), table=text(folder, "estimates.csv"), ledger=V1 / "budget.sqlite" if recorded else None)
+    return verify(
+        text(folder, name), table=text(folder, "estimates.csv"), ledger=V1 / "budget.sqlite" if recorded else None
+    )
 
 
 @pytest.mark.parametrize("folder", PAGES)
 def test_every_page_of_the_first_version_is_confirmed(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if folder not in IN_FULL:
-        monkeypatch.setattr("shuffledp.verification.run.check_certificate", lambda *_: [])
-        monkeypatch.setattr("shuffledp.verification.run.check_comparison", lambda *_: [])
+        monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+        monkeypatch.setattr("shuffledp.collection.verify.verification.check_comparison", lambda *_: [])
     found = verified(folder)
     assert not found.failed
     assert found.verdict == "pass"
-    assert not [check.what for check in found.checks if check.what in {"the page", "estimates.csv"} and check.outcome != "pass"]
+    assert not [
+        check.what for check in found.checks if check.what in {"the page", "estimates.csv"} and check.outcome != "pass"
+    ]
 
 
-@pytest.mark.parametrize("path", [*sorted(V1.glob("design-*.json")), *sorted(V1.glob("*/design.json"))], ids=lambda path: f"{path.parent.name} {path.name}")
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(V1.glob("design-*.json")), *sorted(V1.glob("*/design.json"))],
+    ids=lambda path: f"{path.parent.name} {path.name}",
+)
 def test_every_design_is_read(path: Path) -> None:
-    assert Design.from_json(json.loads(path.read_text(encoding="utf-8"))).digest == run.read_design(path).digest
+    assert Design.from_json(json.loads(path.read_text(encoding="utf-8"))).digest == stages.read_design(path).digest
 
 
 @pytest.mark.parametrize("name", ["shuffled.parquet", "shuffled-frequency.parquet"])
 def test_shuffled_reports_are_analysed(name: str, tmp_path: Path) -> None:
     shutil.copy(V1 / name, tmp_path)
-    made = run.analyse(tmp_path / name, tmp_path / "result")
+    made = stages.analyse(tmp_path / name, tmp_path / "result")
     if name == "shuffled.parquet":
         then = json.loads(text("analysed", "estimates.json"))
         assert made.facts["estimates"]["value"] == then["estimates"]["value"]
@@ -59,7 +72,7 @@ def test_shuffled_reports_are_analysed(name: str, tmp_path: Path) -> None:
 def test_encoded_reports_are_shuffled(name: str, tmp_path: Path) -> None:
     shutil.copy(V1 / name, tmp_path)
     assert open_reports(tmp_path / name, stage="encoded").count in (1160, 1200)
-    done = run.shuffle([tmp_path / name], tmp_path / "shuffled.parquet").file
+    done = stages.shuffle([tmp_path / name], tmp_path / "shuffled.parquet").file
     assert done.count == open_reports(tmp_path / name, stage="encoded").count
 
 

@@ -1,4 +1,5 @@
-"""`make verify`: at least a million comparisons of published bounds with exact answers, each of which could fail.
+"""`make verify`: at least a million comparisons of published bounds with exact answers, each of
+which could fail.
 
 Exits with 1 if one fails that should not.
 """
@@ -23,15 +24,31 @@ WANTED = 1_000_000
 def run(console: Console) -> dict[str, Tally]:
     """All cases, then what the slow bounds still lack, on every core."""
     totals = {bound.name: Tally() for bound in bounds()}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cases"), TimeElapsedColumn(), TimeRemainingColumn())
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool, Progress(*columns, console=console) as progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("cases"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with (
+        ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool,
+        Progress(*columns, console=console) as progress,
+    ):
         task = progress.add_task("comparing", total=len(cases()))
         for done in as_completed([pool.submit(one_case, i) for i in range(len(cases()))]):
             for name, tally in done.result().items():
                 totals[name] += tally
-            progress.update(task, advance=1, description=f"{sum(tally.comparisons for tally in totals.values()):>9,} comparisons")
+            progress.update(
+                task, advance=1, description=f"{sum(tally.comparisons for tally in totals.values()):>9,} comparisons"
+            )
         invalid = {bound.name for bound in bounds() if bound.status == "invalid"}
-        short = [name for name, tally in totals.items() if tally.comparisons < FEWEST or (name in invalid and not tally.violations)]
+        short = [
+            name
+            for name, tally in totals.items()
+            if tally.comparisons < FEWEST or (name in invalid and not tally.violations)
+        ]
         for done in as_completed([pool.submit(one_bound, name) for name in short]):
             for name, tally in done.result().items():
                 totals[name] += tally
@@ -44,15 +61,35 @@ def main() -> int:
     totals = run(console)
     described = {bound.name: bound for bound in bounds()}
     rows = [
-        Row(name, described[name].status, described[name].side, t.comparisons, t.trivial, t.refused, t.tightest, t.violations) for name, t in totals.items()
+        Row(
+            name,
+            described[name].status,
+            described[name].side,
+            t.comparisons,
+            t.trivial,
+            t.refused,
+            t.tightest,
+            t.violations,
+        )
+        for name, t in totals.items()
     ]
     Console(width=max(console.width, WIDTH)).print(table(rows))
-    wrong = [f"{name} ({described[name].status}): {t.where}" for name, t in totals.items() if t.violations and described[name].status != "invalid"]
-    wrong += [f"{name} is labelled invalid, and nothing refutes it" for name, t in totals.items() if described[name].status == "invalid" and not t.violations]
+    wrong = [
+        f"{name} ({described[name].status}): {t.where}"
+        for name, t in totals.items()
+        if t.violations and described[name].status != "invalid"
+    ]
+    wrong += [
+        f"{name} is labelled invalid, and nothing refutes it"
+        for name, t in totals.items()
+        if described[name].status == "invalid" and not t.violations
+    ]
     wrong += [f"{name} was compared only {t.comparisons} times" for name, t in totals.items() if t.comparisons < FEWEST]
     count = sum(tally.comparisons for tally in totals.values())
     trivial = sum(tally.trivial for tally in totals.values())
-    console.print(f"{count:,} comparisons of {len(totals)} bounds with exact answers; {trivial:,} more answers could not fail")
+    console.print(
+        f"{count:,} comparisons of {len(totals)} bounds with exact answers; {trivial:,} more answers could not fail"
+    )
     if count < WANTED:
         wrong.append(f"only {count:,} comparisons, {WANTED:,} are wanted")
     for line in wrong:

@@ -1,7 +1,8 @@
 """The cases of the grid: what is asked of the bounds, and the laws that answer exactly.
 
-`complete` says that the laws are those of all neighbouring datasets. If they are only some of them, or if outputs were merged, the answer is a lower
-reference: an upper bound must not be below it, and a lower bound cannot be judged by it.
+`complete` says that the laws are those of all neighbouring datasets. If they are only some of them,
+or if outputs were merged, the answer is a lower reference: an upper bound must not be below it, and
+a lower bound cannot be judged by it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,19 @@ from itertools import permutations
 import numpy as np
 
 from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
-from shuffledp.bounds import Setting
-from shuffledp.exact import krr
+from shuffledp.literature.bounds import Setting
+from shuffledp.literature.exact import krr
 from tests.contracts.enclosure import families, merged
-from tests.literature.truth import Array, Far, Laws, Worst, all_datasets, all_others_hold, binary_datasets, blanket_views
+from tests.literature.truth import (
+    Array,
+    Far,
+    Laws,
+    Worst,
+    all_datasets,
+    all_others_hold,
+    binary_datasets,
+    blanket_views,
+)
 from tests.oracle.adaptive import adaptive_laws, bad_ldp_matrix, random_tree
 
 
@@ -37,11 +47,17 @@ class Case:
         """The exact answer; built when first asked for."""
         if self.far is not None:
             return self.far()
-        return Worst(self.pairs(), self.scale * np.concatenate([np.geomspace(1e-3, 0.3, 20), np.linspace(0.35, 0.999, 20)]), keep=self.complete)
+        return Worst(
+            self.pairs(),
+            self.scale * np.concatenate([np.geomspace(1e-3, 0.3, 20), np.linspace(0.35, 0.999, 20)]),
+            keep=self.complete,
+        )
 
     @property
     def scale(self) -> float:
-        """The largest loss, or what stands for it where there is none: epsilons are chosen relative to it."""
+        """The largest loss, or what stands for it where there is none: epsilons are chosen relative
+        to it.
+        """
         epsilon0 = self.setting.randomizer.epsilon0
         if self.setting.adversary == "strong":  # who sees the data-dependent report compares two counts of at most n
             epsilon0 = max(epsilon0, math.log(self.setting.n))
@@ -51,19 +67,32 @@ class Case:
     def settings(self) -> tuple[Setting, ...]:
         """The setting, and the same of somebody who only knows epsilon0."""
         epsilon0 = self.setting.randomizer.epsilon0
-        if self.setting.adversary != "shuffled" or isinstance(self.setting.randomizer, AnyLDP) or not math.isfinite(epsilon0):
+        if (
+            self.setting.adversary != "shuffled"
+            or isinstance(self.setting.randomizer, AnyLDP)
+            or not math.isfinite(epsilon0)
+        ):
             return (self.setting,)
         return (self.setting, Setting(AnyLDP(epsilon0=epsilon0), self.setting.n, self.setting.rounds))
 
 
 def binary(n: int, epsilon0: float, *, rounds: int = 1, ones: Iterable[int] | None = None) -> Case:
-    """Binary randomized response: all datasets, unless ``ones`` lists how many of the others hold a one."""
+    """Binary randomized response: all datasets, unless ``ones`` lists how many of the others hold a
+    one.
+    """
     name = f"2-RR, n={n}, epsilon0={epsilon0:g}, rounds={rounds}" + ("" if ones is None else ", some datasets")
-    return Case(name, Setting(RR(epsilon0=epsilon0), n, rounds), partial(binary_datasets, n, epsilon0, rounds=rounds, ones=ones), complete=ones is None)
+    return Case(
+        name,
+        Setting(RR(epsilon0=epsilon0), n, rounds),
+        partial(binary_datasets, n, epsilon0, rounds=rounds, ones=ones),
+        complete=ones is None,
+    )
 
 
 def binary_far(n: int, epsilon0: float, *, rounds: int = 1) -> Case:
-    """Binary randomized response when all others hold 0, for bounds so loose that only the farthest tails reach them."""
+    """Binary randomized response when all others hold 0, for bounds so loose that only the farthest
+    tails reach them.
+    """
     case = binary(n, epsilon0, rounds=rounds, ones=(0,))
     return replace(case, name=f"{case.name}, far tails", far=partial(Far, n, epsilon0, rounds))
 
@@ -71,11 +100,17 @@ def binary_far(n: int, epsilon0: float, *, rounds: int = 1) -> Case:
 def k_ary(k: int, n: int, epsilon0: float, *, rounds: int = 1) -> Case:
     """k-ary randomized response, all datasets."""
     name = f"{k}-RR, n={n}, epsilon0={epsilon0:g}, rounds={rounds}"
-    return Case(name, Setting(KRR(k=k, epsilon0=epsilon0), n, rounds), partial(all_datasets, krr(k, epsilon0), n, rounds=rounds, symmetric=True))
+    return Case(
+        name,
+        Setting(KRR(k=k, epsilon0=epsilon0), n, rounds),
+        partial(all_datasets, krr(k, epsilon0), n, rounds=rounds, symmetric=True),
+    )
 
 
 def k_ary_large(k: int, n: int, epsilon0: float) -> Case:
-    """k-ary randomized response for more users: all others hold a third value, or the target's own; outputs other than the two in question are merged."""
+    """k-ary randomized response for more users: all others hold a third value, or the target's own;
+    outputs other than the two in question are merged.
+    """
     odds = np.exp(np.array([epsilon0, 0.0, 0.0])) * np.array([1.0, 1.0, k - 2.0]) / (math.exp(epsilon0) + k - 1.0)
     zero, one = odds, odds[[1, 0, 2]]
     third = np.array([odds[1], odds[1], 1.0 - 2.0 * odds[1]])
@@ -84,7 +119,12 @@ def k_ary_large(k: int, n: int, epsilon0: float) -> Case:
         for hay in (third, zero):
             yield from all_others_hold(n, hay, zero, one)
 
-    return Case(f"{k}-RR, n={n}, epsilon0={epsilon0:g}, some datasets", Setting(KRR(k=k, epsilon0=epsilon0), n), pairs, complete=False)
+    return Case(
+        f"{k}-RR, n={n}, epsilon0={epsilon0:g}, some datasets",
+        Setting(KRR(k=k, epsilon0=epsilon0), n),
+        pairs,
+        complete=False,
+    )
 
 
 def views(k: int, n: int, epsilon0: float, *, rounds: int = 1) -> list[Case]:
@@ -103,7 +143,9 @@ def finite(n: int, epsilon0: float) -> list[Case]:
     """Every other finite family; proportional outputs are one."""
     chosen = [(randomizer, merged(rows)) for randomizer, rows in families(epsilon0) if not isinstance(randomizer, KRR)]
     return [
-        Case(f"{randomizer.describe()}, n={n}", Setting(randomizer, n), partial(all_datasets, rows, n)) for randomizer, rows in chosen if rows.shape[1] <= 10
+        Case(f"{randomizer.describe()}, n={n}", Setting(randomizer, n), partial(all_datasets, rows, n))
+        for randomizer, rows in chosen
+        if rows.shape[1] <= 10
     ]
 
 
@@ -111,7 +153,10 @@ def random_matrices(n: int, epsilon0: float, count: int, seed: int) -> list[Case
     """Random extreme points of the epsilon0-LDP matrices with three inputs."""
     rng = np.random.default_rng(seed)
     tables = [bad_ldp_matrix(rng, 3, 3 + i % 2, epsilon0) for i in range(count)]
-    return [Case(f"random matrix {seed}.{i}, n={n}", Setting(FromMatrix(rows.tolist()), n), partial(all_datasets, rows, n)) for i, rows in enumerate(tables)]
+    return [
+        Case(f"random matrix {seed}.{i}, n={n}", Setting(FromMatrix(rows.tolist()), n), partial(all_datasets, rows, n))
+        for i, rows in enumerate(tables)
+    ]
 
 
 def adaptive(n: int, epsilon0: float, count: int, seed: int) -> list[Case]:
@@ -123,13 +168,20 @@ def adaptive(n: int, epsilon0: float, count: int, seed: int) -> list[Case]:
         return permutations([law.ravel() for law in adaptive_laws(tree)], 2)
 
     return [
-        Case(f"adaptive tree {seed}.{i}, n={n}, epsilon0={epsilon0:g}", Setting(AnyLDP(epsilon0=epsilon0), n), partial(pairs, tree), complete=False)
+        Case(
+            f"adaptive tree {seed}.{i}, n={n}, epsilon0={epsilon0:g}",
+            Setting(AnyLDP(epsilon0=epsilon0), n),
+            partial(pairs, tree),
+            complete=False,
+        )
         for i, tree in enumerate(trees)
     ]
 
 
 def leaky(n: int, epsilon0: float, delta0: float) -> Case:
-    """Binary randomized response that sends the truth in the clear with probability delta0; all others hold 0, and who leaks a 1 is the target."""
+    """Binary randomized response that sends the truth in the clear with probability delta0; all
+    others hold 0, and who leaks a 1 is the target.
+    """
     kept = (1.0 - delta0) * np.array([math.exp(epsilon0), 1.0]) / (math.exp(epsilon0) + 1.0)
     zero, one = np.append(kept, delta0), np.append(kept[::-1], 0.0)
 
@@ -142,11 +194,16 @@ def leaky(n: int, epsilon0: float, delta0: float) -> Case:
 
 def located(randomizer: Laplace | Gaussian, n: int, *, cells: int = 4, rounds: int = 1) -> Case:
     """Laplace or Gaussian noise on [0, 1], with its outputs merged into cells and three inputs."""
-    edges = np.linspace(-0.25 if isinstance(randomizer, Gaussian) else 0.0, 1.25 if isinstance(randomizer, Gaussian) else 1.0, cells - 1)
+    edges = np.linspace(
+        -0.25 if isinstance(randomizer, Gaussian) else 0.0, 1.25 if isinstance(randomizer, Gaussian) else 1.0, cells - 1
+    )
     tails = np.array([[_below(randomizer, edge - x) for edge in edges] for x in (0.0, 0.5, 1.0)])
     rows = np.diff(tails, prepend=0.0, append=1.0, axis=1)
     return Case(
-        f"{randomizer.describe()}, n={n}, rounds={rounds}, merged", Setting(randomizer, n, rounds), partial(all_datasets, rows, n, rounds=rounds), False
+        f"{randomizer.describe()}, n={n}, rounds={rounds}, merged",
+        Setting(randomizer, n, rounds),
+        partial(all_datasets, rows, n, rounds=rounds),
+        False,
     )
 
 
@@ -163,22 +220,35 @@ def quick() -> list[Case]:
     listed += [k_ary(3, 16, e0) for e0 in (0.5, 2.0)]
     listed += [binary(n, e0) for n in (1, 2, 5, 30, 200) for e0 in (0.1, 0.45, 1.0, 2.5)]
     listed += [binary(1000, e0) for e0 in (0.05, 0.4, 1.5)]
-    listed += [binary(n, e0, ones=(0, 1, n // 100)) for n, e0 in ((10_000, 0.3), (10_000, 2.0), (100_000, 0.49), (100_000, 4.0))]
+    listed += [
+        binary(n, e0, ones=(0, 1, n // 100))
+        for n, e0 in ((10_000, 0.3), (10_000, 2.0), (100_000, 0.49), (100_000, 4.0))
+    ]
     listed += [binary_far(n, e0, rounds=rounds) for n in (1000, 3000) for e0 in (0.1, 0.45, 1.0) for rounds in (1, 2)]
-    listed += [k_ary_large(k, n, e0) for k, n, e0 in ((3, 300, 1.0), (10, 1000, 2.0), (3, 3000, 0.45), (16, 10_000, 4.0), (4, 10_000, 0.5))]
+    listed += [
+        k_ary_large(k, n, e0)
+        for k, n, e0 in ((3, 300, 1.0), (10, 1000, 2.0), (3, 3000, 0.45), (16, 10_000, 4.0), (4, 10_000, 0.5))
+    ]
     listed += [view for k, n, e0 in ((2, 9, 1.0), (3, 8, 2.0), (3, 12, 0.5), (4, 8, 2.5)) for view in views(k, n, e0)]
     listed += [k_ary(k, n, e0, rounds=rounds) for k, n, e0, rounds in ((3, 3, 1.0, 2), (3, 4, 2.0, 2), (3, 2, 0.3, 3))]
     listed += [binary(n, e0, rounds=rounds) for n, e0, rounds in ((8, 1.0, 2), (10, 0.3, 3), (5, 2.0, 4), (40, 0.5, 2))]
     listed += [binary(1000, e0, rounds=2, ones=(0,)) for e0 in (0.1, 0.45, 1.0)]
     listed += views(3, 3, 1.0, rounds=2)
-    listed += [*finite(4, 1.0), *random_matrices(5, 1.0, 3, seed=1), *random_matrices(4, 3.0, 2, seed=2), *adaptive(4, 1.0, 3, seed=3)]
+    listed += [
+        *finite(4, 1.0),
+        *random_matrices(5, 1.0, 3, seed=1),
+        *random_matrices(4, 3.0, 2, seed=2),
+        *adaptive(4, 1.0, 3, seed=3),
+    ]
     listed += [leaky(500, 1.0, 1e-7), leaky(2000, 0.3, 1e-5)]
     listed += [located(Laplace(epsilon0=1.0), 5), located(Laplace(epsilon0=3.0), 4), located(Gaussian(sigma=1.0), 5)]
     return listed
 
 
 def witness(name: str) -> Case | None:
-    """The case that refutes a bound which is wrong only in places, or too slow to be tried on many."""
+    """The case that refutes a bound which is wrong only in places, or too slow to be tried on
+    many.
+    """
     found: dict[str, Callable[[], Case]] = {
         "koskela-2021-krr-weak": lambda: views(2, 20, math.log(3.0))[0],  # gamma = 1/2
         "koskela-2021-krr-weak-first": lambda: k_ary(3, 8, 2.0),
@@ -193,21 +263,45 @@ def thorough() -> list[Case]:
     """The grid of `make verify`."""
     steps = (0.02, 0.1, 0.25, 0.49, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
     listed = quick()
-    listed += [k_ary(k, n, e0) for k, sizes in ((3, (2, 4, 12, 24)), (4, (3, 9, 12)), (5, (2, 5, 8))) for n in sizes for e0 in steps]
+    listed += [
+        k_ary(k, n, e0)
+        for k, sizes in ((3, (2, 4, 12, 24)), (4, (3, 9, 12)), (5, (2, 5, 8)))
+        for n in sizes
+        for e0 in steps
+    ]
     listed += [k_ary(3, 60, e0) for e0 in (0.25, 1.0, 2.5)]
     listed += [binary(n, e0) for n in (3, 10, 60, 150, 400) for e0 in steps]
-    listed += [binary(n, e0) for n in (1000, 2000) for e0 in (0.01, 0.1, 0.25, 0.49, 1.0, 2.0, 3.0)] + [binary(3000, e0) for e0 in (0.3, 1.2)]
+    listed += [binary(n, e0) for n in (1000, 2000) for e0 in (0.01, 0.1, 0.25, 0.49, 1.0, 2.0, 3.0)] + [
+        binary(3000, e0) for e0 in (0.3, 1.2)
+    ]
     listed += [binary(n, e0, ones=(0, 1, n // 100)) for n in (3000, 30_000, 100_000) for e0 in steps]
-    listed += [binary_far(n, e0) for n in (1500, 10_000, 100_000) for e0 in steps] + [binary_far(2000, e0, rounds=2) for e0 in steps]
+    listed += [binary_far(n, e0) for n in (1500, 10_000, 100_000) for e0 in steps] + [
+        binary_far(2000, e0, rounds=2) for e0 in steps
+    ]
     listed += [k_ary_large(k, n, e0) for k in (3, 8, 50) for n in (100, 1000, 4000, 20_000) for e0 in steps]
     listed += [view for k in (2, 3, 4) for n in (2, 6, 12) for e0 in steps for view in views(k, n, e0)]
     listed += [k_ary(3, n, e0, rounds=rounds) for n, rounds in ((2, 2), (3, 2), (4, 2), (2, 3), (3, 3)) for e0 in steps]
-    listed += [binary(n, e0, rounds=rounds) for n, rounds in ((2, 2), (10, 2), (100, 2), (10, 3), (6, 4)) for e0 in steps]
-    listed += [binary(n, e0, rounds=2, ones=(0, 1)) for n in (1000, 4000) for e0 in (0.02, 0.1, 0.3, 0.49, 0.8, 1.2, 2.0)]
+    listed += [
+        binary(n, e0, rounds=rounds) for n, rounds in ((2, 2), (10, 2), (100, 2), (10, 3), (6, 4)) for e0 in steps
+    ]
+    listed += [
+        binary(n, e0, rounds=2, ones=(0, 1)) for n in (1000, 4000) for e0 in (0.02, 0.1, 0.3, 0.49, 0.8, 1.2, 2.0)
+    ]
     listed += [view for n in (2, 4) for e0 in (0.3, 1.0, 3.0) for view in views(3, n, e0, rounds=2)]
     listed += [case for n in (2, 3, 5) for e0 in (0.1, 0.6, 1.8, 3.0) for case in finite(n, e0)]
-    listed += [case for n in (2, 3, 6) for i, e0 in enumerate((0.1, 0.5, 1.0, 2.0, 4.0)) for case in random_matrices(n, e0, 6, seed=10 * n + i)]
-    listed += [case for n in (2, 3, 4) for i, e0 in enumerate((0.3, 1.0, 2.5)) for case in adaptive(n, e0, 6, seed=100 * n + i)]
-    listed += [leaky(n, e0, delta0) for n in (200, 1000, 3000) for e0 in (0.1, 1.0, 2.5) for delta0 in (1e-10, 1e-6, 1e-4)]
-    listed += [located(Laplace(epsilon0=e0), n) for n in (2, 4, 6) for e0 in steps] + [located(Gaussian(sigma=s), n) for n in (2, 4) for s in (0.5, 1.0, 3.0)]
+    listed += [
+        case
+        for n in (2, 3, 6)
+        for i, e0 in enumerate((0.1, 0.5, 1.0, 2.0, 4.0))
+        for case in random_matrices(n, e0, 6, seed=10 * n + i)
+    ]
+    listed += [
+        case for n in (2, 3, 4) for i, e0 in enumerate((0.3, 1.0, 2.5)) for case in adaptive(n, e0, 6, seed=100 * n + i)
+    ]
+    listed += [
+        leaky(n, e0, delta0) for n in (200, 1000, 3000) for e0 in (0.1, 1.0, 2.5) for delta0 in (1e-10, 1e-6, 1e-4)
+    ]
+    listed += [located(Laplace(epsilon0=e0), n) for n in (2, 4, 6) for e0 in steps] + [
+        located(Gaussian(sigma=s), n) for n in (2, 4) for s in (0.5, 1.0, 3.0)
+    ]
     return listed

@@ -1,9 +1,11 @@
 """Every published bound against exact answers.
 
-A bound is asked in the direction in which it is stated. It states epsilon: the exact delta at that epsilon must be at most the delta asked for. It
-states delta: that must be at least the exact one. A lower bound the other way round, and only where the exact answer is complete.
+A bound is asked in the direction in which it is stated. It states epsilon: the exact delta at that
+epsilon must be at most the delta asked for. It states delta: that must be at least the exact one. A
+lower bound the other way round, and only where the exact answer is complete.
 
-Only what could fail counts as a comparison. Claims that are true of every mechanism are counted apart, as trivial.
+Only what could fail counts as a comparison. Claims that are true of every mechanism are counted
+apart, as trivial.
 """
 
 from __future__ import annotations
@@ -16,17 +18,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.bounds import COMPOSITIONS, LITERATURE, Published, Setting, composed
 from shuffledp.errors import DoesNotApply
+from shuffledp.literature.bounds import COMPOSITIONS, LITERATURE, Published, Setting, composed
 from tests.literature.cases import Case, witness
 from tests.literature.truth import Array
 
 TOLERANCE = 1e-9  # relative, on delta
 EXTREME_DELTAS = (1e-16, 1e-24, 1e-50)
 PROBES = 40  # points that look around, before the others go where they can fail
-TO_COMPOSE = ("erlingsson-2019", "balle-2019-thm-1", "balle-2019-bennett", "feldman-2020-thm-3.1", "feldman-2020-cor-4.2")
+TO_COMPOSE = (
+    "erlingsson-2019",
+    "balle-2019-thm-1",
+    "balle-2019-bennett",
+    "feldman-2020-thm-3.1",
+    "feldman-2020-cor-4.2",
+)
 FEW = 3  # points at a time, for bounds that are slow
-# Seconds per answer as measured on these cases, for bounds that say less: close to epsilon0 a certified answer takes longer than usual.
+# Seconds per answer as measured on these cases, for bounds that say less: close to epsilon0 a
+# certified answer takes longer than usual.
 MEASURED = {
     "shuffledp-any": 0.2,
     "shuffledp-binary": 0.3,
@@ -45,9 +54,11 @@ BISECTED = ("balle-2019-bennett+advanced",)  # several bisections per answer, mi
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many points per case and direction, and how many seconds per bound and case on average, by the bound's own estimate.
+    """How many points per case and direction, and how many seconds per bound and case on average,
+    by the bound's own estimate.
 
-    A bound that would take longer gets fewer points, and then fewer cases; which ones, a checksum of the names decides.
+    A bound that would take longer gets fewer points, and then fewer cases; which ones, a checksum
+    of the names decides.
     """
 
     points: int
@@ -58,7 +69,11 @@ class Effort:
         estimate = _seconds(bound, setting)
         if bound.name in BISECTED:
             return min(self.points, PROBES)
-        points = int(max(min(self.points, self.seconds / estimate), min(self.points, FEW))) if estimate > 0.0 else self.points
+        points = (
+            int(max(min(self.points, self.seconds / estimate), min(self.points, FEW)))
+            if estimate > 0.0
+            else self.points
+        )
         drawn = zlib.crc32(f"{bound.name} {case.name}".encode()) / 2**32
         return points if points * estimate * drawn <= self.seconds else 0
 
@@ -69,8 +84,9 @@ THOROUGH = Effort(points=300, seconds=0.01)
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What comparisons showed. ``trivial`` answers could not fail and are no comparisons. ``tightest`` is the largest log(exact / bound), or
-    log(bound / exact) for a lower bound; above 0 the bound fails."""
+    """What comparisons showed. ``trivial`` answers could not fail and are no comparisons.
+    ``tightest`` is the largest log(exact / bound), or log(bound / exact) for a lower bound; above 0
+    the bound fails."""
 
     comparisons: int = 0
     trivial: int = 0
@@ -92,7 +108,9 @@ class Tally:
 
 
 def bounds() -> tuple[Published, ...]:
-    """All of the literature, and its bounds for one round carried over to several by general composition."""
+    """All of the literature, and its bounds for one round carried over to several by general
+    composition.
+    """
     carried = [composed(bound, theorem) for bound in LITERATURE if bound.name in TO_COMPOSE for theorem in COMPOSITIONS]
     return (*LITERATURE, *carried)
 
@@ -115,10 +133,13 @@ def refute(bound: Published) -> Tally:
 
 
 def sample(bound: Published, cases: Iterable[Case], wanted: int) -> Tally:
-    """A bound that is slow everywhere: two points at a time, until there are as many comparisons as wanted. Against the bound's own adversary
-    first, as elsewhere it is too loose to fail, and in the cheapest cases."""
+    """A bound that is slow everywhere: two points at a time, until there are as many comparisons as
+    wanted. Against the bound's own adversary first, as elsewhere it is too loose to fail, and in
+    the cheapest cases."""
     total = Tally()
-    for case in sorted(cases, key=lambda case: (case.setting.adversary != bound.adversary, _seconds(bound, case.setting))):
+    for case in sorted(
+        cases, key=lambda case: (case.setting.adversary != bound.adversary, _seconds(bound, case.setting))
+    ):
         if total.comparisons >= wanted:
             break
         total += compare(bound, case, Effort(points=2, seconds=math.inf))
@@ -139,20 +160,45 @@ def _compare(bound: Published, case: Case, setting: Setting, effort: Effort) -> 
     points = effort.points_for(bound, case, setting)
     total = Tally()
     if bound.epsilon_at is not None and points:
-        total += _curve(bound, case, setting, points, _log_deltas(points, case), lambda log: (bound.epsilon(setting, delta=math.exp(log)), math.exp(log)))
+        total += _curve(
+            bound,
+            case,
+            setting,
+            points,
+            _log_deltas(points, case),
+            lambda log: (bound.epsilon(setting, delta=math.exp(log)), math.exp(log)),
+        )
     if bound.delta_at is not None and points:
-        total += _curve(bound, case, setting, points, _epsilons(points, case), lambda epsilon: (epsilon, bound.delta(setting, epsilon=epsilon)))
+        total += _curve(
+            bound,
+            case,
+            setting,
+            points,
+            _epsilons(points, case),
+            lambda epsilon: (epsilon, bound.delta(setting, epsilon=epsilon)),
+        )
     return total
 
 
-def _curve(bound: Published, case: Case, setting: Setting, points: int, probes: Array, ask: Callable[[float], tuple[float, float]]) -> Tally:
-    """The probes first; what is left of the points goes where the probes showed that a comparison can fail."""
+def _curve(
+    bound: Published,
+    case: Case,
+    setting: Setting,
+    points: int,
+    probes: Array,
+    ask: Callable[[float], tuple[float, float]],
+) -> Tally:
+    """The probes first; what is left of the points goes where the probes showed that a comparison
+    can fail.
+    """
     probes = probes[:points]
     total, informative = _judge(bound, case, setting, [_answer(ask, at) for at in probes])
     if points > len(probes) > 1 and informative.any():
         first, last = np.flatnonzero(informative)[[0, -1]]
         between = np.linspace(max(first - 0.9, 0.0), min(last + 0.9, len(probes) - 1.0), points - len(probes) + 2)[1:-1]
-        more, _ = _judge(bound, case, setting, [_answer(ask, at) for at in np.interp(between, np.arange(len(probes)), probes)])
+        more, _ = _judge(
+            bound, case, setting, [_answer(ask, at) for at in np.interp(between, np.arange(len(probes)), probes)]
+        )
         total += more
     return total
 
@@ -165,11 +211,14 @@ def _answer(ask: Callable[[float], tuple[float, float]], at: float) -> tuple[flo
         return None
 
 
-def _judge(bound: Published, case: Case, setting: Setting, answers: Sequence[tuple[float, float] | None]) -> tuple[Tally, NDArray[np.bool_]]:
+def _judge(
+    bound: Published, case: Case, setting: Setting, answers: Sequence[tuple[float, float] | None]
+) -> tuple[Tally, NDArray[np.bool_]]:
     """The answers against the exact ones, and which of them could have failed.
 
-    A claim that is true of every mechanism cannot: an upper bound that states delta >= 1, or an epsilon beyond which no loss is left (or so little
-    that doubles do not hold it); a lower bound that states 0. No number at all, or a negative one, fails always.
+    A claim that is true of every mechanism cannot: an upper bound that states delta >= 1, or an
+    epsilon beyond which no loss is left (or so little that doubles do not hold it); a lower bound
+    that states 0. No number at all, or a negative one, fails always.
     """
     answered = np.array([answer is not None for answer in answers], dtype=bool)
     found = np.array([answer for answer in answers if answer is not None], dtype=np.float64).reshape(-1, 2)
@@ -195,7 +244,10 @@ def _judge(bound: Published, case: Case, setting: Setting, answers: Sequence[tup
     if not count:
         return Tally(trivial=trivial, refused=refused), informative
     worst = int(np.argmax(logs))
-    where = f"{case.name}, asked of {setting.randomizer}: epsilon {found[worst, 0]:.9g}, delta {found[worst, 1]:.9g}, exact {_power(exact[worst])}"
+    where = (
+        f"{case.name}, asked of {setting.randomizer}: epsilon {found[worst, 0]:.9g}, delta {found[worst, 1]:.9g}, "
+        f"exact {_power(exact[worst])}"
+    )
     return Tally(count, trivial, refused, float(logs[worst]), where, int(np.sum(logs > TOLERANCE))), informative
 
 
@@ -205,7 +257,9 @@ def _power(log: float) -> str:
 
 
 def _log_deltas(points: int, case: Case) -> Array:
-    """A spread to look around, unless only a few are asked for: then exact deltas, as what a good bound says there can fail."""
+    """A spread to look around, unless only a few are asked for: then exact deltas, as what a good
+    bound says there can fail.
+    """
     if points >= PROBES:
         return np.log([*np.geomspace(0.9, 1e-3, PROBES - 15), *np.geomspace(3e-4, 1e-13, 12), *EXTREME_DELTAS])
     if points > FEW:
@@ -215,8 +269,17 @@ def _log_deltas(points: int, case: Case) -> Array:
 
 
 def _epsilons(points: int, case: Case) -> Array:
-    """From 0 to just above the largest loss, more densely near both ends; a few only where something is at stake."""
+    """From 0 to just above the largest loss, more densely near both ends; a few only where
+    something is at stake.
+    """
     if points < PROBES:
-        return np.array([0.3, 0.1, 0.6])[:points] * case.scale if points <= FEW else np.linspace(0.02, 0.9, points) * case.scale
+        return (
+            np.array([0.3, 0.1, 0.6])[:points] * case.scale
+            if points <= FEW
+            else np.linspace(0.02, 0.9, points) * case.scale
+        )
     small = (PROBES - 2) // 2
-    return np.array([0.0, *np.geomspace(0.003, 0.3, small), *np.linspace(0.35, 1.0 - 1e-6, PROBES - 2 - small), 1.1]) * case.scale
+    return (
+        np.array([0.0, *np.geomspace(0.003, 0.3, small), *np.linspace(0.35, 1.0 - 1e-6, PROBES - 2 - small), 1.1])
+        * case.scale
+    )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich.table import Table
 
-from shuffledp.bounds import Published
+from shuffledp.literature.bounds import Published
 from tests.literature.grid import Tally
 
 WIDTH = 110  # the table needs that much, whatever the terminal has
@@ -29,11 +29,22 @@ class Row(NamedTuple):
     @classmethod
     def of(cls, bound: Published, tally: Tally) -> Row:
         """What a bound's comparisons showed."""
-        return cls(bound.name, bound.status, bound.side, tally.comparisons, tally.trivial, tally.refused, tally.tightest, tally.violations)
+        return cls(
+            bound.name,
+            bound.status,
+            bound.side,
+            tally.comparisons,
+            tally.trivial,
+            tally.refused,
+            tally.tightest,
+            tally.violations,
+        )
 
 
 def table(rows: Iterable[Row]) -> Table:
-    """``tightest`` is exact / bound for an upper bound and bound / exact for a lower one: 1 is as tight as can be, and more refutes it."""
+    """``tightest`` is exact / bound for an upper bound and bound / exact for a lower one: 1 is as
+    tight as can be, and more refutes it.
+    """
     shown = Table(box=None, header_style="", padding=(0, 2, 0, 0))
     shown.add_column("bound", no_wrap=True)
     for name in ("status", "side"):
@@ -42,7 +53,14 @@ def table(rows: Iterable[Row]) -> Table:
         shown.add_column(name, justify="right")
     for row in sorted(rows):
         counts = [f"{count:,}" for count in (row.comparisons, row.trivial, row.refused)]
-        shown.add_row(row.name, row.status, row.side, *counts, _ratio(row.tightest), f"{row.violations:,}" if row.violations else "")
+        shown.add_row(
+            row.name,
+            row.status,
+            row.side,
+            *counts,
+            _ratio(row.tightest),
+            f"{row.violations:,}" if row.violations else "",
+        )
     return shown
 
 

@@ -1,4 +1,6 @@
-"""Each erratum of docs/errata.md: the printed formula fails, and what replaces it holds, with the numbers that were found by enumeration."""
+"""Each erratum of docs/errata.md: the printed formula fails, and what replaces it holds, with the
+numbers that were found by enumeration.
+"""
 
 import code
 import doctest
@@ -10,12 +12,12 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.bounds import LITERATURE, Setting, balle, biswas, feldman
-from shuffledp.bounds.fourier import Grid
-from shuffledp.bounds.koskela_pairs import one_count_pair
 from shuffledp.errors import DoesNotApply
-from shuffledp.exact import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
-from shuffledp.experiments.errata import ERRATA, SETUP, Erratum, page
+from shuffledp.literature.bounds import LITERATURE, Setting, balle, biswas, feldman
+from shuffledp.literature.bounds.fourier import Grid
+from shuffledp.literature.bounds.koskela_pairs import one_count_pair
+from shuffledp.literature.exact import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
+from shuffledp.papers.errata import ERRATA, SETUP, Erratum, page
 from tests.literature.cases import adaptive, binary, views
 from tests.literature.truth import binomial
 
@@ -26,7 +28,7 @@ ROWS, ROWS_10 = krr(3, 2.0), krr(10, 2.0)
 
 
 def test_the_page_is_generated_from_the_descriptions() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m shuffledp.experiments.errata > docs/errata.md"
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m shuffledp.papers.errata > docs/errata.md"
 
 
 def test_errata_are_numbered_and_short_enough_to_paste() -> None:
@@ -53,7 +55,11 @@ def test_a_session_prints_what_it_says(erratum: Erratum, prepared: dict[str, obj
 
 def test_the_page_can_be_pasted_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = code.InteractiveConsole()
-    pasted = [line for block in re.findall(r"```python\n(.*?)```", page(), flags=re.DOTALL) for line in [*block.splitlines(), ""]]
+    pasted = [
+        line
+        for block in re.findall(r"```python\n(.*?)```", page(), flags=re.DOTALL)
+        for line in [*block.splitlines(), ""]
+    ]
     for line in pasted:
         terminal.push(line)
     printed, complaints = capsys.readouterr()
@@ -62,7 +68,12 @@ def test_the_page_can_be_pasted_into_a_terminal(capsys: pytest.CaptureFixture[st
 
 
 def test_every_bound_that_an_erratum_names_exists() -> None:
-    quoted = {name for erratum in ERRATA for name in erratum.snippet.split('"') if "-" in name and " " not in name and name.islower()}
+    quoted = {
+        name
+        for erratum in ERRATA
+        for name in erratum.snippet.split('"')
+        if "-" in name and " " not in name and name.islower()
+    }
     assert quoted
     assert quoted <= BOUND.keys()
 
@@ -94,7 +105,11 @@ def test_3_koskela_first_version_is_below_what_the_shuffler_leaks() -> None:
         assert BOUND["shuffledp-strong"].delta(SMALL, epsilon=epsilon) >= exact
     survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.2), 20, adversary="strong")
     both_orders = BOUND["koskela-2021-krr-strong-first"].delta(survey, epsilon=0.8)
-    assert both_orders < strong_delta(krr(2, survey.epsilon0), 20, (0, 1), 0.8) <= BOUND["koskela-2021-krr-strong-exact"].delta(survey, epsilon=0.8)
+    assert (
+        both_orders
+        < strong_delta(krr(2, survey.epsilon0), 20, (0, 1), 0.8)
+        <= BOUND["koskela-2021-krr-strong-exact"].delta(survey, epsilon=0.8)
+    )
 
 
 def test_4_koskela_revised_is_loose_in_one_place_and_no_bound_in_another() -> None:
@@ -112,7 +127,8 @@ def test_4_koskela_revised_is_loose_in_one_place_and_no_bound_in_another() -> No
 def test_5_koskelas_clones_pair_is_not_feldmans_and_looser() -> None:
     anything = Setting(sdp.AnyLDP(epsilon0=2.0), 50)
     koskela, feldmans, clones = (
-        BOUND[name].delta(anything, epsilon=0.6) for name in ("koskela-2021-clones", "koskela-2021-feldman", "feldman-2020-clones-exact")
+        BOUND[name].delta(anything, epsilon=0.6)
+        for name in ("koskela-2021-clones", "koskela-2021-feldman", "feldman-2020-clones-exact")
     )
     assert koskela == pytest.approx(0.1008, abs=5e-5)
     assert feldmans == pytest.approx(clones, rel=1e-3)
@@ -125,7 +141,11 @@ def test_6_all_zeros_is_not_the_worst_dataset_of_binary_randomized_response() ->
     assert hockey_stick(*one, 0.5) == pytest.approx(4.235e-3, rel=2e-4)
     survey = Setting(sdp.RR(epsilon0=1.0), 20)
     exact = worst_delta(krr(2, 1.0), 20, [0.5])[0]
-    assert BOUND["koskela-2021-2rr"].delta(survey, epsilon=0.5) < exact <= BOUND["shuffledp-binary"].delta(survey, epsilon=0.5)
+    assert (
+        BOUND["koskela-2021-2rr"].delta(survey, epsilon=0.5)
+        < exact
+        <= BOUND["shuffledp-binary"].delta(survey, epsilon=0.5)
+    )
     assert BOUND["koskela-2021-2rr-lower"].delta(survey, epsilon=0.5) == pytest.approx(3.833e-3, rel=1e-3)
 
 
@@ -165,10 +185,15 @@ def test_10_koskelas_weak_adversary_with_independent_counts_is_no_bound() -> Non
     survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.5), 20, adversary="weak")
     exact = weak_delta(krr(2, survey.epsilon0), 20, (0, 1), 1.0)
     assert BOUND["koskela-2021-krr-weak"].delta(survey, epsilon=1.0) < 0.5 * exact
-    assert exact <= BOUND["koskela-2021-krr-weak-exact"].delta(survey, epsilon=1.0) <= BOUND["koskela-2021-krr-weak-multinomial"].delta(survey, epsilon=1.0)
+    assert (
+        exact
+        <= BOUND["koskela-2021-krr-weak-exact"].delta(survey, epsilon=1.0)
+        <= BOUND["koskela-2021-krr-weak-multinomial"].delta(survey, epsilon=1.0)
+    )
     rounds = Setting(sdp.KRR.from_gamma(k=3, gamma=0.4), 30, rounds=2, adversary="weak")
     independent, exactly, below = (
-        BOUND[name].epsilon(rounds, delta=1e-6) for name in ("koskela-2021-krr-weak", "koskela-2021-krr-weak-exact", "shuffledp-lower")
+        BOUND[name].epsilon(rounds, delta=1e-6)
+        for name in ("koskela-2021-krr-weak", "koskela-2021-krr-weak-exact", "shuffledp-lower")
     )
     assert independent == pytest.approx(2.775, abs=5e-4)
     assert exactly == pytest.approx(2.869, abs=5e-4)
@@ -187,7 +212,9 @@ def test_11_feldmans_condition_has_a_factor_four_of_slack_and_not_eight(n: int, 
     clones = BOUND["feldman-2020-clones-exact"]
 
     def ratio(constant: float) -> float:
-        """The pair's delta over the delta asked for, at the largest epsilon0 that this constant allows."""
+        """The pair's delta over the delta asked for, at the largest epsilon0 that this constant
+        allows.
+        """
         epsilon0 = math.log(n / (constant * math.log(2 / delta))) * (1 - 1e-9)
         return clones.delta(Setting(sdp.AnyLDP(epsilon0=epsilon0), n), epsilon=eq_1(n, epsilon0, delta)) / delta
 
@@ -206,7 +233,9 @@ def test_11_feldmans_equation_fails_for_the_pair_but_not_for_any_randomizer_with
 
 def test_12_balles_bennett_curves_allow_more_than_there_is() -> None:
     survey = Setting(sdp.KRR(k=100, epsilon0=5.2), 100_000)
-    printed, corrected = (BOUND[name].epsilon(survey, delta=1e-6) for name in ("balle-2019-bennett-krr-printed", "balle-2019-bennett-krr"))
+    printed, corrected = (
+        BOUND[name].epsilon(survey, delta=1e-6) for name in ("balle-2019-bennett-krr-printed", "balle-2019-bennett-krr")
+    )
     truth = sdp.shuffle(survey.randomizer, n=survey.n).epsilon(delta=1e-6)
     assert printed < 0.1 < truth.lower <= truth.upper <= corrected
 
@@ -223,6 +252,6 @@ def test_14_at_the_local_epsilon_nothing_is_left_for_a_gaussian_to_match() -> No
     assert survey.delta(epsilon=4.0).upper == 0.0 == biswas.delta_printed(1000, 15, 4.0, 50, 4.0)
     certified = survey.epsilon(delta=1e-6)
     assert certified.upper < 0.5 * 4.0
-    assert sdp.CentralHistogram(categories=range(15), n=1000, epsilon=certified.upper, delta=1e-6).guarantee.epsilon(delta=1e-6).upper <= certified.upper * (
-        1 + 1e-9
-    )
+    assert sdp.CentralHistogram(categories=range(15), n=1000, epsilon=certified.upper, delta=1e-6).guarantee.epsilon(
+        delta=1e-6
+    ).upper <= certified.upper * (1 + 1e-9)

@@ -1,4 +1,6 @@
-"""No published bound is on the wrong side of an exact answer, unless it is labelled invalid; and every invalid one is caught."""
+"""No published bound is on the wrong side of an exact answer, unless it is labelled invalid; and
+every invalid one is caught.
+"""
 
 import math
 from collections.abc import Callable
@@ -7,9 +9,9 @@ from typing import Literal
 
 import pytest
 
-from shuffledp.bounds import Published, Setting
-from shuffledp.bounds.base import require
-from shuffledp.exact import krr, worst_delta
+from shuffledp.literature.bounds import Published, Setting
+from shuffledp.literature.bounds.published import require
+from shuffledp.literature.exact import krr, worst_delta
 from tests.literature.cases import Case, binary, quick
 from tests.literature.grid import MEASURED, PROBES, QUICK, Effort, Tally, bounds, compare, refute, sample
 from tests.literature.report import Row
@@ -24,7 +26,9 @@ def cases() -> tuple[Case, ...]:
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=[bound.name for bound in BOUNDS])
-def test_a_bound_is_on_its_side_of_every_exact_answer(bound: Published, record_property: Callable[[str, object], None]) -> None:
+def test_a_bound_is_on_its_side_of_every_exact_answer(
+    bound: Published, record_property: Callable[[str, object], None]
+) -> None:
     tally = sum((compare(bound, case, QUICK) for case in cases()), Tally())
     tally += refute(bound)
     wanted = FEW if bound.name in MEASURED else FEWEST
@@ -35,7 +39,10 @@ def test_a_bound_is_on_its_side_of_every_exact_answer(bound: Published, record_p
     if bound.status == "invalid":
         assert tally.violations, f"labelled invalid, but nothing refutes it; nearest: {tally.where}"
     else:
-        assert not tally.violations, f"{tally.violations} violations; this {bound.status} bound is wrong, or the exact answer is. Worst: {tally.where}"
+        assert not tally.violations, (
+            f"{tally.violations} violations; this {bound.status} bound is wrong, or the exact answer is. Worst: "
+            f"{tally.where}"
+        )
 
 
 def test_names_tell_bounds_apart() -> None:
@@ -43,28 +50,50 @@ def test_names_tell_bounds_apart() -> None:
 
 
 def described(
-    side: Literal["upper", "lower"], delta_at: Callable[[Setting, float], float] | None = None, epsilon_at: Callable[[Setting, float], float] | None = None
+    side: Literal["upper", "lower"],
+    delta_at: Callable[[Setting, float], float] | None = None,
+    epsilon_at: Callable[[Setting, float], float] | None = None,
 ) -> Published:
-    return Published(name="made up", paper="nobody", where="nowhere", covers="2-RR", status="unproven", side=side, delta_at=delta_at, epsilon_at=epsilon_at)
+    return Published(
+        name="made up",
+        paper="nobody",
+        where="nowhere",
+        covers="2-RR",
+        status="unproven",
+        side=side,
+        delta_at=delta_at,
+        epsilon_at=epsilon_at,
+    )
 
 
-@pytest.mark.parametrize(("side", "share"), [("upper", 0.999), ("lower", 1.001), ("upper", math.nan), ("lower", math.nan), ("upper", -1.0), ("lower", -1.0)])
-def test_the_grid_notices_a_bound_that_is_slightly_wrong_or_no_number(side: Literal["upper", "lower"], share: float) -> None:
+@pytest.mark.parametrize(
+    ("side", "share"),
+    [("upper", 0.999), ("lower", 1.001), ("upper", math.nan), ("lower", math.nan), ("upper", -1.0), ("lower", -1.0)],
+)
+def test_the_grid_notices_a_bound_that_is_slightly_wrong_or_no_number(
+    side: Literal["upper", "lower"], share: float
+) -> None:
     case = binary(6, 1.0)
-    tally = compare(described(side, lambda _, epsilon: share * float(worst_delta(krr(2, 1.0), 6, epsilon)[0])), case, QUICK)
+    tally = compare(
+        described(side, lambda _, epsilon: share * float(worst_delta(krr(2, 1.0), 6, epsilon)[0])), case, QUICK
+    )
     assert tally.comparisons
     assert tally.violations >= tally.comparisons // 2
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
 def test_the_grid_accepts_the_truth_itself(side: Literal["upper", "lower"]) -> None:
-    tally = compare(described(side, lambda _, epsilon: float(worst_delta(krr(2, 1.0), 6, epsilon)[0])), binary(6, 1.0), QUICK)
+    tally = compare(
+        described(side, lambda _, epsilon: float(worst_delta(krr(2, 1.0), 6, epsilon)[0])), binary(6, 1.0), QUICK
+    )
     assert tally.comparisons
     assert not tally.violations
 
 
 @pytest.mark.parametrize(("side", "stated"), [("upper", 1.0), ("upper", 7.0), ("lower", 0.0)])
-def test_claims_that_are_true_of_every_mechanism_are_no_comparisons(side: Literal["upper", "lower"], stated: float) -> None:
+def test_claims_that_are_true_of_every_mechanism_are_no_comparisons(
+    side: Literal["upper", "lower"], stated: float
+) -> None:
     tally = compare(described(side, lambda *_: stated), binary(6, 1.0), QUICK)
     assert (tally.comparisons, tally.violations, tally.where) == (0, 0, "")
     assert tally.trivial >= PROBES

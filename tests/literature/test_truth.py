@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shuffledp.exact import haystack_delta, krr, rounds_delta, strong_delta, weak_delta, worst_delta
+from shuffledp.literature.exact import haystack_delta, krr, rounds_delta, strong_delta, weak_delta, worst_delta
 from tests.literature.cases import binary, binary_far, k_ary, k_ary_large, views
 from tests.literature.truth import Array, Far, binary_datasets, binomial
 
@@ -73,7 +73,9 @@ def test_far_tails_are_rational_arithmetic_rounded_down(n: int, odds: Fraction, 
         P, Q = ([x * y for x, y in product(law, law)] for law in (P, Q))
     shares = [Fraction(1, 20), Fraction(1, 2), Fraction(19, 20)]
     thresholds = [1 + share * (odds**rounds - 1) for share in shares]  # e^epsilon
-    exact = [max(sum(max(p - x * q, 0) for p, q in zip(*pair, strict=True)) for pair in ((P, Q), (Q, P))) for x in thresholds]
+    exact = [
+        max(sum(max(p - x * q, 0) for p, q in zip(*pair, strict=True)) for pair in ((P, Q), (Q, P))) for x in thresholds
+    ]
     logs = np.array([math.log(value.numerator) - math.log(value.denominator) for value in exact])
     found = Far(n, math.log(odds), rounds).log_low(np.log(np.array(thresholds, dtype=np.float64)))
     assert np.all(found <= logs)
@@ -92,7 +94,9 @@ def test_far_tails_continue_those_of_the_same_dataset(n: int, epsilon0: float) -
 
 
 def test_far_tails_keep_their_digits_for_many_users() -> None:
-    """Close to the largest loss one cell is left, that nobody lies: its probability is a product."""
+    """Close to the largest loss one cell is left, that nobody lies: its probability is a
+    product.
+    """
     n, epsilon0, gap = 3000, 0.5, 1e-5
     log = -n * math.log1p(math.exp(-epsilon0)) + math.log(-math.expm1(-gap))
     assert log < -1400.0

@@ -1,7 +1,9 @@
-"""Exact answers for many epsilons at once: the laws of a case are built one time, and every divergence is then read off their tails.
+"""Exact answers for many epsilons at once: the laws of a case are built one time, and every
+divergence is then read off their tails.
 
-A pair (P, Q) of neighbouring laws becomes the suffix sums of P and Q in the order of the loss log(P/Q), because
-delta(eps) = P(loss > eps) - e^eps Q(loss > eps). `exact.hockey_stick` on the same laws is the check (test_truth.py).
+A pair (P, Q) of neighbouring laws becomes the suffix sums of P and Q in the order of the loss
+log(P/Q), because delta(eps) = P(loss > eps) - e^eps Q(loss > eps). `exact.hockey_stick` on the same
+laws is the check (test_truth.py).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from shuffledp.exact import blanket, neighbouring_laws, shuffled_law
+from shuffledp.literature.exact import blanket, neighbouring_laws, shuffled_law
 
 Array = NDArray[np.float64]
 Laws = tuple[Array, Array]
@@ -41,7 +43,9 @@ class Tail:
         self.q: Array = np.append(np.cumsum(q[order][::-1])[::-1], 0.0)
 
     def delta(self, epsilons: Array) -> tuple[Array, Array]:
-        """delta and the mass of the tail that it was read from, which says how much rounding there can be."""
+        """delta and the mass of the tail that it was read from, which says how much rounding there
+        can be.
+        """
         at = np.searchsorted(self.losses, epsilons, side="right")
         with np.errstate(invalid="ignore", over="ignore"):
             paid = np.where(self.q[at] > 0.0, np.exp(epsilons) * self.q[at], 0.0)
@@ -51,8 +55,9 @@ class Tail:
 class Worst:
     """The largest delta over many pairs of laws.
 
-    ``low`` is at most the truth: it looks only at the pairs that win somewhere on a grid of epsilons (all others lose nearly everywhere), and takes off
-    what rounding may have added. ``high`` is at least the truth; it looks at every pair.
+    ``low`` is at most the truth: it looks only at the pairs that win somewhere on a grid of
+    epsilons (all others lose nearly everywhere), and takes off what rounding may have added.
+    ``high`` is at least the truth; it looks at every pair.
     """
 
     def __init__(self, pairs: Iterable[Laws], epsilons: Array, *, keep: bool) -> None:
@@ -71,7 +76,9 @@ class Worst:
 
     def low(self, epsilons: Array) -> Array:
         """At most the largest delta, at every epsilon."""
-        curves = [np.maximum(delta - ROUNDING * mass, 0.0) for delta, mass in (tail.delta(epsilons) for tail in self.winners)]
+        curves = [
+            np.maximum(delta - ROUNDING * mass, 0.0) for delta, mass in (tail.delta(epsilons) for tail in self.winners)
+        ]
         return reduce(np.maximum, curves, np.zeros(len(epsilons)))
 
     def log_low(self, epsilons: Array) -> Array:
@@ -87,7 +94,8 @@ class Worst:
 
 
 class Far:
-    """Binary randomized response when all others hold 0, in one round or two, with probabilities as logarithms: tails far below what a double holds.
+    """Binary randomized response when all others hold 0, in one round or two, with probabilities as
+    logarithms: tails far below what a double holds.
 
     A lower reference, like ``Worst.low``: one dataset, both orders.
     """
@@ -111,7 +119,9 @@ class Far:
         return p - q, p, q, *tails
 
     def log_low(self, epsilons: Array) -> Array:
-        """At most the logarithm of the larger of both orders' delta; minus infinity where rounding could be all of it."""
+        """At most the logarithm of the larger of both orders' delta; minus infinity where rounding
+        could be all of it.
+        """
         return np.maximum(*(self._log_delta(*order, epsilons) for order in self.orders))
 
     def _log_delta(self, losses: Array, p: Array, q: Array, P: Array, Q: Array, epsilons: Array) -> Array:
@@ -127,7 +137,9 @@ class Far:
 
 
 def all_datasets(rows: Array, n: int, *, rounds: int = 1, symmetric: bool = False) -> Iterator[Laws]:
-    """Every ordered pair of neighbouring datasets; ``symmetric``: any two inputs can be renamed into 0 and 1, so one pair of inputs is enough."""
+    """Every ordered pair of neighbouring datasets; ``symmetric``: any two inputs can be renamed
+    into 0 and 1, so one pair of inputs is enough.
+    """
     for laws in neighbouring_laws(rows, n):
         chosen = laws[:2] if symmetric else laws
         products = [reduce(lambda P, Q: np.multiply.outer(P, Q).ravel(), [law] * rounds) for law in chosen]
@@ -135,9 +147,11 @@ def all_datasets(rows: Array, n: int, *, rounds: int = 1, symmetric: bool = Fals
 
 
 def blanket_views(rows: Array, n: int, *, strong: bool, rounds: int = 1, symmetric: bool = False) -> Iterator[Laws]:
-    """What the weak adversary sees, and the strong one: others who did not take the blanket count as one more output, "absent".
+    """What the weak adversary sees, and the strong one: others who did not take the blanket count
+    as one more output, "absent".
 
-    The strong adversary sees two tables side by side: the target took the blanket, or sent its data-dependent part.
+    The strong adversary sees two tables side by side: the target took the blanket, or sent its
+    data-dependent part.
     """
     gamma, omega, nu = blanket(rows)
     hay = np.append(gamma * omega, 1.0 - gamma)
@@ -145,13 +159,21 @@ def blanket_views(rows: Array, n: int, *, strong: bool, rounds: int = 1, symmetr
     def view(needle: Array) -> Array:
         return np.fromiter(shuffled_law([hay, np.append(needle, 0.0)], [0] * (n - 1) + [1]).values(), dtype=np.float64)
 
-    laws = [np.concatenate([gamma * view(omega), (1.0 - gamma) * view(part)]) for part in nu] if strong else [view(row) for row in rows]
-    powers = [reduce(lambda P, Q: np.multiply.outer(P, Q).ravel(), [law] * rounds) for law in (laws[:2] if symmetric else laws)]
+    laws = (
+        [np.concatenate([gamma * view(omega), (1.0 - gamma) * view(part)]) for part in nu]
+        if strong
+        else [view(row) for row in rows]
+    )
+    powers = [
+        reduce(lambda P, Q: np.multiply.outer(P, Q).ravel(), [law] * rounds)
+        for law in (laws[:2] if symmetric else laws)
+    ]
     yield from [(powers[0], powers[1])] if symmetric else permutations(powers, 2)
 
 
 def binomial(trials: int, p: float) -> Array:
-    """Bin(trials, p), by the ratios of neighbouring terms from the mode outwards: positive factors only, so tails keep their digits.
+    """Bin(trials, p), by the ratios of neighbouring terms from the mode outwards: positive factors
+    only, so tails keep their digits.
 
     Terms below about 1e-300 are zero: denormal numbers have few digits, and are slow.
     """
@@ -161,19 +183,25 @@ def binomial(trials: int, p: float) -> Array:
     i = np.arange(low, high, dtype=np.float64)
     up = (trials - i) / (i + 1.0) * (p / (1.0 - p))  # from i to i + 1
     law = np.zeros(trials + 1)
-    law[low : high + 1] = np.concatenate([np.cumprod(1.0 / up[: mode - low][::-1])[::-1], [1.0], np.cumprod(up[mode - low :])])
+    law[low : high + 1] = np.concatenate(
+        [np.cumprod(1.0 / up[: mode - low][::-1])[::-1], [1.0], np.cumprod(up[mode - low :])]
+    )
     law[law < 1e-300] = 0.0
     return law / law.sum()
 
 
 def binary_others(n: int, epsilon0: float, ones: int) -> Array:
-    """The number of reported ones among n - 1 users of binary randomized response, of whom ``ones`` hold a one."""
+    """The number of reported ones among n - 1 users of binary randomized response, of whom ``ones``
+    hold a one.
+    """
     lie = 1.0 / (math.exp(epsilon0) + 1.0)
     return np.convolve(binomial(ones, 1.0 - lie), binomial(n - 1 - ones, lie))
 
 
 def binary_datasets(n: int, epsilon0: float, *, rounds: int = 1, ones: Iterable[int] | None = None) -> Iterator[Laws]:
-    """Binary randomized response: the count of ones is all there is. Half of the datasets in both orders are all of them (exchange 0 and 1)."""
+    """Binary randomized response: the count of ones is all there is. Half of the datasets in both
+    orders are all of them (exchange 0 and 1).
+    """
     truth, lie = (math.exp(epsilon0) / (math.exp(epsilon0) + 1.0), 1.0 / (math.exp(epsilon0) + 1.0))
     for j in range((n - 1) // 2 + 1) if ones is None else ones:
         others = binary_others(n, epsilon0, j)
@@ -185,9 +213,11 @@ def binary_datasets(n: int, epsilon0: float, *, rounds: int = 1, ones: Iterable[
 
 
 def all_others_hold(n: int, hay: Array, needle0: Array, needle1: Array, *, deviations: float = 9.0) -> Iterator[Laws]:
-    """Three classes of outputs, and n - 1 users who all send a report with law ``hay``: the counts of the first two classes, cut to where the mass is.
+    """Three classes of outputs, and n - 1 users who all send a report with law ``hay``: the counts
+    of the first two classes, cut to where the mass is.
 
-    Only cells whose three predecessors are in the table are kept, so both laws are exact in every cell that is.
+    Only cells whose three predecessors are in the table are kept, so both laws are exact in every
+    cell that is.
     """
 
     def window(trials: int, p: float) -> tuple[int, int]:

@@ -1,4 +1,6 @@
-"""What the processes of `make verify` do. A module of its own, as a spawned process cannot import from __main__."""
+"""What the processes of `make verify` do. A module of its own, as a spawned process cannot import
+from __main__.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,8 @@ def one_case(index: int) -> dict[str, Tally]:
 
 
 def one_bound(name: str) -> dict[str, Tally]:
-    """One bound on the case that refutes it, if one is known, and on more if the budget left it with too few."""
+    """One bound on the case that refutes it, if one is known, and on more if the budget left it
+    with too few.
+    """
     (bound,) = [bound for bound in bounds() if bound.name == name]
     return {name: refute(bound) + sample(bound, cases(), FEWEST)}

@@ -1,7 +1,10 @@
-"""Bad randomizers: eps0-LDP matrices from extreme points, adaptive trees of them (theory.md 2b), and searches that make delta large.
+"""Bad randomizers: eps0-LDP matrices from extreme points, adaptive trees of them (theory.md 2b),
+and searches that make delta large.
 
-A tree is a list of n arrays. `tree[i][z_0, ..., z_(i-1)]` is the matrix R_i(z_<i, .) with n + 1 rows: row 0 and row 1 are the target's two inputs,
-row 1 + j is the input of the other user j = 1..n-1. A uniformly random permutation decides who reports when, and the whole sequence z is released.
+A tree is a list of n arrays. `tree[i][z_0, ..., z_(i-1)]` is the matrix R_i(z_<i, .) with n + 1
+rows: row 0 and row 1 are the target's two inputs, row 1 + j is the input of the other user j =
+1..n-1. A uniformly random permutation decides who reports when, and the whole sequence z is
+released.
 """
 
 from __future__ import annotations
@@ -13,26 +16,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from shuffledp.exact.enumeration import hockey_stick, worst_delta
+from shuffledp.literature.exact.enumeration import hockey_stick, worst_delta
 
 Array = NDArray[np.float64]
 Tree = list[Array]
 
 
 def _solve_weights(patterns: Array, rng: np.random.Generator) -> Array | None:
-    """Weights w >= 0 with sum_y w_y patterns[y] = 1 for every input, with a random part where there is room; None when there are none."""
+    """Weights w >= 0 with sum_y w_y patterns[y] = 1 for every input, with a random part where there
+    is room; None when there are none.
+    """
     start = rng.dirichlet(np.ones(len(patterns))) * rng.uniform(0, 1 / patterns.max())
     for known in (start, np.zeros(len(patterns))):
         rest, residual = nnls(patterns.T, 1 - patterns.T @ known)
         if residual < 1e-12:
             weights: Array = known + rest
-            weights += np.linalg.lstsq(patterns.T, 1 - patterns.T @ weights, rcond=None)[0]  # rows sum to one within rounding
+            weights += np.linalg.lstsq(patterns.T, 1 - patterns.T @ weights, rcond=None)[
+                0
+            ]  # rows sum to one within rounding
             return np.maximum(weights, 0.0)
     return None
 
 
 def _column_matrix(patterns: Array, weights: Array) -> Array:
-    """Columns weights[y] * patterns[y]. An unused column is replaced by half of the largest one, which changes nothing for the adversary."""
+    """Columns weights[y] * patterns[y]. An unused column is replaced by half of the largest one,
+    which changes nothing for the adversary.
+    """
     columns = weights[:, None] * patterns
     for y in np.flatnonzero(weights < 1e-14):
         largest = int(np.argmax(columns.sum(axis=1)))
@@ -42,7 +51,9 @@ def _column_matrix(patterns: Array, weights: Array) -> Array:
 
 
 def filled_matrix(rng: np.random.Generator, inputs: int, outputs: int, eps0: float) -> Array:
-    """Random floor c of total mass in [e^-eps0, 1]; every row is a vertex of {c <= r <= e^eps0 c, sum r = 1}: all entries but one are extreme."""
+    """Random floor c of total mass in [e^-eps0, 1]; every row is a vertex of {c <= r <= e^eps0 c,
+    sum r = 1}: all entries but one are extreme.
+    """
     e = math.exp(eps0)
     floor = rng.dirichlet(np.ones(outputs)) * rng.uniform(1 / e, 1.0)
     rows = np.tile(floor, (inputs, 1))
@@ -62,7 +73,9 @@ def _random_patterns(rng: np.random.Generator, inputs: int, outputs: int, e: flo
 
 
 def pattern_matrix(rng: np.random.Generator, inputs: int, outputs: int, eps0: float, attempts: int = 200) -> Array:
-    """A matrix whose columns are all proportional to vectors of {1, e^eps0}; `filled_matrix` when no such matrix is found."""
+    """A matrix whose columns are all proportional to vectors of {1, e^eps0}; `filled_matrix` when
+    no such matrix is found.
+    """
     for _ in range(attempts):
         patterns = _random_patterns(rng, inputs, outputs, math.exp(eps0))
         weights = _solve_weights(patterns, rng)
@@ -71,10 +84,21 @@ def pattern_matrix(rng: np.random.Generator, inputs: int, outputs: int, eps0: fl
     return filled_matrix(rng, inputs, outputs, eps0)
 
 
-def bad_ldp_matrix(rng: np.random.Generator, k: int, outputs: int, eps0: float, *, n: int | None = None, eps: float | None = None, steps: int = 0) -> Array:
-    """A random eps0-LDP matrix (k inputs) at an extreme point. With n, eps and steps: the worst one for worst_delta(., n, eps) of so many moves.
+def bad_ldp_matrix(
+    rng: np.random.Generator,
+    k: int,
+    outputs: int,
+    eps0: float,
+    *,
+    n: int | None = None,
+    eps: float | None = None,
+    steps: int = 0,
+) -> Array:
+    """A random eps0-LDP matrix (k inputs) at an extreme point. With n, eps and steps: the worst one
+    for worst_delta(., n, eps) of so many moves.
 
-    A move takes another pattern for one output, or other weights, or starts afresh; it is kept when delta does not fall.
+    A move takes another pattern for one output, or other weights, or starts afresh; it is kept when
+    delta does not fall.
     """
     best = pattern_matrix(rng, k, outputs, eps0)
     if n is None or eps is None:
@@ -120,14 +144,18 @@ def random_tree(rng: np.random.Generator, n: int, outputs: int, eps0: float) -> 
 
 
 def constant_tree(rows: Array, dataset: list[int], pair: tuple[int, int]) -> Tree:
-    """Everybody uses the same randomizer: the target holds pair[0] or pair[1], the others hold `dataset`."""
+    """Everybody uses the same randomizer: the target holds pair[0] or pair[1], the others hold
+    `dataset`.
+    """
     matrix = np.asarray(rows, dtype=np.float64)[[*pair, *dataset]]
     n, outputs = len(dataset) + 1, matrix.shape[1]
     return [np.tile(matrix, (outputs,) * depth + (1, 1)) for depth in range(n)]
 
 
 def adaptive_laws(tree: Tree) -> tuple[Array, Array]:
-    """The laws of the released sequence z for the target's two inputs, averaged over all permutations."""
+    """The laws of the released sequence z for the target's two inputs, averaged over all
+    permutations.
+    """
     n, outputs = len(tree), tree[0].shape[-1]
     laws = (np.zeros((outputs,) * n), np.zeros((outputs,) * n))
     for target, law in enumerate(laws):
@@ -147,8 +175,11 @@ def adaptive_delta(tree: Tree, eps: float) -> float:
     return max(hockey_stick(P, Q, eps), hockey_stick(Q, P, eps))
 
 
-def worst_tree(rng: np.random.Generator, n: int, outputs: int, eps0: float, eps: float, steps: int) -> tuple[Tree, float]:
-    """Hill-climb from a random tree: replace one node's matrix at a time by a new one, by another node's or by its own rows in another order.
+def worst_tree(
+    rng: np.random.Generator, n: int, outputs: int, eps0: float, eps: float, steps: int
+) -> tuple[Tree, float]:
+    """Hill-climb from a random tree: replace one node's matrix at a time by a new one, by another
+    node's or by its own rows in another order.
 
     What does not lower delta is kept.
     """

@@ -1,11 +1,14 @@
-"""E(Y)_+ for Y = alpha A - beta B - kappa S - offset, where (A, B, S) are multinomial counts of n: the sum behind every reference in arb.py.
+"""E(Y)_+ for Y = alpha A - beta B - kappa S - offset, where (A, B, S) are multinomial counts of n:
+the sum behind every reference in arb.py.
 
-Two classes: one outer sum over A, the inner binomial mean carried along by recurrences, all in Arb balls. Three classes: two outer sums and a table
-over S; in Arb balls up to n = ARB_LIMIT, beyond that in float64 (every sum has positive terms only, and the tables are rebuilt every 256 steps), for
+Two classes: one outer sum over A, the inner binomial mean carried along by recurrences, all in Arb
+balls. Three classes: two outer sums and a table over S; in Arb balls up to n = ARB_LIMIT, beyond
+that in float64 (every sum has positive terms only, and the tables are rebuilt every 256 steps), for
 which a relative error of 1e-10 is declared, not proven: tests compare it with Arb at smaller n.
 
-Truncation is rigorous: y_+ <= e^(lam y) / (e lam), so dropping an event costs at most M(lam) / (e lam) times its probability under the tilted
-multinomial, and Chernoff's bound for that one is at most TAIL for each end of each window. The bound is added to the ball.
+Truncation is rigorous: y_+ <= e^(lam y) / (e lam), so dropping an event costs at most M(lam) / (e
+lam) times its probability under the tilted multinomial, and Chernoff's bound for that one is at
+most TAIL for each end of each window. The bound is added to the ball.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ DOUBLE_ERROR = 1e-10
 
 @dataclass(frozen=True)
 class Counts:
-    """Y = alpha A - beta B - kappa S - offset with (A, B, S) ~ Multinomial(n; p_a, p_b, p_s), the rest of the mass being absent."""
+    """Y = alpha A - beta B - kappa S - offset with (A, B, S) ~ Multinomial(n; p_a, p_b, p_s), the
+    rest of the mass being absent.
+    """
 
     n: int
     p_a: arb
@@ -38,7 +43,9 @@ class Counts:
     offset: arb
 
     def tilt(self) -> tuple[float, float, float, tuple[float, float, float]]:
-        """(log of M(lam) / (e lam), lam, sd of Y, class probabilities), the last two under the tilted law; lam minimises the first."""
+        """(log of M(lam) / (e lam), lam, sd of Y, class probabilities), the last two under the
+        tilted law; lam minimises the first.
+        """
         p = np.array([float(self.p_a), float(self.p_b), float(self.p_s)])
         v = np.array([float(self.alpha), -float(self.beta), -float(self.kappa)])
 
@@ -54,13 +61,17 @@ class Counts:
         return float(found.fun), lam, sd, (float(tilted[0]), float(tilted[1]), float(tilted[2]))
 
     def log_estimate(self) -> float:
-        """Saddle-point estimate of log E(Y)_+, to choose epsilons with; never part of a reference value."""
+        """Saddle-point estimate of log E(Y)_+, to choose epsilons with; never part of a reference
+        value.
+        """
         log_bound, lam, sd, _ = self.tilt()
         return log_bound + 1 - math.log(lam * sd + 1) - 0.919
 
 
 def binomial_window(n: int, p: float) -> tuple[int, int]:
-    """[lo, hi] such that Chernoff's bound for X < lo and for X > hi, X ~ Bin(n, p), is at most TAIL each."""
+    """[lo, hi] such that Chernoff's bound for X < lo and for X > hi, X ~ Bin(n, p), is at most TAIL
+    each.
+    """
 
     def excess(t: float) -> float:
         kl = (t * math.log(t / p) if t > 0 else 0.0) + ((1 - t) * math.log((1 - t) / (1 - p)) if t < 1 else 0.0)
@@ -80,7 +91,9 @@ def binomial_pmf(n: int, p: arb, k: int) -> arb:
 
 
 def lower_tail(n: int, p: arb, m: int) -> tuple[arb, arb, arb]:
-    """P(X = m), P(X <= m) and E(m - X)_+ for X ~ Bin(n, p), m >= 0, summed downwards; what is left below goes into the radius."""
+    """P(X = m), P(X <= m) and E(m - X)_+ for X ~ Bin(n, p), m >= 0, summed downwards; what is left
+    below goes into the radius.
+    """
     if m >= n:
         return binomial_pmf(n, p, m), arb(1), m - n * p
     pmf = term = binomial_pmf(n, p, m)
@@ -95,13 +108,17 @@ def lower_tail(n: int, p: arb, m: int) -> tuple[arb, arb, arb]:
 
 
 def above(probability: float, log_bound: float) -> arb:
-    """A ball from 0 to probability * e^log_bound, for positive terms left out of a sum. log_bound may be off by 1e-6: it is a float."""
+    """A ball from 0 to probability * e^log_bound, for positive terms left out of a sum. log_bound
+    may be off by 1e-6: it is a float.
+    """
     half = arb(probability / 2) * arb(log_bound + 1e-6).exp()
     return half + arb(0, half)
 
 
 def _two_classes(c: Counts) -> arb:
-    """sum_A P(A) beta E(s - B)_+ with s = (alpha A - offset) / beta and B ~ Bin(n - A, p). Going up in A, every update is an addition."""
+    """sum_A P(A) beta E(s - B)_+ with s = (alpha A - offset) / beta and B ~ Bin(n - A, p). Going up
+    in A, every update is an addition.
+    """
     lo, hi = binomial_window(c.n, c.tilt()[3][0])
     first = int((c.offset / c.alpha).mid().ceil().unique_fmpz())
     a, p = max(lo, first, 0), c.p_b / (1 - c.p_a)
@@ -137,14 +154,24 @@ def _number(value: arb, dtype: Any) -> Any:
 def _pmf_table(n: int, p: arb, lo: int, hi: int, dtype: Any) -> Any:
     """P(Bin(n, p) = k) for k = lo..hi, by ratios from the lower end."""
     k = np.arange(lo, hi).astype(dtype)
-    ratios = np.maximum(n - k, 0) / (k + 1) * _number(p / (1 - p), dtype) if dtype is not object else [p / (1 - p) * max(n - i, 0) / (i + 1) for i in k]
+    ratios = (
+        np.maximum(n - k, 0) / (k + 1) * _number(p / (1 - p), dtype)
+        if dtype is not object
+        else [p / (1 - p) * max(n - i, 0) / (i + 1) for i in k]
+    )
     return np.multiply.accumulate(np.array([_number(binomial_pmf(n, p, lo), dtype), *ratios], dtype=dtype))
 
 
 def _three_classes(c: Counts, dtype: Any) -> arb:
-    """sum over D = A + B and A of P(D) P(A | D) kappa E(s - S)_+ with s = (alpha A - beta B - offset) / kappa and S ~ Bin(n - D, p)."""
+    """sum over D = A + B and A of P(D) P(A | D) kappa E(s - S)_+ with s = (alpha A - beta B -
+    offset) / kappa and S ~ Bin(n - D, p).
+    """
     t_a, t_b, t_s = c.tilt()[3]
-    (d_lo, d_hi), (a_lo, a_hi), (s_lo, s_hi) = binomial_window(c.n, t_a + t_b), binomial_window(c.n, t_a), binomial_window(c.n, t_s)
+    (d_lo, d_hi), (a_lo, a_hi), (s_lo, s_hi) = (
+        binomial_window(c.n, t_a + t_b),
+        binomial_window(c.n, t_a),
+        binomial_window(c.n, t_s),
+    )
     d_lo = max(d_lo, a_lo)
     p_d = c.p_a + c.p_b
     r, p = c.p_a / p_d, c.p_s / (1 - p_d)
@@ -167,7 +194,11 @@ def _three_classes(c: Counts, dtype: Any) -> arb:
         s = s_of_a - (per_d * d + start)
         used = slice(int(np.searchsorted(s, s_lo)), min(a_hi, d) + 1 - a_lo)
         s = s[used]
-        whole = s.astype(np.int64) if dtype is not object else np.array([int(x.mid().floor().unique_fmpz()) for x in s], dtype=np.int64)
+        whole = (
+            s.astype(np.int64)
+            if dtype is not object
+            else np.array([int(x.mid().floor().unique_fmpz()) for x in s], dtype=np.int64)
+        )
         m = np.minimum(whole, s_hi) - s_lo
         total = total + weights[i] * np.sum(a_pmf[used] * (mean[m] + (s - s_all[m]) * cdf[m]))
     if dtype is object:
@@ -177,7 +208,9 @@ def _three_classes(c: Counts, dtype: Any) -> arb:
 
 
 def mean_positive_part(c: Counts, dtype: Any = None) -> arb:
-    """E(Y)_+ with truncation in the radius. dtype (three classes only): object for Arb, np.float64 or np.longdouble; by default chosen from n."""
+    """E(Y)_+ with truncation in the radius. dtype (three classes only): object for Arb, np.float64
+    or np.longdouble; by default chosen from n.
+    """
     if not c.alpha > 0:
         return arb(0)
     if c.p_s.is_zero() or c.kappa.is_zero():

@@ -1,4 +1,6 @@
-"""Reports drawn at the level of counts: one multinomial per value instead of n reports, so that 10,000 repetitions take a second."""
+"""Reports drawn at the level of counts: one multinomial per value instead of n reports, so that
+10,000 repetitions take a second.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,21 @@ def rows_of(randomizer: KRR) -> NDArray[np.float64]:
     return law / law.sum(axis=1, keepdims=True)
 
 
-def counts_of(randomizer: KRR, held: NDArray[np.int64], rng: np.random.Generator, repetitions: int = REPETITIONS) -> NDArray[np.int64]:
+def counts_of(
+    randomizer: KRR, held: NDArray[np.int64], rng: np.random.Generator, repetitions: int = REPETITIONS
+) -> NDArray[np.int64]:
     """How often each value is reported, once per repetition, when held[x] users hold x."""
-    return sum(rng.multinomial(int(users), row, size=repetitions) for users, row in zip(held, rows_of(randomizer), strict=True))  # type: ignore[return-value]
+    return sum(
+        rng.multinomial(int(users), row, size=repetitions) for users, row in zip(held, rows_of(randomizer), strict=True)
+    )  # type: ignore[return-value]
 
 
-def grid_counts(randomizer: KRR, groups: list[tuple[float, int]], rng: np.random.Generator, repetitions: int = REPETITIONS) -> NDArray[np.int64]:
-    """The same for numbers that are first rounded at random to a grid: groups of (number in [0, 1], users)."""
+def grid_counts(
+    randomizer: KRR, groups: list[tuple[float, int]], rng: np.random.Generator, repetitions: int = REPETITIONS
+) -> NDArray[np.int64]:
+    """The same for numbers that are first rounded at random to a grid: groups of (number in [0, 1],
+    users).
+    """
     rows, k = rows_of(randomizer), randomizer.k - 1
     total = np.zeros((repetitions, randomizer.k), dtype=np.int64)
     for number, users in groups:

@@ -1,4 +1,6 @@
-"""The baselines are what they are compared as, and a plan compares them with everything that fits."""
+"""The baselines are what they are compared as, and a plan compares them with everything that
+fits.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,24 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from shuffledp.pld import Composition
-from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, Frequency, Histogram, Plan, gaussian, plan
+from shuffledp.accounting.pld import Composition
+from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, Frequency, Histogram, Plan, plan
+from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.frequency import METHODS
 
 
 def test_a_central_histogram_has_the_noise_of_the_analytic_gaussian_mechanism() -> None:
-    poll, rng, truth = CentralHistogram(categories=["a", "b", "c"], n=1000, epsilon=1.0, delta=1e-6), np.random.default_rng(4), np.array([700, 300, 0])
+    poll, rng, truth = (
+        CentralHistogram(categories=["a", "b", "c"], n=1000, epsilon=1.0, delta=1e-6),
+        np.random.default_rng(4),
+        np.array([700, 300, 0]),
+    )
     bag = poll.shuffle(poll.encode(np.repeat(["a", "b", "c"], truth)))
     estimates = [poll.analyse(bag, rng=rng) for _ in range(10_000)]
     values = np.array([each.values for each in estimates])
-    covered = np.mean([(low <= truth) & (truth <= high) for low, high in (each.interval() for each in estimates)], axis=0)
+    covered = np.mean(
+        [(low <= truth) & (truth <= high) for low, high in (each.interval() for each in estimates)], axis=0
+    )
     assert poll.sigma == gaussian.sigma(epsilon=1.0, delta=1e-6, sensitivity=math.sqrt(2.0))
     assert np.all(np.abs(values.mean(axis=0) - truth) < 4.5 * poll.sigma / 100.0)
     assert values.std(axis=0) == pytest.approx(poll.predicted_stderr(), rel=0.03)
@@ -32,7 +41,9 @@ def test_a_central_sum_moves_by_at_most_one_user_and_a_mean_is_its_share() -> No
     assert total.sigma == gaussian.sigma(epsilon=0.5, delta=1e-5, sensitivity=3.0)
     assert mean.predicted_stderr() == pytest.approx(total.predicted_stderr() / 500)
     numbers = np.linspace(-1.0, 2.0, 500)
-    one, other = (each.analyse(each.shuffle(each.encode(numbers)), rng=np.random.default_rng(1)) for each in (total, mean))
+    one, other = (
+        each.analyse(each.shuffle(each.encode(numbers)), rng=np.random.default_rng(1)) for each in (total, mean)
+    )
     assert one.value == pytest.approx(500 * other.value)
     assert one.value == pytest.approx(250.0, abs=5 * total.sigma)
 
@@ -97,7 +108,10 @@ def test_a_plan_says_what_does_not_fit() -> None:
 
 
 def test_whatever_a_plan_offers_runs_with_hardly_any_noise_too() -> None:
-    counting = [Histogram(categories=10, n=20, epsilon0=30.0), *(Frequency(domain=10, n=20, epsilon0=30.0, method=name) for name in METHODS)]
+    counting = [
+        Histogram(categories=10, n=20, epsilon0=30.0),
+        *(Frequency(domain=10, n=20, epsilon0=30.0, method=name) for name in METHODS),
+    ]
     for protocol in counting:
         estimate = protocol.analyse(protocol.shuffle(protocol.encode([3] * 20, rng=np.random.default_rng(1))))
         assert estimate[3] == pytest.approx(20.0, abs=12.0), protocol

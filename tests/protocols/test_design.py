@@ -11,11 +11,16 @@ from shuffledp.protocols.design import Design
 from shuffledp.sampling import source_of
 
 PROTOCOLS = {
-    "histogram": sdp.Histogram(categories=["a", "b", "c"], other="c", n=500, epsilon=1.0, delta=1e-6, least=400, rounds=2),
+    "histogram": sdp.Histogram(
+        categories=["a", "b", "c"], other="c", n=500, epsilon=1.0, delta=1e-6, least=400, rounds=2
+    ),
     "binary": sdp.Histogram(categories=["yes", "no"], n=500, epsilon=1.0, delta=1e-6),
     "numbers": sdp.Histogram(categories=5, n=500, epsilon0=3.0, delta=1e-6),
     "mean": sdp.Mean(lower=-1.0, upper=2.0, n=500, epsilon=1.0, delta=1e-6),
-    **{f"frequency {each}": sdp.Frequency(domain=40, method=each, n=500, epsilon=2.0, delta=1e-6) for each in ("hadamard", "hashing", "subset", "unary")},
+    **{
+        f"frequency {each}": sdp.Frequency(domain=40, method=each, n=500, epsilon=2.0, delta=1e-6)
+        for each in ("hadamard", "hashing", "subset", "unary")
+    },
 }
 
 
@@ -50,7 +55,11 @@ def test_any_changed_field_is_refused(protocol: sdp.Histogram) -> None:
     optional = {"epsilon", "other"}
     for name, value in facts.items():
         for wrong in (None, "nonsense", -1, [], {}, 0.001):
-            if wrong == value or (wrong is None and name in optional) or (wrong == 0.001 and name in {"delta", "lower", "upper"}):
+            if (
+                wrong == value
+                or (wrong is None and name in optional)
+                or (wrong == 0.001 and name in {"delta", "lower", "upper"})
+            ):
                 continue
             with pytest.raises(InvalidInput):
                 Design.from_json(facts | {name: wrong})

@@ -46,7 +46,9 @@ def test_hadamard_intervals_cover_for_common_and_rare_values_over_10000_repetiti
     assert np.all(inside / repetitions < 0.96)
 
 
-@pytest.mark.parametrize(("method", "bits"), [("hadamard", 11), ("hashing", 64 + 6), ("subset", 18 * 10), ("unary", 1000)])
+@pytest.mark.parametrize(
+    ("method", "bits"), [("hadamard", 11), ("hashing", 64 + 6), ("subset", 18 * 10), ("unary", 1000)]
+)
 def test_bits_per_report_are_stated(method: str, bits: int) -> None:
     assert Frequency(domain=1000, n=100, epsilon0=4.0, method=method).bits == bits  # type: ignore[arg-type]
 
@@ -68,7 +70,11 @@ def test_listed_values_and_categories_are_estimated_by_name() -> None:
 def test_a_promise_is_kept_by_the_law_that_runs() -> None:
     words = Frequency(domain=500, n=20_000, epsilon=1.0, delta=1e-6)
     assert words.randomizer.realised == words.randomizer
-    assert words.guarantee.epsilon(delta=1e-6).upper == shuffle(words.randomizer, n=20_000).epsilon(delta=1e-6).upper <= 1.0
+    assert (
+        words.guarantee.epsilon(delta=1e-6).upper
+        == shuffle(words.randomizer, n=20_000).epsilon(delta=1e-6).upper
+        <= 1.0
+    )
 
 
 def test_hashing_says_what_it_assumes() -> None:

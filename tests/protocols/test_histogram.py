@@ -21,15 +21,22 @@ def promised() -> Histogram:
 
 
 @pytest.mark.parametrize(
-    ("n", "epsilon0", "held"), [(10_000, 5.0, [6000, 3000, 900, 100, 0]), (2000, 1.0, [2000, 0, 0, 0, 0]), (500, 7.0, [200, 200, 96, 4, 0])]
+    ("n", "epsilon0", "held"),
+    [(10_000, 5.0, [6000, 3000, 900, 100, 0]), (2000, 1.0, [2000, 0, 0, 0, 0]), (500, 7.0, [200, 200, 96, 4, 0])],
 )
-def test_95_percent_intervals_cover_94_to_96_percent_and_predicted_errors_hold(n: int, epsilon0: float, held: list[int]) -> None:
+def test_95_percent_intervals_cover_94_to_96_percent_and_predicted_errors_hold(
+    n: int, epsilon0: float, held: list[int]
+) -> None:
     poll, rng, truth = Histogram(categories=CITIES, n=n, epsilon0=epsilon0), np.random.default_rng(11), np.array(held)
     estimates = [poll.analyse_counts(counts) for counts in counts_of(poll.randomizer, truth, rng)]
     values = np.array([each.values for each in estimates])
-    covered = np.mean([(low <= truth) & (truth <= high) for low, high in (each.interval(0.95) for each in estimates)], axis=0)
+    covered = np.mean(
+        [(low <= truth) & (truth <= high) for low, high in (each.interval(0.95) for each in estimates)], axis=0
+    )
     predicted = poll.predicted_stderrs(truth)
-    smooth = n * poll.randomizer.miss > 5.0  # with hardly any noise, counts are too few values for a level to be met exactly
+    smooth = (
+        n * poll.randomizer.miss > 5.0
+    )  # with hardly any noise, counts are too few values for a level to be met exactly
     assert np.all(np.abs(values.mean(axis=0) - truth) < 4.5 * predicted / math.sqrt(REPETITIONS))
     assert np.all(np.abs(values.std(axis=0) / predicted - 1.0) < 0.03)
     assert np.all(covered > (0.94 if smooth else 0.92))
@@ -39,7 +46,9 @@ def test_95_percent_intervals_cover_94_to_96_percent_and_predicted_errors_hold(n
 def test_the_mean_square_error_over_categories_does_not_depend_on_the_data() -> None:
     poll = Histogram(categories=CITIES, n=1000, epsilon0=3.0)
     for held in ([1000, 0, 0, 0, 0], [10, 20, 30, 40, 900]):
-        assert math.sqrt(np.mean(poll.predicted_stderrs(held) ** 2)) == pytest.approx(poll.predicted_stderr(), rel=1e-12)
+        assert math.sqrt(np.mean(poll.predicted_stderrs(held) ** 2)) == pytest.approx(
+            poll.predicted_stderr(), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize(("k", "n", "epsilon0"), [(16, 10_000, 5.5), (100, 10_000, 5.8), (200, 1000, 4.6)])
@@ -77,12 +86,19 @@ def test_the_guarantee_is_the_accountants_on_the_law_that_runs(promised: Histogr
 def test_a_promise_for_several_rounds_is_kept_by_their_composition() -> None:
     poll = Histogram(categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6, rounds=8)
     assert poll.guarantee.delta(epsilon=1.0).upper <= 1e-6
-    assert poll.guarantee.epsilon(delta=1e-6).upper == shuffle(poll.randomizer, n=10_000).compose(8).epsilon(delta=1e-6).upper
+    assert (
+        poll.guarantee.epsilon(delta=1e-6).upper
+        == shuffle(poll.randomizer, n=10_000).compose(8).epsilon(delta=1e-6).upper
+    )
     assert poll.randomizer.epsilon0 < 4.5
 
 
 def test_the_average_of_rounds_has_the_error_of_an_average_and_covers() -> None:
-    poll, rng, truth = Histogram(categories=CITIES, n=1000, epsilon0=2.0, rounds=4), np.random.default_rng(8), np.array([500, 300, 150, 50, 0])
+    poll, rng, truth = (
+        Histogram(categories=CITIES, n=1000, epsilon0=2.0, rounds=4),
+        np.random.default_rng(8),
+        np.array([500, 300, 150, 50, 0]),
+    )
     counts = counts_of(poll.randomizer, truth, rng, 8000).reshape(2000, 4, 5)
     averages = [poll.combine([poll.analyse_counts(each) for each in four]) for four in counts]
     values = np.array([each.values for each in averages])
@@ -131,9 +147,19 @@ def test_projection_is_the_nearest_point_of_the_simplex() -> None:
 
 def test_absent_and_colluding_users_weaken_the_guarantee_as_the_accountant_says(promised: Histogram) -> None:
     fewer = promised.guarantee_for(9000, colluding=1000)
-    assert fewer.epsilon(delta=1e-6).upper == shuffle(promised.randomizer, n=9000, honest=8000).epsilon(delta=1e-6).upper > 1.0
+    assert (
+        fewer.epsilon(delta=1e-6).upper
+        == shuffle(promised.randomizer, n=9000, honest=8000).epsilon(delta=1e-6).upper
+        > 1.0
+    )
     reports = promised.encode(["Rome"] * 9000)
-    with pytest.raises(InvalidInput, match=r"at least 10000 for the promised epsilon = 1, got 9000, which gives 1\.\d+. Wait for more reports, or build"):
+    with pytest.raises(
+        InvalidInput,
+        match=(
+            r"at least 10000 for the promised epsilon = 1, got 9000, which gives 1\.\d+. Wait for more reports, or "
+            r"build"
+        ),
+    ):
         promised.shuffle(reports)
     with pytest.raises(InvalidInput, match="at least 10000 for the promised"):
         promised.shuffle(promised.encode(["Rome"] * 10_000), colluding=2000)
@@ -177,7 +203,9 @@ def test_unknown_categories_are_counted_as_other_never_dropped() -> None:
 
 
 def test_a_report_without_a_shuffler_hides_its_sender_alone() -> None:
-    alone, shuffled = (kind(categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6) for kind in (LocalHistogram, Histogram))
+    alone, shuffled = (
+        kind(categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6) for kind in (LocalHistogram, Histogram)
+    )
     assert alone.epsilon0 == pytest.approx(1.0, abs=1e-3)
     assert alone.guarantee.epsilon(delta=1e-6).upper <= 1.0
     assert alone.guarantee_for(5).epsilon(delta=1e-6).upper == alone.guarantee.epsilon(delta=1e-6).upper
@@ -195,4 +223,6 @@ def test_an_estimate_prints_as_a_table() -> None:
 def test_the_scale_of_estimates_keeps_its_digits_where_reports_say_almost_nothing() -> None:
     poll = Histogram(categories=["a", "b"], n=2**20, epsilon0=1e-12)
     estimate = poll.analyse_counts([2**20, 0])
-    assert estimate.values[0] - estimate.values[1] == pytest.approx(2**20 / math.tanh(poll.randomizer.epsilon0 / 2.0), rel=1e-6)
+    assert estimate.values[0] - estimate.values[1] == pytest.approx(
+        2**20 / math.tanh(poll.randomizer.epsilon0 / 2.0), rel=1e-6
+    )

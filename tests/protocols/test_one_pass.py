@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.bounds import feldman
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols import gaussian, grid_noise
-from shuffledp.protocols.one_pass import calibrated, local_epsilon, one_pass, sampled_epsilon
+from shuffledp.literature.bounds import feldman
+from shuffledp.protocols.baselines import analytic_gaussian as gaussian
+from shuffledp.protocols.sgd import grid_noise
+from shuffledp.protocols.sgd.one_pass import calibrated, local_epsilon, one_pass, sampled_epsilon
 from shuffledp.sampling import source_of
 
 
@@ -19,7 +20,9 @@ def test_the_numerical_theorem_beats_its_closed_form_and_the_local_guarantee(noi
     printed = []
     for epsilon0 in grid:
         try:
-            printed.append(feldman.approximate_epsilon(n, epsilon0, gaussian.delta(sigma=noise, epsilon=epsilon0), 1e-6))
+            printed.append(
+                feldman.approximate_epsilon(n, epsilon0, gaussian.delta(sigma=noise, epsilon=epsilon0), 1e-6)
+            )
         except InvalidInput:
             continue
     assert answer.epsilon <= min(printed, default=math.inf)
@@ -35,7 +38,9 @@ def test_the_point_on_the_curve_is_close_to_the_best_of_a_fine_grid():
 
 def test_the_account_uses_a_true_point_of_the_gaussian_curve():
     epsilon0, delta0 = one_pass(noise=2.0, n=20_000, delta=1e-6, flaw=1e-15).local_point
-    assert delta0 == pytest.approx(gaussian.delta(sigma=2.0, epsilon=epsilon0) + (1.0 + math.exp(epsilon0)) * 1e-15, rel=1e-9)
+    assert delta0 == pytest.approx(
+        gaussian.delta(sigma=2.0, epsilon=epsilon0) + (1.0 + math.exp(epsilon0)) * 1e-15, rel=1e-9
+    )
 
 
 def test_few_users_get_the_local_guarantee_and_no_less():
@@ -67,7 +72,9 @@ def test_sampling_with_replacement_agrees_with_its_central_limit():
 
 
 def test_one_step_of_sampling_is_the_mechanism_itself():
-    assert sampled_epsilon(noise=2.0, n=1, delta=1e-6) == pytest.approx(gaussian.epsilon(sigma=2.0, delta=1e-6), rel=1e-2)
+    assert sampled_epsilon(noise=2.0, n=1, delta=1e-6) == pytest.approx(
+        gaussian.epsilon(sigma=2.0, delta=1e-6), rel=1e-2
+    )
 
 
 def test_the_noise_table_is_a_rounded_gaussian_up_to_the_counted_flaw():

@@ -77,7 +77,9 @@ def test_common_rare_and_absent_values_of_a_large_domain_are_covered_together(me
     estimates = estimates_of(words, truth, 400)
     together = [np.all((low <= truth) & (truth <= high)) for low, high in (each.simultaneous() for each in estimates)]
     assert np.mean(together) > 0.93
-    assert all(np.all((low <= each.values) & (each.values <= high)) for each in estimates for low, high in (each.interval(),))
+    assert all(
+        np.all((low <= each.values) & (each.values <= high)) for each in estimates for low, high in (each.interval(),)
+    )
 
 
 def test_hadamard_standard_errors_hold_for_rare_values_too() -> None:

@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from shuffledp.protocols import Bag, CentralHistogram, CentralSum, Frequency, Histogram, Mean, Protocol, Reports, StatisticalQuery, Sum, plan
+from shuffledp.protocols import (
+    Bag,
+    CentralHistogram,
+    CentralSum,
+    Frequency,
+    Histogram,
+    Mean,
+    Protocol,
+    Reports,
+    StatisticalQuery,
+    Sum,
+    plan,
+)
 from shuffledp.protocols.estimate import combine
 
 POLL = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
@@ -48,7 +60,9 @@ def test_values_that_are_not_categories(values: object, rule: str) -> None:
     refused(lambda: POLL.encode(values), rule)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("values", [[100], [-1], [0.5], [NAN], ["a"], [[1, 2]], np.array([3, 1000]), [True, False], np.array([1.0])])
+@pytest.mark.parametrize(
+    "values", [[100], [-1], [0.5], [NAN], ["a"], [[1, 2]], np.array([3, 1000]), [True, False], np.array([1.0])]
+)
 def test_values_outside_a_numbered_domain(values: object) -> None:
     refused(lambda: WORDS.encode(values), "whole numbers from 0 to 99")  # type: ignore[arg-type]
 
@@ -77,9 +91,17 @@ def test_values_that_are_not_numbers_in_range(values: object, rule: str) -> None
 @pytest.mark.parametrize("protocol", [POLL, WORDS, TALLY, UNARY, HASHED])
 def test_a_number_of_reports_that_is_not_n(protocol: Protocol) -> None:
     values = ["yes"] * 11 if protocol is POLL else [1.0] * 11 if protocol is TALLY else [1] * 11
-    refused(lambda: protocol.shuffle(protocol.encode(values)), "at most n = 10, got 11. Each user sends one per round; build the protocol with n=11")
-    refused(lambda: protocol.shuffle(protocol.encode(values[:9])), "at least 10, as guarantee assumes, got 9. Wait for more reports")
-    refused(lambda: protocol.shuffle(protocol.encode(values[:10]), colluding=10), "colluding must be below the 10 reports")
+    refused(
+        lambda: protocol.shuffle(protocol.encode(values)),
+        "at most n = 10, got 11. Each user sends one per round; build the protocol with n=11",
+    )
+    refused(
+        lambda: protocol.shuffle(protocol.encode(values[:9])),
+        "at least 10, as guarantee assumes, got 9. Wait for more reports",
+    )
+    refused(
+        lambda: protocol.shuffle(protocol.encode(values[:10]), colluding=10), "colluding must be below the 10 reports"
+    )
 
 
 def test_reports_that_no_user_sends() -> None:
@@ -110,7 +132,10 @@ def test_a_generator_of_reports_is_shuffled_and_a_bag_is_not() -> None:
 def test_a_bag_by_hand_is_a_table_of_at_most_n_reports() -> None:
     refused(lambda: Bag({}, np.zeros((2, 2, 2), dtype=np.uint8)), "vector or a table")
     for protocol in (POLL, WORDS):
-        refused(lambda protocol=protocol: protocol.analyse(Bag(protocol.describe(), np.zeros(50, dtype=np.uint8))), "at most n = 10, got 50")  # type: ignore[misc]
+        refused(
+            lambda protocol=protocol: protocol.analyse(Bag(protocol.describe(), np.zeros(50, dtype=np.uint8))),
+            "at most n = 10, got 50",
+        )  # type: ignore[misc]
 
 
 def adult(age: float) -> bool:
@@ -154,8 +179,13 @@ def test_masked_numbers_are_refused() -> None:
 def test_a_bag_or_reports_of_another_protocol() -> None:
     other = Histogram(categories=["yes", "no", "never"], n=10, epsilon0=2.0)
     reports = other.encode(["yes"] * 10)
-    refused(lambda: POLL.shuffle(reports), "the reports must come from this protocol, got one that differs in categories")
-    refused(lambda: POLL.analyse(other.shuffle(reports)), "the bag must come from this protocol, got one that differs in categories")
+    refused(
+        lambda: POLL.shuffle(reports), "the reports must come from this protocol, got one that differs in categories"
+    )
+    refused(
+        lambda: POLL.analyse(other.shuffle(reports)),
+        "the bag must come from this protocol, got one that differs in categories",
+    )
     louder = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=3.0)
     refused(lambda: POLL.analyse(louder.shuffle(louder.encode(["yes"] * 10))), "differs in epsilon0")
     refused(lambda: TALLY.analyse(POLL.shuffle(POLL.encode(["yes"] * 10))), "differs in protocol")
@@ -172,8 +202,14 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Histogram(categories=["a", NAN], n=10, epsilon0=1.0), "NaN"),
         (lambda: Histogram(categories=[["a"], ["b"]], n=10, epsilon0=1.0), "hashable"),
         (lambda: Histogram(categories="ab", n=10, epsilon0=1.0), "must be a list"),
-        (lambda: Histogram(categories=["a", "b"], other="c", n=10, epsilon0=1.0), "other must be one of the categories"),
-        (lambda: Histogram(categories=["a", "b"], n=10), "exactly one of epsilon and epsilon0 must be given, got neither"),
+        (
+            lambda: Histogram(categories=["a", "b"], other="c", n=10, epsilon0=1.0),
+            "other must be one of the categories",
+        ),
+        (
+            lambda: Histogram(categories=["a", "b"], n=10),
+            "exactly one of epsilon and epsilon0 must be given, got neither",
+        ),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0, epsilon0=1.0, delta=1e-6), "got both"),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0), "delta must be given with epsilon"),
         (lambda: Histogram(categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
@@ -235,7 +271,9 @@ def test_requests_that_make_no_sense(build: Callable[[], object], rule: str) -> 
 
 def test_rounds_of_different_questions_are_not_averaged() -> None:
     two = Histogram(categories=["yes", "no", "maybe"], n=10, least=5, epsilon0=2.0, rounds=2)
-    refused(lambda: two.combine([two.analyse_counts([5, 5, 0]), two.analyse_counts([5, 4, 0])]), "same number of reports")
+    refused(
+        lambda: two.combine([two.analyse_counts([5, 5, 0]), two.analyse_counts([5, 4, 0])]), "same number of reports"
+    )
 
 
 @pytest.mark.parametrize("epsilon0", [1e-6, 50.0])

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols import gaussian
-from shuffledp.protocols.data import synthetic_clinic
-from shuffledp.protocols.grid_noise import FLAW, STEPS
-from shuffledp.protocols.one_pass import _Search
-from shuffledp.protocols.sgd import ShuffledSGD, accuracy_against_epsilon, logistic_gradient
+from shuffledp.protocols.baselines import analytic_gaussian as gaussian
+from shuffledp.protocols.sgd.data import synthetic_clinic
+from shuffledp.protocols.sgd.descent import ShuffledSGD, accuracy_against_epsilon, logistic_gradient
+from shuffledp.protocols.sgd.grid_noise import FLAW, STEPS
+from shuffledp.protocols.sgd.one_pass import _Search
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +29,13 @@ def test_reports_are_clipped_gradients_on_a_grid_plus_unbiased_noise(training):
 
 
 def test_clipping_never_leaves_a_gradient_longer_than_the_account_says(monkeypatch, training):
-    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, size: np.zeros(size))
+    monkeypatch.setattr("shuffledp.protocols.sgd.descent.grid_noise", lambda _source, size: np.zeros(size))
     directions = rng().normal(size=(5000, 3)) * 10.0 ** rng(1).uniform(-8, 8, size=(5000, 1))
     assert np.linalg.norm(training.randomize(directions, rng=rng()), axis=1).max() <= training.clip
 
 
 def test_one_pass_uses_every_user_exactly_once_in_a_new_order(training, monkeypatch):
-    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, size: np.zeros(size))
+    monkeypatch.setattr("shuffledp.protocols.sgd.descent.grid_noise", lambda _source, size: np.zeros(size))
     unit = training.sigma / STEPS
     features = np.zeros((2000, 3))
     features[:, 0] = unit * (np.arange(2000) % 10 + 0.5)
@@ -67,7 +67,9 @@ def test_logistic_gradients_are_the_derivative_of_the_loss():
         score = data.features @ w
         return np.logaddexp(0.0, score) - data.labels * score
 
-    numerical = np.column_stack([(loss(weights + step * e) - loss(weights - step * e)) / (2 * step) for e in np.eye(10)])
+    numerical = np.column_stack(
+        [(loss(weights + step * e) - loss(weights - step * e)) / (2 * step) for e in np.eye(10)]
+    )
     assert np.allclose(logistic_gradient(weights, data.features, data.labels), numerical, atol=1e-8)
 
 
@@ -164,7 +166,9 @@ def test_the_local_delta_is_rounded_up(epsilon0):
 @pytest.mark.parametrize("target", [{"epsilon": 1.0}, {"noise": 5.0}])
 @pytest.mark.parametrize("order", ["permuted", "given"])
 def test_a_delta_below_the_flaw_of_the_noise_is_refused_with_the_cause(target, order):
-    with pytest.raises(InvalidInput, match=r"delta must be at least 2.4e-23 here.* may differ from a Gaussian by 1e-24"):
+    with pytest.raises(
+        InvalidInput, match=r"delta must be at least 2.4e-23 here.* may differ from a Gaussian by 1e-24"
+    ):
         ShuffledSGD(n=100, dimension=3, delta=1e-23, order=order, **target)
     assert ShuffledSGD(n=100, dimension=3, delta=2.5e-23, epsilon=1.0, order=order).privacy.epsilon <= 1.0
 
@@ -172,7 +176,7 @@ def test_a_delta_below_the_flaw_of_the_noise_is_refused_with_the_cause(target, o
 @pytest.mark.parametrize("size", [5e-324, 1e-200, 1e-160, 1e160, 1e308])
 @pytest.mark.parametrize("clip", [1e-90, 1.0, 1e90])
 def test_clipping_holds_where_squares_leave_the_range_of_floats(monkeypatch, size, clip):
-    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, count: np.zeros(count))
+    monkeypatch.setattr("shuffledp.protocols.sgd.descent.grid_noise", lambda _source, count: np.zeros(count))
     training = ShuffledSGD(n=100, dimension=3, noise=0.05, delta=0.5, clip=clip, order="given")
     (report,) = training.randomize([[size, -size, 0.0]], rng=rng())
     length = float(np.linalg.norm(report / clip))
@@ -181,13 +185,15 @@ def test_clipping_holds_where_squares_leave_the_range_of_floats(monkeypatch, siz
 
 
 def test_tiny_gradients_are_clipped_to_a_tinier_bound(monkeypatch):
-    monkeypatch.setattr("shuffledp.protocols.sgd.grid_noise", lambda _source, count: np.zeros(count))
+    monkeypatch.setattr("shuffledp.protocols.sgd.descent.grid_noise", lambda _source, count: np.zeros(count))
     training = ShuffledSGD(n=100, dimension=2, noise=0.05, delta=0.5, clip=1e-100, order="given")
     (report,) = training.randomize([[3e-99, 4e-99]], rng=rng())
     assert np.allclose(report / 1e-100, [0.6, 0.8], atol=1e-3)
 
 
-@pytest.mark.parametrize("labels", [["yes"] * 2000, [None, *[0] * 1999], [[0, 1], *[0] * 1999], np.full(2000, np.nan), np.zeros((2000, 1))])
+@pytest.mark.parametrize(
+    "labels", [["yes"] * 2000, [None, *[0] * 1999], [[0, 1], *[0] * 1999], np.full(2000, np.nan), np.zeros((2000, 1))]
+)
 def test_labels_that_are_no_numbers_are_refused_at_once(training, labels):
     with pytest.raises(InvalidInput, match="labels must be"):
         training.steps(np.zeros((2000, 3)), labels)
@@ -200,12 +206,15 @@ def test_steps_check_their_settings_before_the_first_update(training):
         training.steps(np.zeros((2000, 3)), np.zeros(2000), rate=-1.0)
 
 
-@pytest.mark.parametrize("wrong", [{"noise": 1e-200}, {"noise": 1e200}, {"noise": 1.0, "clip": 1e308}, {"noise": 1.0, "clip": 1e-320}])
+@pytest.mark.parametrize(
+    "wrong", [{"noise": 1e-200}, {"noise": 1e200}, {"noise": 1.0, "clip": 1e308}, {"noise": 1.0, "clip": 1e-320}]
+)
 def test_sizes_that_leave_the_range_of_floats_are_refused(wrong):
     with pytest.raises(InvalidInput, match="must lie between"):
         ShuffledSGD(n=100, dimension=2, delta=1e-6, **wrong)
 
 
 def test_the_account_of_a_given_noise_is_as_good_as_its_calibration():
-    # What fits lies in a narrow range of epsilon near 2.9: below and above it Thm 3.8 gives a delta that is too large.
+    # What fits lies in a narrow range of epsilon near 2.9: below and above it Thm 3.8 gives a delta
+    # that is too large.
     assert ShuffledSGD(n=100_000, dimension=5, noise=0.92, delta=1e-6).privacy.epsilon < 2.95

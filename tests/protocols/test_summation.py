@@ -9,8 +9,8 @@ import pytest
 
 from shuffledp import KRR, DoesNotApply, InvalidInput, shuffle
 from shuffledp.protocols import LocalMean, Mean, StatisticalQuery, Sum
-from shuffledp.protocols.base import calibrated
-from shuffledp.protocols.summation import lower_bound, worst_variance
+from shuffledp.protocols.protocol import calibrated
+from shuffledp.protocols.sums import lower_bound, worst_variance
 from tests.protocols.simulation import REPETITIONS, grid_counts
 
 
@@ -44,7 +44,9 @@ def errors(tally: Sum, groups: list[tuple[float, int]], seed: int, repetitions: 
         ("none", np.arange(9) / 8.0),  # on the grid
     ],
 )
-def test_95_percent_intervals_cover_94_to_96_percent_and_predicted_errors_hold(rounding: str, numbers: np.ndarray) -> None:
+def test_95_percent_intervals_cover_94_to_96_percent_and_predicted_errors_hold(
+    rounding: str, numbers: np.ndarray
+) -> None:
     n = 9 * 64 * 10
     tally = Sum(n=n, epsilon0=4.5, k=8)
     weights = np.linspace(0.5, 1.5, len(numbers))
@@ -77,8 +79,12 @@ def test_real_reports_estimate_a_mean_within_bounds_without_bias() -> None:
     assert 0.93 < covered < 0.97
 
 
-def test_the_error_at_100000_users_is_at_most_0_6_of_the_papers_own_choice_in_one_run(certified: Sum, printed: Sum) -> None:
-    measured = [errors(tally, [(worst_number(tally), tally.n)], seed=9, repetitions=20_000) for tally in (certified, printed)]
+def test_the_error_at_100000_users_is_at_most_0_6_of_the_papers_own_choice_in_one_run(
+    certified: Sum, printed: Sum
+) -> None:
+    measured = [
+        errors(tally, [(worst_number(tally), tally.n)], seed=9, repetitions=20_000) for tally in (certified, printed)
+    ]
     ours, theirs = (float(np.sqrt(np.mean(each**2))) for each in measured)
     assert certified.guarantee.delta(epsilon=1.0).upper <= 1e-6
     assert ours == pytest.approx(certified.predicted_stderr(), rel=0.03)
@@ -103,7 +109,9 @@ def test_the_printed_choice_is_the_papers(printed: Sum) -> None:
     c = 14.0 * math.log(2e6) * 100_000 / 99_999
     assert printed.k == math.ceil((100_000 / c) ** (1.0 / 3.0)) == 8
     assert printed.gamma == pytest.approx(9.0 * c / 100_000, rel=1e-9)
-    assert printed.guarantee.epsilon(delta=1e-6).upper < 0.5  # Theorem 1 asks for far more noise than its promise of 1 needs
+    assert (
+        printed.guarantee.epsilon(delta=1e-6).upper < 0.5
+    )  # Theorem 1 asks for far more noise than its promise of 1 needs
     assert printed.predicted_stderr() < printed.theorem_2()
     with pytest.raises(DoesNotApply, match="epsilon in"):
         Sum.printed(n=1000, epsilon=2.0, delta=1e-6)
@@ -172,7 +180,11 @@ def test_bounds_rescale_the_numbers_and_their_errors() -> None:
 
 def test_the_guarantee_is_the_accountants_on_the_law_that_runs(certified: Sum) -> None:
     assert certified.randomizer.realised == certified.randomizer
-    assert certified.guarantee.epsilon(delta=1e-6).upper == shuffle(certified.randomizer, n=100_000).epsilon(delta=1e-6).upper <= 1.0
+    assert (
+        certified.guarantee.epsilon(delta=1e-6).upper
+        == shuffle(certified.randomizer, n=100_000).epsilon(delta=1e-6).upper
+        <= 1.0
+    )
 
 
 def test_without_a_shuffler_a_mean_needs_local_noise() -> None:

@@ -14,13 +14,16 @@ ENDS: tuple[End, ...] = ("upper", "lower")
 
 
 def signature(hay: Floats, needle0: Floats, needle1: Floats) -> bytes:
-    """The multiset of classes, merged when proportional: equal for two descriptions of one haystack.
+    """The multiset of classes, merged when proportional: equal for two descriptions of one
+    haystack.
 
     Numbers are scaled before they are rounded, because many are dyadic and would sit on a tie.
     """
     masses = np.stack([hay, needle0, needle1], axis=1)
     masses = masses[masses.any(axis=1)]
-    classes, label = np.unique(np.round(masses / masses.sum(axis=1, keepdims=True) * math.sqrt(0.9), 8), axis=0, return_inverse=True)
+    classes, label = np.unique(
+        np.round(masses / masses.sum(axis=1, keepdims=True) * math.sqrt(0.9), 8), axis=0, return_inverse=True
+    )
     merged = np.zeros_like(classes)
     np.add.at(merged, label.ravel(), masses)
     return np.round(merged * math.sqrt(0.9), 9).tobytes()

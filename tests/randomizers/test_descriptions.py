@@ -9,8 +9,24 @@ from collections.abc import Callable
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.exact import matrices
-from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
+from shuffledp.literature.exact import matrices
+from shuffledp.randomizers import (
+    BLH,
+    KRR,
+    OLH,
+    OUE,
+    RAPPOR,
+    RR,
+    AnyLDP,
+    FromMatrix,
+    Gaussian,
+    Hadamard,
+    Laplace,
+    LocalHash,
+    Randomizer,
+    SubsetSelection,
+    Unary,
+)
 
 EVERY: list[Randomizer] = [
     *(make(k=16, epsilon0=2.0) for make in (KRR, RAPPOR, OUE, OLH, BLH, SubsetSelection, Hadamard)),
@@ -22,7 +38,22 @@ EVERY: list[Randomizer] = [
     AnyLDP(epsilon0=2.0),
     FromMatrix(matrices.krr(3, 2.0)),
 ]
-NAMES = ["krr", "rappor", "oue", "olh", "blh", "subset", "hadamard", "rr", "unary", "local_hash", "laplace", "gaussian", "any", "matrix"]
+NAMES = [
+    "krr",
+    "rappor",
+    "oue",
+    "olh",
+    "blh",
+    "subset",
+    "hadamard",
+    "rr",
+    "unary",
+    "local_hash",
+    "laplace",
+    "gaussian",
+    "any",
+    "matrix",
+]
 
 
 @pytest.mark.parametrize("randomizer, name", list(zip(EVERY, NAMES, strict=True)), ids=NAMES)
@@ -40,7 +71,10 @@ def test_descriptions(randomizer: Randomizer, name: str) -> None:
     "make, message",
     [
         (lambda: KRR(k=3, epsilon0=-1.0), "epsilon0 must be positive, got -1.0. "),
-        (lambda: KRR(k=3, epsilon0=700.0), "epsilon0 must be at most 50, got 700.0. A report with epsilon0 above 50 hides nothing; "),
+        (
+            lambda: KRR(k=3, epsilon0=700.0),
+            "epsilon0 must be at most 50, got 700.0. A report with epsilon0 above 50 hides nothing; ",
+        ),
         (lambda: KRR(k=1, epsilon0=1.0), "k must be at least 2, got 1. "),
         (lambda: KRR(k=2.5, epsilon0=1.0), "k must be a whole number, got 2.5. "),
         (lambda: KRR.from_gamma(k=3, gamma=1.0), r"gamma must lie in (0, 1), got 1.0. "),
@@ -60,9 +94,15 @@ def test_descriptions(randomizer: Randomizer, name: str) -> None:
         (lambda: Gaussian(sigma=0.01), "sigma must be at least 0.05, got 0.01. "),
         (lambda: Gaussian(sigma=1.0).local_delta(epsilon=math.inf), "epsilon must be finite, got inf. "),
         (lambda: AnyLDP(epsilon0=1.0, delta0=1.0), "delta0 must lie in [0, 1), got 1.0. "),
-        (lambda: FromMatrix([[0.5, 0.5]]), "rows must be a table of at least 2 inputs and 1 output, got shape (1, 2). "),
+        (
+            lambda: FromMatrix([[0.5, 0.5]]),
+            "rows must be a table of at least 2 inputs and 1 output, got shape (1, 2). ",
+        ),
         (lambda: FromMatrix([[0.5, 0.5], [1.0]]), "rows must be a rectangular table of numbers"),
-        (lambda: FromMatrix([[0.5, 0.5], [0.5, 0.49]]), "row 1 must sum to 1, got 0.99. Divide the row by its sum, or add the missing output."),
+        (
+            lambda: FromMatrix([[0.5, 0.5], [0.5, 0.49]]),
+            "row 1 must sum to 1, got 0.99. Divide the row by its sum, or add the missing output.",
+        ),
         (lambda: FromMatrix([[1.5, -0.5], [0.5, 0.5]]), "row 0 must hold probabilities, got -0.5. "),
         (lambda: FromMatrix([[0.5, 0.5], [math.nan, 0.5]]), "row 1 must hold probabilities, got nan. "),
     ],

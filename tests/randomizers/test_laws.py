@@ -12,8 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp.exact import matrices
-from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, Floats, FromMatrix, Hadamard, Laplace, LocalHash, Randomizer, SubsetSelection, Unary
+from shuffledp.literature.exact import matrices
+from shuffledp.randomizers import (
+    BLH,
+    KRR,
+    OLH,
+    OUE,
+    RAPPOR,
+    RR,
+    AnyLDP,
+    Floats,
+    FromMatrix,
+    Hadamard,
+    Laplace,
+    LocalHash,
+    Randomizer,
+    SubsetSelection,
+    Unary,
+)
 from shuffledp.randomizers.support import SupportRandomizer
 from tests.randomizers.haystacks import ENDS, check_atoms, signature, signatures
 
@@ -33,7 +49,9 @@ def cases() -> Iterable[tuple[SupportRandomizer, Callable[[], Floats]]]:
         yield Hadamard(k=k, epsilon0=e0), lambda k=k, e0=e0: matrices.hadamard(k, e0)
 
 
-@pytest.mark.parametrize("randomizer, build", list(cases()), ids=lambda case: str(case) if isinstance(case, Randomizer) else "")
+@pytest.mark.parametrize(
+    "randomizer, build", list(cases()), ids=lambda case: str(case) if isinstance(case, Randomizer) else ""
+)
 def test_support_randomizers_are_their_matrices(randomizer: SupportRandomizer, build: Callable[[], Floats]) -> None:
     matrix = build()
     blanket = matrix.min(axis=0)
@@ -87,11 +105,21 @@ def test_support_laws_at_the_extremes(family: Callable[[int, float], SupportRand
 def test_unary_laws_to_full_relative_accuracy(e0: float) -> None:
     with mp.workdps(60):
         growth = mp.e ** mp.mpf(e0)
-        for randomizer, q in ((RAPPOR(k=5, epsilon0=e0), 1 / (mp.sqrt(growth) + 1)), (OUE(k=5, epsilon0=e0), 1 / (growth + 1))):
+        for randomizer, q in (
+            (RAPPOR(k=5, epsilon0=e0), 1 / (mp.sqrt(growth) + 1)),
+            (OUE(k=5, epsilon0=e0), 1 / (growth + 1)),
+        ):
             z = 1 + (growth - 1) * q
-            exact = {(1, 1): (q**2 - q**5) / z, (1, 0): q * (1 - q) / z, (0, 1): q * (1 - q) / z, (0, 0): ((1 - q) ** 2 + growth * q**5) / z}
+            exact = {
+                (1, 1): (q**2 - q**5) / z,
+                (1, 0): q * (1 - q) / z,
+                (0, 1): q * (1 - q) / z,
+                (0, 0): ((1 - q) ** 2 + growth * q**5) / z,
+            }
             (atoms,) = randomizer.blankets("upper")
-            assert atoms.hay == pytest.approx([float(exact[key]) for key in ((1, 1), (1, 0), (0, 1), (0, 0))], rel=1e-14)
+            assert atoms.hay == pytest.approx(
+                [float(exact[key]) for key in ((1, 1), (1, 0), (0, 1), (0, 0))], rel=1e-14
+            )
             assert randomizer.gamma == pytest.approx(float(mp.fsum(exact.values())), rel=1e-14)
 
 
@@ -110,7 +138,9 @@ def test_other_ways_in() -> None:
         same = Unary(k=5, p=made.p, q=made.q)
         assert same.epsilon0 == pytest.approx(1.0, rel=1e-14)
         assert signatures(same.datasets()) == signatures(made.datasets())
-    assert signatures(SubsetSelection(k=5, epsilon0=1.0, size=1).datasets()) == signatures(KRR(k=5, epsilon0=1.0).datasets())
+    assert signatures(SubsetSelection(k=5, epsilon0=1.0, size=1).datasets()) == signatures(
+        KRR(k=5, epsilon0=1.0).datasets()
+    )
 
 
 def test_hadamard_with_large_epsilon0_gives_every_input_a_block_of_its_own() -> None:
@@ -133,7 +163,9 @@ def test_every_pair_and_dataset_of_a_matrix(k: int, outputs: int, seed: int) -> 
     randomizer = FromMatrix(matrix)
     blanket = matrix.min(axis=0)
     assert signatures(randomizer.blankets("upper")) == {signature(blanket, *pair) for pair in permutations(matrix, 2)}
-    assert signatures(randomizer.datasets()) == {signature(hay, *pair) for pair in permutations(matrix, 2) for hay in matrix}
+    assert signatures(randomizer.datasets()) == {
+        signature(hay, *pair) for pair in permutations(matrix, 2) for hay in matrix
+    }
     for atoms in randomizer.blankets("lower"):
         check_atoms(atoms, randomizer.gamma)
 
@@ -153,7 +185,11 @@ def test_matrix_with_impossible_outputs() -> None:
     assert randomizer.epsilon0 == math.inf
     assert randomizer.gamma == 0.5
     atoms = randomizer.blankets("upper")[0]
-    assert sorted(zip(atoms.hay, atoms.needle0, atoms.needle1, strict=True)) == [(0.0, 0.0, 0.5), (0.0, 0.5, 0.0), (0.5, 0.5, 0.5)]
+    assert sorted(zip(atoms.hay, atoms.needle0, atoms.needle1, strict=True)) == [
+        (0.0, 0.0, 0.5),
+        (0.0, 0.5, 0.0),
+        (0.5, 0.5, 0.5),
+    ]
 
 
 def test_matrix_is_a_value() -> None:

@@ -16,7 +16,9 @@ from tests.randomizers.haystacks import ENDS, check_atoms
 
 
 def exact_stop_loss(randomizer: LocationRandomizer, x: float, t: float) -> mp.mpf:
-    """Integral of (mu_0 - x mu_1 - t c)_+, from the cumulative distribution: each side is positive beyond one point."""
+    """Integral of (mu_0 - x mu_1 - t c)_+, from the cumulative distribution: each side is positive
+    beyond one point.
+    """
     if isinstance(randomizer, Gaussian):
         sigma = mp.mpf(randomizer.sigma)
 
@@ -49,7 +51,10 @@ def stop_loss(atoms: Atoms, x: float, t: float) -> float:
     return math.fsum(np.maximum(atoms.needle0 - x * atoms.needle1 - t * atoms.hay, 0.0))
 
 
-LOCATIONS = [*(Laplace(epsilon0=e0) for e0 in (1e-6, 0.1, 1.0, 4.0, 30.0, 50.0)), *(Gaussian(sigma=s) for s in (0.05, 0.3, 1.0, 10.0, 100.0, 1e6))]
+LOCATIONS = [
+    *(Laplace(epsilon0=e0) for e0 in (1e-6, 0.1, 1.0, 4.0, 30.0, 50.0)),
+    *(Gaussian(sigma=s) for s in (0.05, 0.3, 1.0, 10.0, 100.0, 1e6)),
+]
 
 
 @pytest.mark.parametrize("randomizer", LOCATIONS, ids=str)
@@ -60,7 +65,10 @@ def test_location_laws_bracket_the_exact_ones(randomizer: LocationRandomizer) ->
         assert np.array_equal(atoms.needle0, atoms.needle1[::-1])
         assert np.array_equal(atoms.hay, atoms.hay[::-1])
     assert upper.hay.size < 10_000
-    ratios = np.exp(np.linspace(-1.0, 1.0, 9) * min(float(randomizer.log_ratio(np.array(-3.0 * getattr(randomizer, "sigma", 1.0)))), 300.0))
+    ratios = np.exp(
+        np.linspace(-1.0, 1.0, 9)
+        * min(float(randomizer.log_ratio(np.array(-3.0 * getattr(randomizer, "sigma", 1.0)))), 300.0)
+    )
     for x in ratios:
         for t in (*(1.0 - ratios), *(ratios - x), 0.0, 0.5):
             with mp.workdps(60):
@@ -70,7 +78,14 @@ def test_location_laws_bracket_the_exact_ones(randomizer: LocationRandomizer) ->
 
 
 @pytest.mark.parametrize(
-    "randomizer, closeness", [(Laplace(epsilon0=1.0), 1e-4), (Laplace(epsilon0=8.0), 1e-3), (Gaussian(sigma=0.5), 2e-3), (Gaussian(sigma=3.0), 2e-3)], ids=str
+    "randomizer, closeness",
+    [
+        (Laplace(epsilon0=1.0), 1e-4),
+        (Laplace(epsilon0=8.0), 1e-3),
+        (Gaussian(sigma=0.5), 2e-3),
+        (Gaussian(sigma=3.0), 2e-3),
+    ],
+    ids=str,
 )
 def test_location_brackets_are_narrow(randomizer: LocationRandomizer, closeness: float) -> None:
     upper, lower = (randomizer.blankets(end)[0] for end in ENDS)

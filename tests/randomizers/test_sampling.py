@@ -14,7 +14,21 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, RR, AnyLDP, FromMatrix, Hadamard, LocalHash, SubsetSelection, Unary, VotingRandomizer
+from shuffledp.randomizers import (
+    BLH,
+    KRR,
+    OLH,
+    OUE,
+    RAPPOR,
+    RR,
+    AnyLDP,
+    FromMatrix,
+    Hadamard,
+    LocalHash,
+    SubsetSelection,
+    Unary,
+    VotingRandomizer,
+)
 from shuffledp.sampling import WORD, source_of
 from shuffledp.sampling.integers import log_at_least
 from tests.sampling.fake import Scripted
@@ -32,7 +46,10 @@ def hadamard_law(r: Hadamard, x: int) -> Law:
     b, total = r.block_size, r.block_size * r.block_count
     block, row = divmod(x, b - 1)
     signs = hadamard(b)[row + 1]
-    return {(y,): r.noise / total + (1 - r.noise) * (y // b == block and signs[y % b] == 1) / Fraction(b, 2) for y in range(total)}
+    return {
+        (y,): r.noise / total + (1 - r.noise) * (y // b == block and signs[y % b] == 1) / Fraction(b, 2)
+        for y in range(total)
+    }
 
 
 def subset_law(r: SubsetSelection, x: int) -> Law:
@@ -69,11 +86,18 @@ FINITE: list[tuple[VotingRandomizer, Callable[..., Law]]] = [
     (RAPPOR(k=4, epsilon0=2.0), unary_law),
 ]
 NAMES = [str(r) for r, _ in FINITE]
-VOTING = [r for r, _ in FINITE] + [OLH(k=12, epsilon0=1.5), BLH(k=9, epsilon0=1.0), OUE(k=17, epsilon0=2.0), KRR(k=70_000, epsilon0=9.0)]
+VOTING = [r for r, _ in FINITE] + [
+    OLH(k=12, epsilon0=1.5),
+    BLH(k=9, epsilon0=1.0),
+    OUE(k=17, epsilon0=2.0),
+    KRR(k=70_000, epsilon0=9.0),
+]
 
 
 @pytest.mark.parametrize("randomizer, law_of", FINITE, ids=NAMES)
-def test_the_accounted_epsilon0_is_that_of_the_integers_rounded_up(randomizer: VotingRandomizer, law_of: Callable[..., Law]) -> None:
+def test_the_accounted_epsilon0_is_that_of_the_integers_rounded_up(
+    randomizer: VotingRandomizer, law_of: Callable[..., Law]
+) -> None:
     laws = [law_of(randomizer, x) for x in range(min(randomizer.k, 10))]
     assert all(sum(law.values()) == 1 for law in laws)
     largest = max(max(law[y] for law in laws) / min(law[y] for law in laws) for y in laws[0])
@@ -85,7 +109,9 @@ def test_the_accounted_epsilon0_is_that_of_the_integers_rounded_up(randomizer: V
 
 
 @pytest.mark.parametrize("randomizer, law_of", FINITE, ids=NAMES)
-def test_the_accounted_blanket_is_that_of_the_integers(randomizer: VotingRandomizer, law_of: Callable[..., Law]) -> None:
+def test_the_accounted_blanket_is_that_of_the_integers(
+    randomizer: VotingRandomizer, law_of: Callable[..., Law]
+) -> None:
     laws = [law_of(randomizer, x) for x in range(min(randomizer.k, 10))]  # of k-RR's laws two would do
     blanket = sum(min(law[y] for law in laws) for y in laws[0])
     assert randomizer.realised.gamma == pytest.approx(float(blanket), rel=4e-16)
@@ -99,7 +125,9 @@ def test_ten_million_draws_have_the_integers_law(randomizer: VotingRandomizer, l
     counts, batches = np.zeros(len(law)), 10
     for _ in range(batches):
         reports = randomizer.randomize(np.full(10**6, x), rng=generator)
-        packed = reports.reshape(len(reports), -1).astype(np.int64) @ (1 << 16) ** np.arange(reports.size // len(reports))
+        packed = reports.reshape(len(reports), -1).astype(np.int64) @ (1 << 16) ** np.arange(
+            reports.size // len(reports)
+        )
         outputs, times = np.unique(packed, return_counts=True)
         for output, time in zip(outputs.tolist(), times.tolist(), strict=True):
             report = tuple(output >> 16 * i & 0xFFFF for i in range(reports.size // len(reports)))
@@ -119,11 +147,15 @@ def test_hadamard_uses_every_supporting_column_equally_often(r: Hadamard) -> Non
     for x in range(r.k):
         supporting = [y[0] for y, mass in hadamard_law(r, x).items() if mass > r.noise / (r.block_count * r.block_size)]
         reports = r._draw(Scripted(("u1", ALL_8), ("u2", [TRUTH] * 256)), np.full(256, x))
-        assert np.bincount(reports).tolist() == [256 * (y in supporting) // len(supporting) for y in range(max(supporting) + 1)]
+        assert np.bincount(reports).tolist() == [
+            256 * (y in supporting) // len(supporting) for y in range(max(supporting) + 1)
+        ]
 
 
 def test_hashes_of_two_inputs_are_as_good_as_independent() -> None:
-    """How often a report votes for its own and for another value, over ten million draws, against independent uniform hashes."""
+    """How often a report votes for its own and for another value, over ten million draws, against
+    independent uniform hashes.
+    """
     r, own, other = LocalHash(k=100, g=5, epsilon0=1.0), 3, 64
     counts = np.zeros(4)
     for batch in range(10):
@@ -137,7 +169,9 @@ def test_hashes_of_two_inputs_are_as_good_as_independent() -> None:
 
 
 def _hash(r: LocalHash, seeds: np.ndarray, x: int) -> np.ndarray:
-    """MurmurHash3's finaliser in Python's own integers would be slow for ten million; NumPy's wrap around alike."""
+    """MurmurHash3's finaliser in Python's own integers would be slow for ten million; NumPy's wrap
+    around alike.
+    """
 
     def finalised(words: np.ndarray) -> np.ndarray:
         for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
@@ -208,7 +242,9 @@ def test_supports_are_the_votes_counted_one_by_one(randomizer: VotingRandomizer)
 
 @pytest.mark.parametrize("randomizer", VOTING, ids=str)
 def test_chunks_do_not_show(randomizer: VotingRandomizer) -> None:
-    """As many reports as values, whatever the length; the reports pass their own check; secure by default."""
+    """As many reports as values, whatever the length; the reports pass their own check; secure by
+    default.
+    """
     for size in (1, 7, 5000):
         reports = randomizer.randomize(np.arange(size) % randomizer.k)
         assert len(randomizer.check_reports(reports)) == size
@@ -224,8 +260,17 @@ def test_values_that_are_no_categories_are_refused(randomizer: VotingRandomizer)
 @pytest.mark.parametrize("randomizer", VOTING, ids=str)
 def test_reports_that_no_user_could_send_are_refused(randomizer: VotingRandomizer) -> None:
     good = randomizer.randomize([0, 1])
-    wrongs = [[], good.astype(np.float64), good[:0], good.reshape(-1, 1, 2)[:, 0] if good.ndim == 1 else good[:, :-1], ["a", "b"], [[0], [0, 1]]]
-    for wrong in [*wrongs, np.full_like(good, np.iinfo(good.dtype).max)] if not _all_ones_is_a_report(randomizer) else wrongs:
+    wrongs = [
+        [],
+        good.astype(np.float64),
+        good[:0],
+        good.reshape(-1, 1, 2)[:, 0] if good.ndim == 1 else good[:, :-1],
+        ["a", "b"],
+        [[0], [0, 1]],
+    ]
+    for wrong in (
+        [*wrongs, np.full_like(good, np.iinfo(good.dtype).max)] if not _all_ones_is_a_report(randomizer) else wrongs
+    ):
         with pytest.raises(InvalidInput, match="A report of"):
             randomizer.check_reports(wrong)
 
@@ -251,7 +296,9 @@ def test_any_randomizer_cannot_run() -> None:
         _ = AnyLDP(epsilon0=1.0).realised
 
 
-@pytest.mark.parametrize("rows", [[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [[1.0, 0.0], [1e-20, 1.0]], np.full((3, 7), 0.1) + 0.3 * np.eye(3, 7)])
+@pytest.mark.parametrize(
+    "rows", [[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [[1.0, 0.0], [1e-20, 1.0]], np.full((3, 7), 0.1) + 0.3 * np.eye(3, 7)]
+)
 def test_a_matrix_runs_on_exact_floats(rows: list[list[float]]) -> None:
     given = FromMatrix(rows)
     realised = given.realised
@@ -265,7 +312,11 @@ def test_a_matrix_runs_on_exact_floats(rows: list[list[float]]) -> None:
     for x, row in enumerate(table):
         counts = np.bincount(reports[x :: len(table)], minlength=len(row))
         seen = row > 1e-9
-        assert stats.chisquare(counts[seen], row[seen] / row[seen].sum() * counts.sum()).pvalue > 1e-4 if seen.sum() > 1 else counts[seen].sum() == counts.sum()
+        assert (
+            stats.chisquare(counts[seen], row[seen] / row[seen].sum() * counts.sum()).pvalue > 1e-4
+            if seen.sum() > 1
+            else counts[seen].sum() == counts.sum()
+        )
 
 
 def test_the_same_generator_gives_the_same_reports_and_the_secure_source_does_not() -> None:

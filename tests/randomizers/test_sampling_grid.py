@@ -15,7 +15,14 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import FromMatrix, Gaussian, Laplace, OnGrid, grid
 from shuffledp.sampling.integers import log_at_least
 
-IDEALS = [Laplace(epsilon0=1.0), Laplace(epsilon0=6.0), Laplace(epsilon0=0.02), Gaussian(sigma=1.0), Gaussian(sigma=0.1), Gaussian(sigma=20.0)]
+IDEALS = [
+    Laplace(epsilon0=1.0),
+    Laplace(epsilon0=6.0),
+    Laplace(epsilon0=0.02),
+    Gaussian(sigma=1.0),
+    Gaussian(sigma=0.1),
+    Gaussian(sigma=20.0),
+]
 
 
 def exact_law(law: OnGrid, i: int) -> list[Fraction]:
@@ -38,7 +45,11 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("ideal", [Laplace(epsilon0=1.0), Laplace(epsilon0=6.0), Laplace(epsilon0=50.0), Gaussian(sigma=1.0), Gaussian(sigma=0.3)], ids=str)
+@pytest.mark.parametrize(
+    "ideal",
+    [Laplace(epsilon0=1.0), Laplace(epsilon0=6.0), Laplace(epsilon0=50.0), Gaussian(sigma=1.0), Gaussian(sigma=0.3)],
+    ids=str,
+)
 def test_every_law_is_the_tables_to_the_last_bit(ideal: Laplace | Gaussian) -> None:
     law = ideal.realised
     exact = [exact_law(law, i) for i in range(5)]
@@ -61,7 +72,8 @@ def test_no_pair_of_grid_points_leaks_more_than_the_two_ends(ideal: Laplace | Ga
     for epsilon in (0.05, 0.3):
         ours, every = shuffle(law, n=n).delta(epsilon=epsilon), shuffle(matrix, n=n)
         all_pairs = every.delta(epsilon=epsilon)
-        # The lower numerical end of every pair's curve: both upper ends have a little numerical slack of their own.
+        # The lower numerical end of every pair's curve: both upper ends have a little numerical
+        # slack of their own.
         at_least = max(float(curve.bounds(np.array([epsilon]))[0][0]) for curve in every.reduction.uppers)
         assert all_pairs.upper * (1.0 - 1e-3) <= at_least <= ours.upper
         assert ours.upper <= all_pairs.upper * 1.01
@@ -76,12 +88,16 @@ def test_laplace_on_the_grid_keeps_its_pure_guarantee(epsilon0: float) -> None:
 
 @pytest.mark.parametrize("ideal", IDEALS, ids=str)
 def test_the_grid_costs_next_to_nothing(ideal: Laplace | Gaussian) -> None:
-    """Upper ends on the grid and in the continuum agree to one per cent, and the atoms keep all mass."""
+    """Upper ends on the grid and in the continuum agree to one per cent, and the atoms keep all
+    mass.
+    """
     law = ideal.realised
     assert law.gamma == pytest.approx(ideal.gamma, rel=1e-2)
     for end in ("upper", "lower"):
         (atoms,) = law.blankets(end)  # type: ignore[arg-type]
-        assert (atoms.needle0.sum(), atoms.needle1.sum(), atoms.hay.sum()) == pytest.approx((1.0, 1.0, law.gamma), rel=1e-12)
+        assert (atoms.needle0.sum(), atoms.needle1.sum(), atoms.hay.sum()) == pytest.approx(
+            (1.0, 1.0, law.gamma), rel=1e-12
+        )
     epsilon = 0.02 * min(law.epsilon0, 4.0)
     for n in (1, 200):
         ours, theirs = shuffle(law, n=n).delta(epsilon=epsilon), shuffle(ideal, n=n).delta(epsilon=epsilon)
@@ -100,9 +116,13 @@ def test_ten_million_draws_have_the_tables_law(ideal: Laplace | Gaussian, value:
     low = int(value * law.steps)
     share = value * law.steps - low  # rounded up so often
     expected = counts.sum() * ((1 - share) * law._at(low) + share * law._at(min(low + 1, law.steps)))
-    _, cells = np.unique(np.cumsum(expected) // (counts.sum() / 1000.0), return_inverse=True)  # at most a thousand outputs or groups of outputs
+    _, cells = np.unique(
+        np.cumsum(expected) // (counts.sum() / 1000.0), return_inverse=True
+    )  # at most a thousand outputs or groups of outputs
     seen, meant = np.bincount(cells, counts), np.bincount(cells, expected)
-    seen, meant = (np.append(part[:-2], part[-2:].sum()) for part in (seen, meant))  # the last group may be nearly empty
+    seen, meant = (
+        np.append(part[:-2], part[-2:].sum()) for part in (seen, meant)
+    )  # the last group may be nearly empty
     assert stats.chisquare(seen, meant).pvalue > 1e-4
 
 
@@ -146,7 +166,9 @@ def test_noise_too_large_for_a_table_is_refused_to_run_and_still_accounted() -> 
 def test_one_report_of_the_grid_has_the_gaussians_delta() -> None:
     ideal = Gaussian(sigma=0.7)
     for epsilon in (-1.0, 0.0, 0.5, 3.0):
-        assert ideal.realised.local_delta(epsilon=epsilon) == pytest.approx(ideal.local_delta(epsilon=epsilon), rel=1e-2)
+        assert ideal.realised.local_delta(epsilon=epsilon) == pytest.approx(
+            ideal.local_delta(epsilon=epsilon), rel=1e-2
+        )
     assert ideal.realised.local_delta(epsilon=40.0) == 0.0
 
 

@@ -1,4 +1,6 @@
-"""Narrow integers, wide hashes and tiny epsilon0: what runs at the edges of 8, 16, 32 and 64 bits."""
+"""Narrow integers, wide hashes and tiny epsilon0: what runs at the edges of 8, 16, 32 and 64
+bits.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, FromMatrix, Hadamard, LocalHash, Randomizer, SubsetSelection, Unary, VotingRandomizer
+from shuffledp.randomizers import (
+    BLH,
+    KRR,
+    OLH,
+    OUE,
+    RAPPOR,
+    FromMatrix,
+    Hadamard,
+    LocalHash,
+    Randomizer,
+    SubsetSelection,
+    Unary,
+    VotingRandomizer,
+)
 from shuffledp.sampling import WORD
 from tests.randomizers.test_sampling import ALL_8, TRUTH, Law, hadamard_law, krr_law, subset_law, unary_law
 from tests.sampling.fake import Scripted
@@ -61,7 +76,11 @@ def test_a_block_of_256_columns_uses_every_supporting_one_equally_often(x: int) 
 
 
 ALL_KINDS: list[Randomizer] = [
-    *(make(k=k, epsilon0=0.5) for make in (KRR, Hadamard, OUE, RAPPOR, SubsetSelection, OLH, BLH) for k in (128, 255, 256, 257)),
+    *(
+        make(k=k, epsilon0=0.5)
+        for make in (KRR, Hadamard, OUE, RAPPOR, SubsetSelection, OLH, BLH)
+        for k in (128, 255, 256, 257)
+    ),
     FromMatrix(np.full((256, 3), 0.25) + 0.25 * np.eye(3)[np.arange(256) % 3]),
 ]
 
@@ -87,11 +106,15 @@ TINY: list[tuple[VotingRandomizer, Callable[..., Law]]] = [
 
 
 @pytest.mark.parametrize("r, law_of", TINY, ids=[str(r) for r, _ in TINY])
-def test_the_contrast_is_right_to_the_last_digits_however_small_epsilon0_is(r: VotingRandomizer, law_of: Callable[..., Law]) -> None:
+def test_the_contrast_is_right_to_the_last_digits_however_small_epsilon0_is(
+    r: VotingRandomizer, law_of: Callable[..., Law]
+) -> None:
     """Against the exact mean votes, report by report."""
     own, other = Fraction(0), Fraction(0)
     for report, mass in law_of(r, 0).items():
-        votes = r.supports(np.array([report if isinstance(r, SubsetSelection | Unary | OUE | RAPPOR) else report[0]], dtype=np.uint8))
+        votes = r.supports(
+            np.array([report if isinstance(r, SubsetSelection | Unary | OUE | RAPPOR) else report[0]], dtype=np.uint8)
+        )
         own, other = own + mass * int(votes[0]), other + mass * int(votes[1])
     assert r.contrast == float(own - other)
     assert (r.hit, r.miss) == (float(own), float(other))
@@ -99,7 +122,9 @@ def test_the_contrast_is_right_to_the_last_digits_however_small_epsilon0_is(r: V
 
 @pytest.mark.parametrize("epsilon0", [1e-12, 1e-6, 1.0, 10.0])
 def test_estimates_scale_with_the_contrast_of_the_integers(epsilon0: float) -> None:
-    """One vote more changes an estimate by 1 / contrast, and variances follow: no digits are lost between hit and miss."""
+    """One vote more changes an estimate by 1 / contrast, and variances follow: no digits are lost
+    between hit and miss.
+    """
     r = LocalHash(k=5, g=3, epsilon0=epsilon0)
     contrast = Fraction(WORD - r.threshold, WORD) * Fraction(2, 3)
     assert r.contrast == float(contrast)
@@ -107,7 +132,9 @@ def test_estimates_scale_with_the_contrast_of_the_integers(epsilon0: float) -> N
     step = krr.debias(np.array([1, 1]))[1] - krr.debias(np.array([1, 0]))[1]
     assert step == pytest.approx(float(1 / (1 - krr.noise)), rel=1e-14)
     hit, miss = krr.hit, krr.miss
-    assert krr.count_variance([1, 0, 0, 0])[:2] == pytest.approx([p * (1 - p) / float(1 - krr.noise) ** 2 for p in (hit, miss)], rel=1e-14)
+    assert krr.count_variance([1, 0, 0, 0])[:2] == pytest.approx(
+        [p * (1 - p) / float(1 - krr.noise) ** 2 for p in (hit, miss)], rel=1e-14
+    )
 
 
 @pytest.mark.parametrize("epsilon0", [22.0, 22.18, 23.0, 30.0, 50.0])

@@ -35,8 +35,12 @@ class _Replay(Source):
         return np.array(self._script.pop(0), dtype=dtype)
 
 
-def laws(run: Callable[[Source], T], words: Mapping[str, list[int]], *, most_words: int) -> tuple[dict[T, Fraction], Fraction]:
-    """The probability of each outcome if words of a kind are uniform on those given, and of the runs that wanted more than ``most_words``."""
+def laws(
+    run: Callable[[Source], T], words: Mapping[str, list[int]], *, most_words: int
+) -> tuple[dict[T, Fraction], Fraction]:
+    """The probability of each outcome if words of a kind are uniform on those given, and of the
+    runs that wanted more than ``most_words``.
+    """
     law: dict[T, Fraction] = defaultdict(Fraction)
     left, open_ = Fraction(0), [((), Fraction(1), 0)]
     while open_:
@@ -48,5 +52,8 @@ def laws(run: Callable[[Source], T], words: Mapping[str, list[int]], *, most_wor
                 left += chance
                 continue
             each = chance / len(words[asked.kind]) ** asked.count
-            open_ += [((*script, answer), each, used + asked.count) for answer in product(words[asked.kind], repeat=asked.count)]
+            open_ += [
+                ((*script, answer), each, used + asked.count)
+                for answer in product(words[asked.kind], repeat=asked.count)
+            ]
     return dict(law), left

@@ -11,7 +11,9 @@ from shuffledp.sampling import Source
 
 
 class Scripted(Source):
-    """Answers each request with the next of the given lists, which must have the length and the width asked for."""
+    """Answers each request with the next of the given lists, which must have the length and the
+    width asked for.
+    """
 
     secure = False
 

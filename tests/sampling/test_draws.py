@@ -18,7 +18,9 @@ ALL_16 = list(range(1 << 16))
 @pytest.mark.parametrize("high", [0, 1, 7, 40_000, 65_535])
 @pytest.mark.parametrize("low", [0, 1, 2**47, 2**48 - 1])
 def test_a_coin_is_exact_over_all_words(high: int, low: int) -> None:
-    """All first words once; the one that ties is settled by 48 further bits, just below and just at the threshold's."""
+    """All first words once; the one that ties is settled by 48 further bits, just below and just at
+    the threshold's.
+    """
     threshold = (high << 48) + low
     for later, wins in ((low - 1, True), (low, False)):
         if later < 0:
@@ -44,7 +46,9 @@ def test_a_coin_looks_at_all_64_bits() -> None:
 
 @pytest.mark.parametrize("k", [3, 5, 100, 255, 254, 129])
 def test_numbers_below_a_small_k_are_exactly_uniform(k: int) -> None:
-    """Feed all 2^16 words: every value is kept equally often, and the rejected words are fewer than k."""
+    """Feed all 2^16 words: every value is kept equally often, and the rejected words are fewer than
+    k.
+    """
     rejected = (1 << 16) % k
     drawn = uniform(Scripted(("u2", ALL_16), ("u2", [ALL_16[-1]] * rejected)), k, 1 << 16)
     counts = np.bincount(drawn, minlength=k)
@@ -55,7 +59,9 @@ def test_numbers_below_a_small_k_are_exactly_uniform(k: int) -> None:
 
 @pytest.mark.parametrize("k", [257, 1000, 65_537, 10**6, (1 << 32) - 5])
 def test_numbers_below_a_large_k_keep_equally_many_words_for_every_value(k: int) -> None:
-    """Around each border between values, of those tried: the words kept for value v number floor(2^32 / k) exactly."""
+    """Around each border between values, of those tried: the words kept for value v number
+    floor(2^32 / k) exactly.
+    """
     each = (1 << 32) // k
     for v in {0, 1, k // 3, k - 2, k - 1}:
         first = -(-(v << 32) // k)  # the least word whose product reaches v 2^32

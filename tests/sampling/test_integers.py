@@ -1,4 +1,6 @@
-"""From epsilon0 to integers and back: never less noise than asked for, and the logarithm never too small."""
+"""From epsilon0 to integers and back: never less noise than asked for, and the logarithm never too
+small.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,16 @@ def test_a_laplace_table_is_symmetric_complete_and_geometric(reach: int) -> None
     with mpmath.workdps(60):
         ideal = mpmath.tanh(mpmath.mpf(1) / 20)
         assert abs(mpmath.mpf(weights[middle]) / total / ideal - 1) < 1e-18
-        assert abs(mpmath.mpf(weights[0]) / total * (1 + mpmath.exp(mpmath.mpf(-1) / 10)) * mpmath.exp(mpmath.mpf(reach) / 10) - 1) < 1e-17
+        assert (
+            abs(
+                mpmath.mpf(weights[0])
+                / total
+                * (1 + mpmath.exp(mpmath.mpf(-1) / 10))
+                * mpmath.exp(mpmath.mpf(reach) / 10)
+                - 1
+            )
+            < 1e-17
+        )
 
 
 def test_a_gaussian_table_is_the_discrete_gaussian_weight_by_weight() -> None:

@@ -1,4 +1,6 @@
-"""Every order is equally likely: by enumerating all words where people are few, by counting where they are many."""
+"""Every order is equally likely: by enumerating all words where people are few, by counting where
+they are many.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,14 @@ from tests.sampling.enumerated import laws
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_all_orders_of_few_have_exactly_the_same_probability(n: int) -> None:
-    """Keys of two bits: most tie, and all of those are drawn anew; of four people, where that begins the same again, not followed further."""
-    law, left = laws(lambda source: tuple(permutation(source, n).tolist()), {"u8": [j << 62 for j in range(4)]}, most_words=2 * n if n < 4 else n)
+    """Keys of two bits: most tie, and all of those are drawn anew; of four people, where that
+    begins the same again, not followed further.
+    """
+    law, left = laws(
+        lambda source: tuple(permutation(source, n).tolist()),
+        {"u8": [j << 62 for j in range(4)]},
+        most_words=2 * n if n < 4 else n,
+    )
     assert set(law) == set(permutations(range(n)))
     assert len(set(law.values())) == 1
     assert sum(law.values(), Fraction(0)) + left == 1
@@ -40,7 +48,9 @@ def test_an_order_holds_everybody_once(n: int) -> None:
 
 
 def test_places_are_uniform_and_neighbours_part() -> None:
-    """100,000 people: where each tenth of them ends up, and how often neighbours stay neighbours (2 / n of them, on average)."""
+    """100,000 people: where each tenth of them ends up, and how often neighbours stay neighbours (2
+    / n of them, on average).
+    """
     n = 100_000
     order = permutation(SeededSource(np.random.default_rng(5)), n)
     table = np.histogram2d(order, np.arange(n), bins=10)[0]

@@ -37,7 +37,9 @@ def test_the_stream_never_repeats_within_a_source_or_between_sources() -> None:
 def test_long_requests_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source.os, "urandom", bytes)
     whole, parts = SecureSource(), SecureSource()
-    assert np.array_equal(whole.words(1_000_000, np.uint8), np.concatenate([parts.words(1_000, np.uint8), parts.words(999_000, np.uint8)]))
+    assert np.array_equal(
+        whole.words(1_000_000, np.uint8), np.concatenate([parts.words(1_000, np.uint8), parts.words(999_000, np.uint8)])
+    )
 
 
 def test_a_key_is_replaced_after_its_share_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +53,9 @@ def test_a_key_is_replaced_after_its_share_of_bytes(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_cipher_is_aes_256_in_counter_mode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """FIPS 197, appendix C.3: under the key 00 01 ... 1f the block 00 11 22 ... ff becomes 8e a2 b7 ca ...; here the block is the counter."""
+    """FIPS 197, appendix C.3: under the key 00 01 ... 1f the block 00 11 22 ... ff becomes 8e a2 b7
+    ca ...; here the block is the counter.
+    """
     monkeypatch.setattr(source.os, "urandom", lambda size: bytes(range(size)))
     block = Cipher(algorithms.AES(bytes(range(32))), modes.ECB()).encryptor()
     assert block.update(bytes.fromhex("00112233445566778899aabbccddeeff")).hex() == "8ea2b7ca516745bfeafc49904b496089"

@@ -18,11 +18,13 @@ stages       design, encode, shuffle, analyse: the same in parts; and example
 ledger       show, check, export
 verify       a report, recomputed
 
-Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says why and what to do; 1, an answer
-failed its own check or could not be written, or an audit found a violation; 3, a report could be verified only in part; 130, interrupted. With --json the
-line on standard error is a JSON object, ``{"error": ..., "exit": ...}``.
+Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says
+why and what to do; 1, an answer failed its own check or could not be written, or an audit found a
+violation; 3, a report could be verified only in part; 130, interrupted. With --json the line on
+standard error is a JSON object, ``{"error": ..., "exit": ...}``.
 
-This module imports next to nothing, so that Ctrl-C is heeded, and quietly, from the moment on when Python has begun to run it.
+This module imports next to nothing, so that Ctrl-C is heeded, and quietly, from the moment on when
+Python has begun to run it.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; without ``arguments``, those of the process, which is expected to end then."""
+    """Run the command line and return its exit code; without ``arguments``, those of the process,
+    which is expected to end then.
+    """
     usual = _on_interrupt(_leave)  # a KeyboardInterrupt in the middle of an import would be printed, or even lost
     from shuffledp.cli.running import Run
 
@@ -59,9 +63,13 @@ def _leave(*_: object) -> None:
 
 
 def _on_interrupt(handler: object) -> object | None:
-    """Set what Ctrl-C does, and return what it did; None, and nothing is changed, where it is not for us to say."""
+    """Set what Ctrl-C does, and return what it did; None, and nothing is changed, where it is not
+    for us to say.
+    """
     before = signal.getsignal(signal.SIGINT)
-    if before is not _leave and before is not signal.default_int_handler:  # such as in the background of a script, which ignores it
+    if (
+        before is not _leave and before is not signal.default_int_handler
+    ):  # such as in the background of a script, which ignores it
         return None
     try:
         signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""The options of a question about a table: what to read, what to promise, whose budget to spend, where to write."""
+"""The options of a question about a table: what to read, what to promise, whose budget to spend,
+where to write.
+"""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -8,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.setup import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.terms import Categories, Promise, read_categories
 from shuffledp.errors import InvalidInput
-from shuffledp.release.budget import Budget
-from shuffledp.release.terms import Categories, Promise, read_categories
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.pipeline.cleaning import Cleaning
+    from shuffledp.collection.tables.cleaning import Cleaning
 
 __all__ = [
     "BUDGET_OPTIONS",
@@ -35,15 +37,42 @@ FORMATS = ("csv", "parquet", "arrow")
 
 
 PROMISE_OPTIONS = [
-    option("epsilon", QUESTION, "The epsilon to promise, for all rounds together.", default=..., parser=read_number, metavar="NUMBER"),
-    option("delta", QUESTION, "The delta to promise: a small probability, well below 1/n.", default=..., parser=read_number, metavar="NUMBER"),
+    option(
+        "epsilon",
+        QUESTION,
+        "The epsilon to promise, for all rounds together.",
+        default=...,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "delta",
+        QUESTION,
+        "The delta to promise: a small probability, well below 1/n.",
+        default=...,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
     HONEST,
     ROUNDS,
 ]
 BUDGET_OPTIONS = [
-    option("ledger", BUDGET, "Record the release in this SQLite file, before anything is written.", annotation=Path, metavar="FILE"),
+    option(
+        "ledger",
+        BUDGET,
+        "Record the release in this SQLite file, before anything is written.",
+        annotation=Path,
+        metavar="FILE",
+    ),
     option("population", BUDGET, "Whose budget this is, such as app-users.", metavar="NAME"),
-    option("limit_epsilon", BUDGET, "What all releases about them may add up to.", parser=read_number, metavar="NUMBER", flag="limit-epsilon"),
+    option(
+        "limit_epsilon",
+        BUDGET,
+        "What all releases about them may add up to.",
+        parser=read_number,
+        metavar="NUMBER",
+        flag="limit-epsilon",
+    ),
     option("limit_delta", BUDGET, "At this delta.", parser=read_number, metavar="NUMBER", flag="limit-delta"),
 ]
 OUTPUT_OPTIONS = [
@@ -54,24 +83,57 @@ CATEGORY_OPTIONS = [
     option("categories", TABLE, "A file with one category per line, or a list such as yes,no.", metavar="FILE|LIST"),
     option("domain", TABLE, "The categories are 0, 1, 2, and so on: how many.", parser=read_count, metavar="COUNT"),
     option("other", TABLE, "Count all other values as this category; left out, they are refused.", metavar="NAME"),
-    option("missing", TABLE, "Count missing values as this category; left out, those rows do not take part.", metavar="NAME"),
+    option(
+        "missing",
+        TABLE,
+        "Count missing values as this category; left out, those rows do not take part.",
+        metavar="NAME",
+    ),
 ]
 LEARN = option(
-    "learn", TABLE, "Take the categories from the data; their list is then published unprotected.", default=False, annotation=bool, flag="learn-categories"
+    "learn",
+    TABLE,
+    "Take the categories from the data; their list is then published unprotected.",
+    default=False,
+    annotation=bool,
+    flag="learn-categories",
 )
 TABLE_OPTIONS = [
     option("column", TABLE, "The column to ask about; a table with a single one needs no name.", metavar="NAME"),
     option("format", TABLE, f"One of {', '.join(FORMATS)}; left out, the file's first bytes say.", metavar="NAME"),
-    option("ids", TABLE, "The column that says whose row it is: one row of each person takes part.", metavar="NAME", flag="id"),
-    option("keep", TABLE, "Of a person with several rows that hold a value: first or random; left out, first.", metavar="NAME"),
+    option(
+        "ids",
+        TABLE,
+        "The column that says whose row it is: one row of each person takes part.",
+        metavar="NAME",
+        flag="id",
+    ),
+    option(
+        "keep",
+        TABLE,
+        "Of a person with several rows that hold a value: first or random; left out, first.",
+        metavar="NAME",
+    ),
 ]
 MESSY_OPTIONS = [
     option("strip", MESSY, "Overlook blanks before and behind a text.", default=False, annotation=bool),
-    option("ignore_case", MESSY, "Overlook upper and lower case, and how accents are composed.", default=False, annotation=bool, flag="ignore-case"),
+    option(
+        "ignore_case",
+        MESSY,
+        "Overlook upper and lower case, and how accents are composed.",
+        default=False,
+        annotation=bool,
+        flag="ignore-case",
+    ),
     option("na", MESSY, "Texts that mean a missing value, such as NA,N/A.", metavar="LIST"),
     option("decimal", MESSY, "The decimal mark of numbers: . or ,", metavar="MARK"),
     option("thousands", MESSY, "What stands between thousands, such as . in 1.234,5.", metavar="MARK"),
-    option("encoding", MESSY, "Of CSV: how its letters are written, such as latin-1 or utf-16; left out, utf-8.", metavar="NAME"),
+    option(
+        "encoding",
+        MESSY,
+        "Of CSV: how its letters are written, such as latin-1 or utf-16; left out, utf-8.",
+        metavar="NAME",
+    ),
 ]
 
 
@@ -86,7 +148,9 @@ class Keeping:
     def folder(self) -> Path:
         """The folder to write."""
         if self.out is None:
-            raise InvalidInput("--out is missing: the folder to write. Add, for example, --out result; or --dry-run to write nothing.")
+            raise InvalidInput(
+                "--out is missing: the folder to write. Add, for example, --out result; or --dry-run to write nothing."
+            )
         return self.out
 
 
@@ -105,18 +169,31 @@ class Reading:
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
-        from shuffledp.pipeline.cleaning import Cleaning, check_encoding
-        from shuffledp.pipeline.persons import KEEPING
+        from shuffledp.collection.tables.cleaning import Cleaning, check_encoding
+        from shuffledp.collection.tables.persons import KEEPING
 
-        source, column, format, ids, keep = (options.pop(name) for name in ("source", "column", "format", "ids", "keep"))
+        source, column, format, ids, keep = (
+            options.pop(name) for name in ("source", "column", "format", "ids", "keep")
+        )
         strip, ignore_case, na, decimal, thousands, encoding = (options.pop(name) for name, _ in MESSY_OPTIONS)
         if keep is not None and ids is None:
             raise InvalidInput("--keep must come with --id, got none. Name the column that says whose row it is.")
         if keep not in (None, *KEEPING):
-            raise InvalidInput(f"--keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows says something.")
+            raise InvalidInput(
+                f"--keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of "
+                f"rows says something."
+            )
         words = () if na is None else tuple(part.strip() for part in na.split(","))
         cleaning = Cleaning(strip=strip, ignore_case=ignore_case, na=words, decimal=decimal or ".", thousands=thousands)
-        return cls(source, column, format, ids, keep or "first", cleaning, None if encoding is None else check_encoding(encoding))
+        return cls(
+            source,
+            column,
+            format,
+            ids,
+            keep or "first",
+            cleaning,
+            None if encoding is None else check_encoding(encoding),
+        )
 
     def fields(self) -> dict[str, Any]:
         """The same as arguments."""
@@ -136,7 +213,16 @@ class Asking:
     categories: Categories | None = None
 
     @classmethod
-    def counting(cls, *, categories: str | None, domain: int | None, learn: bool, other: str | None, missing: str | None, **options: Any) -> Self:
+    def counting(
+        cls,
+        *,
+        categories: str | None,
+        domain: int | None,
+        learn: bool,
+        other: str | None,
+        missing: str | None,
+        **options: Any,
+    ) -> Self:
         """The same for a question whose answers are categories."""
         known = read_categories(categories, learn=learn, domain=domain, other=other, missing=missing)
         return replace(cls.of(**options), categories=known)
@@ -174,7 +260,14 @@ ASKED = [
     *BUDGET_OPTIONS,
     *OUTPUT_OPTIONS,
     option("title", ANSWER, "A headline for the report.", metavar="TEXT"),
-    option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", default=False, annotation=bool, flag="dry-run"),
+    option(
+        "dry_run",
+        ANSWER,
+        "Show the plan and the cost, and write nothing.",
+        default=False,
+        annotation=bool,
+        flag="dry-run",
+    ),
     AS_JSON,
 ]
 with_asking = sharing(dict(ASKED), Asking.of)

@@ -9,18 +9,19 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from shuffledp import plots
-from shuffledp.calibration import Calibration
-from shuffledp.calibration import calibrate as solve
+from shuffledp import figures
+from shuffledp.accounting.calibration import Calibration
+from shuffledp.accounting.calibration import calibrate as solve
+from shuffledp.accounting.curves import Band, Bound
+from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
 from shuffledp.cli.randomizers import EQUIVALENTS, PARAMETERS, read_count, read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.files import check_file, replace_file
-from shuffledp.guarantee import Guarantee, check_delta, check_epsilon, check_users
-from shuffledp.profile import Band, Bound
 from shuffledp.randomizers import Floats
+from shuffledp.storage.files import check_file, replace_file
+from shuffledp.wording import rounded
 
 __all__ = ["COMPARE", "DEFEND", "KRR", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "side_in_words"]
 
@@ -48,7 +49,9 @@ def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], C
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         name = function.__name__
-        return app.command(name, rich_help_panel=panel, epilog=examples(*(f"{name} {line}" for line in lines)))(with_setup(function))
+        return app.command(name, rich_help_panel=panel, epilog=examples(*(f"{name} {line}" for line in lines)))(
+            with_setup(function)
+        )
 
     return register
 
@@ -63,10 +66,14 @@ def epsilon(setup: Setup, delta: Delta) -> None:
     if setup.as_json:
         return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, delta), delta=delta)
     given = f"{show.crowd(guarantee)}, the true epsilon at delta = {show.exactly(delta)} is {_between(bound)}."
-    return _bound_in_words("epsilon", guarantee, bound, [given, show.meaning(bound.upper, delta)], show.cautions(guarantee, delta))
+    return _bound_in_words(
+        "epsilon", guarantee, bound, [given, show.meaning(bound.upper, delta)], show.cautions(guarantee, delta)
+    )
 
 
-@command(f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json")
+@command(
+    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json"
+)
 def delta(setup: Setup, epsilon: Epsilon) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
@@ -76,7 +83,9 @@ def delta(setup: Setup, epsilon: Epsilon) -> None:
     if setup.as_json:
         return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, bound.upper), epsilon=epsilon)
     given = f"{show.crowd(guarantee)}, the true delta at epsilon = {show.short(epsilon)} is {_between(bound)}."
-    return _bound_in_words("delta", guarantee, bound, [given, show.meaning(epsilon, bound.upper)], show.cautions(guarantee, bound.upper))
+    return _bound_in_words(
+        "delta", guarantee, bound, [given, show.meaning(epsilon, bound.upper)], show.cautions(guarantee, bound.upper)
+    )
 
 
 @command(
@@ -96,24 +105,35 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     with show.patiently("solving"):
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
-    randomizer = plots.parts(found.guarantee)[0][0].randomizer
+    randomizer = figures.parts(found.guarantee)[0][0].randomizer
     also = {name: EQUIVALENTS[name](randomizer) for name in setup.kind.strengths[1:] if found.unknown == "epsilon0"}
     if setup.as_json:
-        facts = {found.unknown: value, **also, "solved_for": found.unknown, "reached_epsilon": found.epsilon, "epsilon": epsilon, "delta": delta}
+        facts = {
+            found.unknown: value,
+            **also,
+            "solved_for": found.unknown,
+            "reached_epsilon": found.epsilon,
+            "epsilon": epsilon,
+            "delta": delta,
+        }
         why = {"method": found.guarantee.method, "assumptions": list(found.guarantee.assumptions)}
         return show.as_json(facts | why | setup.facts(found.guarantee), show.cautions(found.guarantee, delta))
     limit = LIMITS[found.unknown]
     rows = [
         (found.unknown, f"{value:,}" if isinstance(value, int) else show.short(value), limit),
-        *((name, plots.rounded(number, up=True, digits=5), PARAMETERS[name].meaning) for name, number in also.items()),
-        ("epsilon", plots.rounded(found.epsilon, up=True), f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}"),
+        *((name, rounded(number, up=True, digits=5), PARAMETERS[name].meaning) for name, number in also.items()),
+        (
+            "epsilon",
+            rounded(found.epsilon, up=True),
+            f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}",
+        ),
     ]
     words = [
         show.meaning(found.epsilon, delta),
         f"Proof: {found.guarantee.method}.",
         *(f"Note: {note}." for note in [*show.cautions(found.guarantee, delta), *show.premises(found.guarantee)]),
     ]
-    return show.answer(plots.describe(found.guarantee), rows, words)
+    return show.answer(figures.describe(found.guarantee), rows, words)
 
 
 @command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6")
@@ -128,10 +148,12 @@ def explain(setup: Setup, delta: Delta) -> None:
         bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
         return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
     ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}, by the {report.bound.method}."
-    show.answer(plots.describe(guarantee), [], [ends])
+    show.answer(figures.describe(guarantee), [], [ends])
     show.sentences([""])
     show.table(
-        ["epsilon", "", "bound"], [(plots.rounded(row.epsilon, up=row.side == "upper"), side_in_words(row.side), row.source) for row in report.rows], numbers=1
+        ["epsilon", "", "bound"],
+        [(rounded(row.epsilon, up=row.side == "upper"), side_in_words(row.side), row.source) for row in report.rows],
+        numbers=1,
     )
     show.sentences(["\nIt holds if"])
     show.bullets(report.bound.assumptions)
@@ -140,37 +162,66 @@ def explain(setup: Setup, delta: Delta) -> None:
 
 
 @command(
-    f"{KRR} --epsilon0 4 --n 10000", "--randomizer rr --epsilon0 1 --n 1000 --plot curve.png", "--randomizer rr --epsilon0 1 --n 1000 --to 0.2 --csv curve.csv"
+    f"{KRR} --epsilon0 4 --n 10000",
+    "--randomizer rr --epsilon0 1 --n 1000 --plot curve.png",
+    "--randomizer rr --epsilon0 1 --n 1000 --to 0.2 --csv curve.csv",
 )
 def curve(
     setup: Setup,
     first: Annotated[float | None, _question("from", "The first epsilon; left out, 0.")] = None,
     last: Annotated[float | None, _question("to", f"The last epsilon; left out, where delta is {FAR_DELTA:g}.")] = None,
     points: Annotated[
-        int | None, typer.Option("--points", parser=read_count, metavar="COUNT", help=f"How many epsilons; left out, {ROWS}.", rich_help_panel=QUESTION)
+        int | None,
+        typer.Option(
+            "--points",
+            parser=read_count,
+            metavar="COUNT",
+            help=f"How many epsilons; left out, {ROWS}.",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as png, svg or pdf.", rich_help_panel=ANSWER)] = None,
-    table: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as png, svg or pdf.", rich_help_panel=ANSWER)
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
+    ] = None,
 ) -> None:
-    """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV."""
+    """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler,
+    as CSV.
+    """
     if plot is not None:
-        plots.check_figure(plot)
+        figures.check_figure(plot)
     if table is not None:
         check_file(table)
     guarantee = setup.guarantee()
     with show.patiently("computing the curve"):
-        band = guarantee.profile(_range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points))
+        band = guarantee.profile(
+            _range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points)
+        )
         if plot is not None:
-            chosen = None if first is None and last is None else np.linspace(band.at[0], band.at[-1], max(band.at.size, plots.POINTS))
-            plots.curve_figure(guarantee, plot, epsilons=chosen)
+            chosen = (
+                None
+                if first is None and last is None
+                else np.linspace(band.at[0], band.at[-1], max(band.at.size, figures.POINTS))
+            )
+            figures.curve_figure(guarantee, plot, epsilons=chosen)
     if table is not None:
         replace_file(table, lambda temporary: _write_csv(temporary, band))
     if setup.as_json:
-        facts = {"epsilons": band.at.tolist(), "lower": band.lower.tolist(), "upper": band.upper.tolist(), "method": guarantee.method}
+        facts = {
+            "epsilons": band.at.tolist(),
+            "lower": band.lower.tolist(),
+            "upper": band.upper.tolist(),
+            "method": guarantee.method,
+        }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         return show.as_json(facts | {"assumptions": list(guarantee.assumptions)} | setup.facts(guarantee) | files)
-    show.answer(plots.describe(guarantee), [], [])
-    rows = [(show.short(e), plots.rounded(low, up=False), plots.rounded(high, up=True)) for e, low, high in zip(*(each.tolist() for each in band), strict=True)]
+    show.answer(figures.describe(guarantee), [], [])
+    rows = [
+        (show.short(e), rounded(low, up=False), rounded(high, up=True))
+        for e, low, high in zip(*(each.tolist() for each in band), strict=True)
+    ]
     show.table(["epsilon", "delta, at least", "at most"], rows, numbers=3)
     for what, path in (("figure", plot), ("table", table)):
         if path is not None:
@@ -185,14 +236,18 @@ def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list
 
 def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[str], notes: list[str]) -> None:
     rows = [
-        (what, plots.rounded(bound.upper, up=True), "at most: this is guaranteed"),
-        ("", plots.rounded(bound.lower, up=False), "at least: no proof can go below this"),
+        (what, rounded(bound.upper, up=True), "at most: this is guaranteed"),
+        ("", rounded(bound.lower, up=False), "at least: no proof can go below this"),
     ]
-    show.answer(plots.describe(guarantee), rows, [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in [*notes, *show.premises(guarantee)])])
+    show.answer(
+        figures.describe(guarantee),
+        rows,
+        [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in [*notes, *show.premises(guarantee)])],
+    )
 
 
 def _between(bound: Bound) -> str:
-    return f"between {plots.rounded(bound.lower, up=False)} and {plots.rounded(bound.upper, up=True)}"
+    return f"between {rounded(bound.lower, up=False)} and {rounded(bound.upper, up=True)}"
 
 
 def side_in_words(side: str) -> str:
@@ -201,23 +256,43 @@ def side_in_words(side: str) -> str:
 
 
 def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
-    """Find what is left out: epsilon0 or what stands for it, n, or, if both are given, the rounds."""
+    """Find what is left out: epsilon0 or what stands for it, n, or, if both are given, the
+    rounds.
+    """
     strength = setup.kind.strengths[0]
     open_strength = setup.kind.solvable and not setup.has_strength
     if open_strength and setup.n is None:
-        raise InvalidInput(f"exactly one of --{strength}, --n and --rounds is solved for, got neither --{strength} nor --n. Give one of them.")
+        raise InvalidInput(
+            f"exactly one of --{strength}, --n and --rounds is solved for, got neither --{strength} nor --n. Give one "
+            f"of them."
+        )
     if not open_strength and setup.n is not None and setup.rounds is not None:
-        raise InvalidInput(f"exactly one of --{strength}, --n and --rounds is solved for, got all three. Leave out the one you want to know.")
+        raise InvalidInput(
+            f"exactly one of --{strength}, --n and --rounds is solved for, got all three. Leave out the one you want "
+            f"to know."
+        )
     rounds = 1 if setup.rounds is None and (open_strength or setup.n is None) else setup.rounds
     family, parameters = (setup.builder(unknown=strength), setup.given) if open_strength else (setup.randomizer(), {})
-    return solve(family, epsilon=epsilon, delta=delta, n=setup.n, rounds=rounds, adversary=setup.adversary, honest_share=_share(setup), **parameters)
+    return solve(
+        family,
+        epsilon=epsilon,
+        delta=delta,
+        n=setup.n,
+        rounds=rounds,
+        adversary=setup.adversary,
+        honest_share=_share(setup),
+        **parameters,
+    )
 
 
 def _share(setup: Setup) -> float:
     """The honest users as a share, which the library rounds down to whole users."""
     if setup.n is None:
         if isinstance(setup.honest, int):
-            raise InvalidInput(f"--honest must be a share while n is unknown, got {setup.honest}. Write it as a percentage, such as 90%.")
+            raise InvalidInput(
+                f"--honest must be a share while n is unknown, got {setup.honest}. Write it as a percentage, such as "
+                f"90%."
+            )
         return 1.0 if setup.honest is None else float(setup.honest)
     n, honest = check_users(setup.n, setup.honest_of(setup.n))
     return 1.0 if honest == n else (honest + 0.5) / n  # half a user more, so that rounding cannot lose one
@@ -231,9 +306,11 @@ def _range(guarantee: Guarantee, first: float, last: float | None, points: int) 
     if last is None:
         far = guarantee.epsilon_at_most(delta=FAR_DELTA)
         far = far if 0.0 < far < math.inf else min(guarantee.ceiling, 10.0)
-        last = max(float(plots.rounded(far, up=True, digits=2)), 2.0 * first)
+        last = max(float(rounded(far, up=True, digits=2)), 2.0 * first)
     elif check_epsilon(last) <= first:
-        raise InvalidInput(f"--to must exceed --from, here {first:g}, got {last:g}. Give the smaller epsilon to --from.")
+        raise InvalidInput(
+            f"--to must exceed --from, here {first:g}, got {last:g}. Give the smaller epsilon to --from."
+        )
     return np.array([float(f"{value:.12g}") for value in np.linspace(first, last, points)])
 
 

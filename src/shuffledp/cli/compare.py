@@ -9,17 +9,18 @@ from typing import Annotated
 
 import typer
 
-from shuffledp import plots
-from shuffledp.bounds import LITERATURE
+from shuffledp import figures
+from shuffledp.accounting.guarantee import check_delta
 from shuffledp.cli import show
 from shuffledp.cli.commands import COMPARE, KRR, Delta, app, command, examples, side_in_words
 from shuffledp.cli.randomizers import read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup
-from shuffledp.comparison import PATIENCE, Comparison, Left
-from shuffledp.comparison import compare as computed
 from shuffledp.errors import InvalidInput
-from shuffledp.files import check_file, replace_file
-from shuffledp.guarantee import check_delta
+from shuffledp.literature.bounds import LITERATURE
+from shuffledp.literature.comparison import PATIENCE, Comparison, Left
+from shuffledp.literature.comparison import compare as computed
+from shuffledp.storage.files import check_file, replace_file
+from shuffledp.wording import rounded
 
 __all__: list[str] = []
 
@@ -38,15 +39,28 @@ def compare(
     delta: Delta,
     patience: Annotated[
         float,
-        typer.Option("--patience", parser=read_number, metavar="SECONDS", help=f"How long a bound may take: {PATIENCE:g}, or inf.", rich_help_panel=QUESTION),
+        typer.Option(
+            "--patience",
+            parser=read_number,
+            metavar="SECONDS",
+            help=f"How long a bound may take: {PATIENCE:g}, or inf.",
+            rich_help_panel=QUESTION,
+        ),
     ] = PATIENCE,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw them, as png, svg or pdf.", rich_help_panel=ANSWER)] = None,
-    table: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw them, as png, svg or pdf.", rich_help_panel=ANSWER),
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
+    ] = None,
 ) -> None:
-    """Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong."""
+    """Every known bound on the shuffled reports, sorted: how loose each one is, and which are
+    wrong.
+    """
     check_delta(delta)
     if plot is not None:
-        plots.check_figure(plot)
+        figures.check_figure(plot)
     if table is not None:
         check_file(table)
     if plot is not None and table is not None and plot.resolve() == table.resolve():
@@ -55,14 +69,22 @@ def compare(
     with show.patiently("computing every bound"):
         found = computed(guarantee, delta=delta, patience=patience)
     if plot is not None:
-        plots.comparison_figure(found, plot)
+        figures.comparison_figure(found, plot)
     if table is not None:
         replace_file(table, lambda temporary: _write_csv(temporary, found))
     notes = [*show.cautions(guarantee, delta), *show.premises(guarantee)]
     if setup.as_json:
         rows = [{cell: _plain(getattr(row, cell)) for cell in CELLS} | {"refuted": row.refuted} for row in found.rows]
-        left = {name: [dataclasses.asdict(each) for each in lefts] for name, lefts in (("refused", found.refused), ("skipped", found.skipped))}
-        ends = {"lower": found.certified.lower, "upper": found.certified.upper, "method": found.certified.method, "best": found.best.name}
+        left = {
+            name: [dataclasses.asdict(each) for each in lefts]
+            for name, lefts in (("refused", found.refused), ("skipped", found.skipped))
+        }
+        ends = {
+            "lower": found.certified.lower,
+            "upper": found.certified.upper,
+            "method": found.certified.method,
+            "best": found.best.name,
+        }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         return show.as_json(ends | {"delta": delta, "bounds": rows} | left | setup.facts(guarantee) | files, notes)
     _print(found)
@@ -74,13 +96,16 @@ def compare(
 
 
 def _print(found: Comparison) -> None:
-    low, high = plots.rounded(found.certified.lower, up=False), plots.rounded(found.certified.upper, up=True)
-    truth = f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}, by the {found.certified.method}."
-    show.answer(plots.describe(found.mechanism), [], [truth])
+    low, high = rounded(found.certified.lower, up=False), rounded(found.certified.upper, up=True)
+    truth = (
+        f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}, by the "
+        f"{found.certified.method}."
+    )
+    show.answer(figures.describe(found.mechanism), [], [truth])
     show.sentences([""])
     cells = [
         (
-            plots.rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
+            rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
             "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
             show.duration(row.seconds),
             side_in_words(row.side),
@@ -92,7 +117,12 @@ def _print(found: Comparison) -> None:
     show.table(["epsilon", "ratio", "time", "", "status", "bound"], cells, numbers=3)
     below = [row.name for row in found.rows if row.refuted]
     small = f" Too small to be true here: {', '.join(below)}." if below else ""
-    show.sentences([f"\nThe ratio is to the certified lower end, which no true upper bound can be below. Only proven bounds are guarantees.{small}"])
+    show.sentences(
+        [
+            f"\nThe ratio is to the certified lower end, which no true upper bound can be below. Only proven bounds "
+            f"are guarantees.{small}"
+        ]
+    )
     others = [left.name for left in found.refused if left.reason.startswith(ELSEWHERE)]
     if others:
         show.sentences([f"\nAbout other randomizers or adversaries: {', '.join(others)}."])
@@ -123,7 +153,9 @@ def _plain(value: object) -> object:
 
 @app.command("bounds", rich_help_panel=COMPARE, epilog=examples("bounds", "bounds --json"))
 def bounds(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
-    """Every bound this package knows: who proved it, of which randomizers, when it holds, and whether it survived our checks."""
+    """Every bound this package knows: who proved it, of which randomizers, when it holds, and
+    whether it survived our checks.
+    """
     if as_json:
         words = ("name", "paper", "where", "covers", "conditions", "status", "remark", "side", "adversary", "rounds")
         return show.as_json({"bounds": [{word: getattr(bound, word) for word in words} for bound in LITERATURE]})

@@ -6,21 +6,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp import plots
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
 from shuffledp.cli.parsing import App
 from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
-from shuffledp.files import check_file, replace_file
+from shuffledp.storage.files import check_file, replace_file
+from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
-    from shuffledp.ledger import Ledger
+    from shuffledp.collection.ledger import Ledger
 
 __all__: list[str] = []
 
-UNPUBLISHED = "A release that is recorded but not published counts as well: its output may never have stood, and nobody can tell what was seen of it."
-ledger = App(name="ledger", rich_markup_mode="rich", no_args_is_help=True, help="What was released about a population, and what it adds up to.")
+UNPUBLISHED = (
+    "A release that is recorded but not published counts as well: its output may never have stood, and "
+    "nobody can tell what was seen of it."
+)
+ledger = App(
+    name="ledger",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    help="What was released about a population, and what it adds up to.",
+)
 app.add_typer(ledger, rich_help_panel=DEFEND)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
@@ -30,11 +38,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", ric
 @ledger.command("show", epilog=examples("ledger show budget.sqlite --population app-users"))
 def show_(
     file: File,
-    population: Annotated[str | None, typer.Option("--population", metavar="NAME", help="Only this one; left out, all.", rich_help_panel=QUESTION)] = None,
+    population: Annotated[
+        str | None,
+        typer.Option("--population", metavar="NAME", help="Only this one; left out, all.", rich_help_panel=QUESTION),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Every release, and the certified epsilon of all of them together against the limit."""
-    from shuffledp.ledger import check_name
+    from shuffledp.collection.ledger import check_name
 
     book = _open(file)
     if population is not None:
@@ -49,11 +60,21 @@ def show_(
         print(f"{file} holds no release yet.")
     for each in chosen:
         show.answer(each["name"], [], [])
-        show.table(["id", "epsilon", "users", "rounds", "recorded, UTC", "state", "what"], [_row(one) for one in each["releases"]], numbers=4)
+        show.table(
+            ["id", "epsilon", "users", "rounds", "recorded, UTC", "state", "what"],
+            [_row(one) for one in each["releases"]],
+            numbers=4,
+        )
         total = each["total"]["epsilon"]
-        upper, lower = ("infinite" if end is None else plots.rounded(end, up=up) for end, up in ((total["upper"], True), (total["lower"], False)))
+        upper, lower = (
+            "infinite" if end is None else rounded(end, up=up)
+            for end, up in ((total["upper"], True), (total["lower"], False))
+        )
         limit = f"epsilon = {show.short(each['limit_epsilon'])} at delta = {show.exactly(each['limit_delta'])}"
-        together = f"\nTogether: epsilon is at most {upper}, at least {lower}, at delta = {show.exactly(each['limit_delta'])}. The limit is {limit}."
+        together = (
+            f"\nTogether: epsilon is at most {upper}, at least {lower}, at delta = "
+            f"{show.exactly(each['limit_delta'])}. The limit is {limit}."
+        )
         show.sentences([f"{together} {_more(each['more'])}\n"])
     if any(one["state"] == "recorded" for each in chosen for one in each["releases"]):
         show.sentences([UNPUBLISHED])
@@ -71,22 +92,37 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     entry, parts = release["entry"], release["entry"]["parts"]
     users, rounds = min(part["n"] for part in parts), sum(part["rounds"] for part in parts)
     when = release["recorded"][:16].replace("T", " ")  # the minute, in universal time
-    return str(release["id"]), plots.rounded(entry["epsilon"], up=True), f"{users:,}", f"{rounds:,}", when, release["state"], entry["what"]
+    return (
+        str(release["id"]),
+        rounded(entry["epsilon"], up=True),
+        f"{users:,}",
+        f"{rounds:,}",
+        when,
+        release["state"],
+        entry["what"],
+    )
 
 
-@ledger.command("check", epilog=examples("ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}"))
+@ledger.command(
+    "check", epilog=examples("ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}")
+)
 def check(
     file: File,
     last: Annotated[
         str | None,
-        typer.Option("--last", metavar="SEAL", help="A record that must be there: its seal, as a report or a copy states it.", rich_help_panel=QUESTION),
+        typer.Option(
+            "--last",
+            metavar="SEAL",
+            help="A record that must be there: its seal, as a report or a copy states it.",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Check the file, the chain of records, every entry and every total again.
 
-    Nothing in a file can show that its end was cut off, or that an older copy took its place. With --last, the seal of the last release that
-    you know of, it is seen.
+    Nothing in a file can show that its end was cut off, or that an older copy took its place. With
+    --last, the seal of the last release that you know of, it is seen.
 
     Exit code 0: all confirmed; 1: something is wrong, one line each.
     """
@@ -106,19 +142,30 @@ def check(
         raise typer.Exit(code=1)
 
 
-@ledger.command("export", epilog=examples("ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv"))
+@ledger.command(
+    "export", epilog=examples("ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv")
+)
 def export(
     file: File,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A .json or .csv file; left out, JSON is printed.", rich_help_panel=ANSWER)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as it does anyway.", rich_help_panel=ANSWER)] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="A .json or .csv file; left out, JSON is printed.", rich_help_panel=ANSWER
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, as it does anyway.", rich_help_panel=ANSWER)
+    ] = False,
 ) -> None:
     """Everything in the ledger, with certified totals, as JSON or as CSV."""
-    from shuffledp.ledger import write_csv, write_json
+    from shuffledp.collection.ledger import write_csv, write_json
 
     if as_json and out is not None:
         raise InvalidInput(f"--json prints what --out would write, got both with {str(out)!r}. Leave one out.")
     if out is not None and out.suffix not in (".json", ".csv"):
-        raise InvalidInput(f"--out must end in .json or .csv, got {str(out)!r}. JSON has everything; CSV has a line for every release.")
+        raise InvalidInput(
+            f"--out must end in .json or .csv, got {str(out)!r}. JSON has everything; CSV has a line for every release."
+        )
     if out is not None and check_file(out).exists() and out.samefile(file):
         raise InvalidInput(f"--out must not be the ledger itself, got {str(out)!r}. Choose another name.")
     with show.patiently("composing every release"):
@@ -133,8 +180,11 @@ def export(
 
 def _open(file: Path) -> "Ledger":
     """The ledger, which must be there: a question creates nothing."""
-    from shuffledp.ledger import Ledger
+    from shuffledp.collection.ledger import Ledger
 
     if not file.exists():
-        raise InvalidInput(f"the ledger {str(file)!r} must exist, got none. Check the path; the first release with --ledger creates it.")
+        raise InvalidInput(
+            f"the ledger {str(file)!r} must exist, got none. Check the path; the first release with --ledger creates "
+            f"it."
+        )
     return Ledger(file)

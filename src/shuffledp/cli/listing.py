@@ -1,4 +1,6 @@
-"""What the help lists: every command in the order of the work, and the module that is loaded when it is called."""
+"""What the help lists: every command in the order of the work, and the module that is loaded when
+it is called.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ PLAN, RUN, DEFEND, COMPARE = "Plan a collection", "Run it", "Defend it", "Compar
 
 
 class Listed(NamedTuple):
-    """A command: its name, the module of ``shuffledp.cli`` that registers it, its panel in the help, and the first sentences of its own help."""
+    """A command: its name, the module of ``shuffledp.cli`` that registers it, its panel in the
+    help, and the first sentences of its own help.
+    """
 
     name: str
     module: str
@@ -30,39 +34,94 @@ LISTED = (
     Listed("epsilon", "commands", PLAN, "The smallest epsilon of the shuffled reports, at a given delta."),
     Listed("delta", "commands", PLAN, "The smallest delta of the shuffled reports, at a given epsilon."),
     Listed("calibrate", "commands", PLAN, "The one unknown of a plan, so that a target (epsilon, delta) is met."),
-    Listed("explain", "commands", PLAN, "Which theorem certifies the answer, what it assumes, and every other bound beside it."),
-    Listed("curve", "commands", PLAN, "delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV."),
-    Listed("plan", "plan", PLAN, "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send."),
-    Listed("look", "look", RUN, "What a table holds, what would go wrong with it, and a command to copy. It shows true values, to you alone."),
-    Listed("histogram", "release", RUN, "How many people hold each of a few categories: from a table to estimates, a figure and a report."),
+    Listed(
+        "explain",
+        "commands",
+        PLAN,
+        "Which theorem certifies the answer, what it assumes, and every other bound beside it.",
+    ),
+    Listed(
+        "curve",
+        "commands",
+        PLAN,
+        "delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV.",
+    ),
+    Listed(
+        "plan",
+        "plan",
+        PLAN,
+        "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
+    ),
+    Listed(
+        "look",
+        "look",
+        RUN,
+        "What a table holds, what would go wrong with it, and a command to copy. It shows true values, to you alone.",
+    ),
+    Listed(
+        "histogram",
+        "release",
+        RUN,
+        "How many people hold each of a few categories: from a table to estimates, a figure and a report.",
+    ),
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
-    Listed("design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."),
+    Listed(
+        "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
+    ),
     Listed(
         "encode",
         "stages",
         RUN,
-        "On the clients' side: values to randomised reports. What leaves here is noisy already; ids go to the shuffler, who drops them.",
+        "On the clients' side: values to randomised reports. What leaves here is noisy already; ids go to the "
+        "shuffler, who drops them.",
     ),
     Listed(
         "shuffle",
         "stages",
         RUN,
-        "Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised are refused.",
+        "Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised "
+        "are refused.",
     ),
     Listed("analyse", "stages", RUN, "At the analyst: shuffled reports to estimates, a figure and a report."),
-    Listed("example", "stages", RUN, "Data to try things on: a real survey with a sensitive question, and a made-up population."),
-    Listed("audit", "audit", DEFEND, "Attack the running code: an empirical lower bound on epsilon beside the certified one."),
-    Listed("verify", "verify", DEFEND, "Compute every number of a report again, by a slow oracle that shares no code with the accounting."),
+    Listed(
+        "example",
+        "stages",
+        RUN,
+        "Data to try things on: a real survey with a sensitive question, and a made-up population.",
+    ),
+    Listed(
+        "audit",
+        "audit",
+        DEFEND,
+        "Attack the running code: an empirical lower bound on epsilon beside the certified one.",
+    ),
+    Listed(
+        "verify",
+        "verify",
+        DEFEND,
+        "Compute every number of a report again, by a slow oracle that shares no code with the accounting.",
+    ),
     Listed("ledger", "ledger", DEFEND, "What was released about a population, and what it adds up to."),
-    Listed("compare", "compare", COMPARE, "Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong."),
+    Listed(
+        "compare",
+        "compare",
+        COMPARE,
+        "Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong.",
+    ),
     Listed(
         "bounds",
         "compare",
         COMPARE,
-        "Every bound this package knows: who proved it, of which randomizers, when it holds, and whether it survived our checks.",
+        "Every bound this package knows: who proved it, of which randomizers, when it holds, and whether it survived "
+        "our checks.",
     ),
-    Listed("reproduce", "reproduce", COMPARE, "The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and SVG."),
+    Listed(
+        "reproduce",
+        "reproduce",
+        COMPARE,
+        "The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and SVG.",
+    ),
 )
 
 app = App(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -89,7 +148,9 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Plan, run and defend a collection in the shuffle model: from a table to a report. Every privacy number is an interval that contains the true one."""
+    """Plan, run and defend a collection in the shuffle model: from a table to a report. Every
+    privacy number is an interval that contains the true one.
+    """
     if version:
         print(f"shuffledp {__version__}")
         raise typer.Exit

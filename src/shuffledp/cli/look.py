@@ -1,4 +1,6 @@
-"""The command look: what a table holds, what would go wrong with it, and the command that asks about it."""
+"""The command look: what a table holds, what would go wrong with it, and the command that asks
+about it.
+"""
 
 import math
 from dataclasses import dataclass
@@ -15,29 +17,53 @@ from shuffledp.cli.setup import ANSWER
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.pipeline.look import Look, Seen
+    from shuffledp.collection.tables.look import Look, Seen
 
 __all__: list[str] = []
 
-NOT_PRIVATE = "What you see here are true values: it is for the eyes of whoever holds the table, and nothing of it is protected."
-FROM_DATA = "The {what} in this command were taken from the data. Before you publish anything, replace them by those that are known without the data."
+NOT_PRIVATE = (
+    "What you see here are true values: it is for the eyes of whoever holds the table, and nothing of it is protected."
+)
+FROM_DATA = (
+    "The {what} in this command were taken from the data. Before you publish anything, replace them by those "
+    "that are known without the data."
+)
 LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 
 
 @app.command("look", rich_help_panel=RUN, epilog=examples("look people.csv", "look people.csv --column city"))
 def look(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)],
-    column: Annotated[str | None, typer.Option("--column", metavar="NAME", help="The column that the command asks about.", rich_help_panel=TABLE)] = None,
-    format: Annotated[str | None, typer.Option("--format", metavar="NAME", help="csv, parquet or arrow.", rich_help_panel=TABLE)] = None,
-    encoding: Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of CSV; left out, the usual are tried.", rich_help_panel=MESSY)] = None,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", metavar="NAME", help="The column that the command asks about.", rich_help_panel=TABLE),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="csv, parquet or arrow.", rich_help_panel=TABLE)
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding", metavar="NAME", help="Of CSV; left out, the usual are tried.", rich_help_panel=MESSY
+        ),
+    ] = None,
     rows: Annotated[
-        int | None, typer.Option("--rows", parser=read_count, metavar="COUNT", help="How many rows to read; left out, a million.", rich_help_panel=TABLE)
+        int | None,
+        typer.Option(
+            "--rows",
+            parser=read_count,
+            metavar="COUNT",
+            help="How many rows to read; left out, a million.",
+            rich_help_panel=TABLE,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
-    """What a table holds, what would go wrong with it, and a command to copy. It shows true values, to you alone."""
-    from shuffledp.pipeline.look import FIRST_ROWS, look_at
-    from shuffledp.pipeline.source import nearest
+    """What a table holds, what would go wrong with it, and a command to copy. It shows true values,
+    to you alone.
+    """
+    from shuffledp.collection.tables.columns import nearest
+    from shuffledp.collection.tables.look import FIRST_ROWS, look_at
 
     most = FIRST_ROWS if rows is None else rows
     if most < 1:
@@ -51,8 +77,17 @@ def look(
     asked = None if chosen is None else _command(source, found, chosen, format)
     if as_json:
         columns = [each.as_json() | {"problems": _problems(each)} for each in found.columns]
-        facts: dict[str, Any] = {"source": source, "rows": found.rows, "more": found.more, "encoding": found.encoding, "columns": columns}
-        return show.as_json(facts | {"repeated_names": found.twice, "command": None if asked is None else asked.line, "private": False}, [NOT_PRIVATE])
+        facts: dict[str, Any] = {
+            "source": source,
+            "rows": found.rows,
+            "more": found.more,
+            "encoding": found.encoding,
+            "columns": columns,
+        }
+        return show.as_json(
+            facts | {"repeated_names": found.twice, "command": None if asked is None else asked.line, "private": False},
+            [NOT_PRIVATE],
+        )
     return _shown(found, asked)
 
 
@@ -60,17 +95,27 @@ def _shown(found: "Look", asked: "_Asked | None") -> None:
     some = f"the first {found.rows:,} rows; there are more" if found.more else f"{found.rows:,} rows"
     show.answer(f"{found.title}: {some}, {len(found.columns)} columns", [], [NOT_PRIVATE])
     print()
-    cells = [(f"{each.missing:,}", f"{each.distinct:,}", each.kind, _plain(each.name), _sample(each)) for each in found.columns]
+    cells = [
+        (f"{each.missing:,}", f"{each.distinct:,}", each.kind, _plain(each.name), _sample(each))
+        for each in found.columns
+    ]
     show.table(["missing", "different", "kind", "column", "most frequent"], cells, numbers=2)
     problems = [f"{_plain(each.name)}: {said}" for each in found.columns for said in _problems(each)]
     if found.encoding is not None:
         problems.insert(0, f"the text is not UTF-8; as {found.encoding} it can be read: --encoding {found.encoding}")
-    problems += [f"{name!r} names several columns: rename them, or none of them can be asked about" for name in found.twice]
+    problems += [
+        f"{name!r} names several columns: rename them, or none of them can be asked about" for name in found.twice
+    ]
     if problems:
         show.sentences(["\nWhat to watch for:"])
         show.bullets(problems)
     if asked is None:
-        return show.sentences(["\nNo column lends itself to a question: none holds a few different values, or numbers. Name one with --column."])
+        return show.sentences(
+            [
+                "\nNo column lends itself to a question: none holds a few different values, or numbers. Name one with "
+                "--column."
+            ]
+        )
     show.sentences(["\nTo ask about it, copy this; --dry-run in place of --out result shows the plan first:\n"])
     show.command(asked.line)
     return show.sentences([f"\n{said}" for said in asked.remarks])
@@ -82,14 +127,19 @@ def _sample(seen: "Seen") -> str:
 
 def _plain(text: str) -> str:
     """A text of somebody else's, so that a terminal shows it and does not obey it."""
-    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return "".join(
+        letter if letter.isprintable() else " " if letter.isspace() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
 
 
 def _problems(seen: "Seen") -> list[str]:
     """What would go wrong with a column, and the remedy."""
     said = []
     if seen.name in seen.labels:
-        said.append("its name is one of its values too: does the first line name the columns, or is it somebody's row, which would be lost?")
+        said.append(
+            "its name is one of its values too: does the first line name the columns, or is it somebody's row, which "
+            "would be lost?"
+        )
     if seen.missing == seen.rows:
         said.append("it holds no value at all")
     for group in seen.alike[:SPELLINGS]:
@@ -98,29 +148,45 @@ def _problems(seen: "Seen") -> list[str]:
         said.append(f"{len(seen.alike) - SPELLINGS:,} more values are spelt in several ways")
     if seen.absent:
         words = ", ".join(f"{word!r} ({count:,})" for word, count in list(seen.absent.items())[:SPELLINGS])
-        said.append(f"{words} may mean that there is no value: --na {quote(','.join(dict.fromkeys(word.strip() for word in seen.absent)))}")
+        said.append(
+            f"{words} may mean that there is no value: --na "
+            f"{quote(','.join(dict.fromkeys(word.strip() for word in seen.absent)))}"
+        )
     if seen.blanks and not seen.alike:
         said.append(f"{seen.blanks:,} values begin or end with blanks: --strip")
     if seen.decimal_commas:
         said.append(f"{seen.decimal_commas:,} numbers have a decimal comma: --decimal ,")
     if seen.thousands:
-        said.append(f"{'points' if seen.thousands == '.' else 'commas'} stand between thousands: --thousands {seen.thousands}")
+        said.append(
+            f"{'points' if seen.thousands == '.' else 'commas'} stand between thousands: --thousands {seen.thousands}"
+        )
     if seen.formulas:
         said.append(f"{seen.formulas:,} values begin like a formula (= + - @): a spreadsheet may run them")
     if seen.names_people and seen.repeats:
-        said.append(f"{seen.repeats:,} rows repeat a value of a column that seems to name people: --id {quote(seen.name)} counts each person once")
+        said.append(
+            f"{seen.repeats:,} rows repeat a value of a column that seems to name people: --id {quote(seen.name)} "
+            f"counts each person once"
+        )
     return said
 
 
 def _remedy(group: list[str]) -> str:
-    from shuffledp.pipeline.cleaning import Cleaning
+    from shuffledp.collection.tables.cleaning import Cleaning
 
-    ways = {"--strip": Cleaning(strip=True), "--ignore-case": Cleaning(ignore_case=True), "--strip --ignore-case": Cleaning(strip=True, ignore_case=True)}
-    return next((way for way, rules in ways.items() if len({rules.key(text) for text in group}) == 1), "correct the table")
+    ways = {
+        "--strip": Cleaning(strip=True),
+        "--ignore-case": Cleaning(ignore_case=True),
+        "--strip --ignore-case": Cleaning(strip=True, ignore_case=True),
+    }
+    return next(
+        (way for way, rules in ways.items() if len({rules.key(text) for text in group}) == 1), "correct the table"
+    )
 
 
 def _promising(found: "Look") -> "Seen | None":
-    """The first column that a question could be about: a few values, or numbers; not one that names people."""
+    """The first column that a question could be about: a few values, or numbers; not one that names
+    people.
+    """
     rest = [each for each in found.columns if not each.names_people]
     few = (each for each in rest if each.kind in ("text", "true or false") and 2 <= each.distinct <= 1000)
     return next(few, None) or next((each for each in rest if each.is_number and each.lowest is not None), None)
@@ -141,13 +207,19 @@ def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _A
     what: str | None
     if seen.is_number and seen.lowest is not None and seen.highest is not None:
         lower, upper = _outwards(seen.lowest, seen.highest)
-        words, what = ["mean", file, "--column", quote(seen.name), "--lower", f"{lower:g}", "--upper", f"{upper:g}"], "bounds"
+        words, what = (
+            ["mean", file, "--column", quote(seen.name), "--lower", f"{lower:g}", "--upper", f"{upper:g}"],
+            "bounds",
+        )
     else:
         listed, many = _categories(seen, rules)
         words, what = ["histogram", file, "--column", quote(seen.name), "--categories", quote(listed)], "categories"
         if many:
             what = None
-            remarks.append("categories.txt is yours to write: the possible answers, one per line, as they are known without the data.")
+            remarks.append(
+                "categories.txt is yours to write: the possible answers, one per line, as they are known without the "
+                "data."
+            )
     flags = {"--strip": rules.strip, "--ignore-case": rules.ignore_case}
     words += [flag for flag, given in flags.items() if given]
     valued = {
@@ -158,10 +230,15 @@ def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _A
         "--format": format,
     }
     words += [part for flag, value in valued.items() if value for part in (flag, quote(value))]
-    whose = next((each for each in found.columns if each.names_people and each.repeats and each.name != seen.name), None)
+    whose = next(
+        (each for each in found.columns if each.names_people and each.repeats and each.name != seen.name), None
+    )
     if whose is not None:
         words += ["--id", quote(whose.name)]
-        remarks.append(f"{whose.name!r} seems to say whose row it is, and some have several: --id counts each person once. Leave it out if that is wrong.")
+        remarks.append(
+            f"{whose.name!r} seems to say whose row it is, and some have several: --id counts each person once. Leave "
+            f"it out if that is wrong."
+        )
     delta = f"1e-{max(6, math.ceil(math.log10(found.rows)) + 2)}"
     line = " ".join(["shuffledp", *words, "--epsilon", "1", "--delta", delta, "--out", "result"])
     return _Asked(line, [*([] if what is None else [FROM_DATA.format(what=what)]), *remarks])
@@ -181,7 +258,9 @@ def _categories(seen: "Seen", rules: Any) -> tuple[str, bool]:
 
 def _outwards(lowest: float, highest: float) -> tuple[float, float]:
     """Round bounds that enclose all: from 0 where nothing is negative."""
-    return (0.0 if lowest >= 0 else -_ceiling(-lowest)), (0.0 if highest <= 0 < -lowest else _ceiling(max(highest, 1e-300)))
+    return (0.0 if lowest >= 0 else -_ceiling(-lowest)), (
+        0.0 if highest <= 0 < -lowest else _ceiling(max(highest, 1e-300))
+    )
 
 
 def _ceiling(value: float) -> float:

@@ -1,4 +1,6 @@
-"""How every command is parsed: an option that takes one value is given once, all that is missing is said at once, and examples are never wrapped."""
+"""How every command is parsed: an option that takes one value is given once, all that is missing is
+said at once, and examples are never wrapped.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -55,11 +57,22 @@ class _Command(_Examples, TyperCommand):
         if len(missing) < 2:
             return  # whoever needs it says so, with its own remedy
         titles = [_title(parameters[name]) for name in missing]
-        there = f" The columns are {', '.join(map(repr, columns[:20]))}{' and more' * (len(columns) > 20)}." if "column" in missing else ""
-        examples = EXAMPLES | {"column": columns[0] if columns else ""} | ({"out": "result"} if "dry_run" in parameters else {})
+        there = (
+            f" The columns are {', '.join(map(repr, columns[:20]))}{' and more' * (len(columns) > 20)}."
+            if "column" in missing
+            else ""
+        )
+        examples = (
+            EXAMPLES
+            | {"column": columns[0] if columns else ""}
+            | ({"out": "result"} if "dry_run" in parameters else {})
+        )
         shown = [f"--{name} {examples[name]}" for name in missing if name in examples]
         example = f" Add, for example, {' '.join(shown)}." if shown else ""
-        raise InvalidInput(f"Missing options {', '.join(titles[:-1])} and {titles[-1]}.{there}{example} Try '{ctx.command_path} --help'.")
+        raise InvalidInput(
+            f"Missing options {', '.join(titles[:-1])} and {titles[-1]}.{there}{example} Try '{ctx.command_path} "
+            f"--help'."
+        )
 
 
 class _Group(_Examples, TyperGroup):
@@ -79,22 +92,32 @@ class App(typer.Typer):
 
 def _title(parameter: Any) -> str:
     """How a person calls it."""
-    return f"'{max(parameter.opts, key=len) if parameter.param_type_name == 'option' else parameter.metavar or parameter.name.upper()}'"
+    if parameter.param_type_name == "option":
+        return f"'{max(parameter.opts, key=len)}'"
+    return f"'{parameter.metavar or parameter.name.upper()}'"
 
 
 def _check_once(order: list[Any]) -> None:
     """Refuse an option that is given twice: the last one would win without a word."""
-    single = (each for each in order if each.param_type_name == "option" and not (each.is_flag or each.multiple or each.count))
+    single = (
+        each for each in order if each.param_type_name == "option" and not (each.is_flag or each.multiple or each.count)
+    )
     for parameter, times in Counter(single).items():
         if times > 1:
             option = max(parameter.opts, key=len)
-            raise InvalidInput(f"{option} must be given once, got it {times} times. Leave out all but one: only the last would count.")
+            raise InvalidInput(
+                f"{option} must be given once, got it {times} times. Leave out all but one: only the last would count."
+            )
 
 
 def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     """What a command needs under the circumstances, and does not have."""
     needed = []
-    if "categories" in parameters and values.get("task") != "mean" and not any(values.get(name) for name in ("categories", "domain", "learn")):
+    if (
+        "categories" in parameters
+        and values.get("task") != "mean"
+        and not any(values.get(name) for name in ("categories", "domain", "learn"))
+    ):
         needed.append("categories")
     if values.get("task") == "mean":
         needed += [name for name in ("lower", "upper") if name in parameters and values.get(name) is None]
@@ -104,11 +127,13 @@ def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[st
 
 
 def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    """The columns of the table, if that can be had; a name that none of them has is refused here, before anything else."""
+    """The columns of the table, if that can be had; a name that none of them has is refused here,
+    before anything else.
+    """
     if not {"source", "column"} <= set(parameters) or values.get("source") in (None, "-"):
         return []
-    from shuffledp.pipeline.source import find_column
-    from shuffledp.pipeline.tables import open_table
+    from shuffledp.collection.tables.columns import find_column
+    from shuffledp.collection.tables.formats import open_table
 
     table = None
     with suppress(InvalidInput):

@@ -5,15 +5,15 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from shuffledp import plots
+from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
 from shuffledp.cli.randomizers import read_count, read_people
 from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.plan import COUNT_ERROR, ERRORS, TASKS, WORST_ERROR, Task
-from shuffledp.protocols.plan import plan as made
-from shuffledp.release.terms import Promise
+from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, TASKS, WORST_ERROR, Task
+from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
 
@@ -21,18 +21,40 @@ __all__: list[str] = []
 @app.command(
     "plan",
     rich_help_panel=PLAN,
-    epilog=examples("plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6", "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8"),
+    epilog=examples(
+        "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
+        "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
+    ),
 )
 def plan(
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
     epsilon: Target,
     delta: Delta,
-    n: Annotated[int, typer.Option("--n", parser=read_count, metavar="COUNT", help="How many users report.", rich_help_panel=QUESTION)],
+    n: Annotated[
+        int,
+        typer.Option(
+            "--n", parser=read_count, metavar="COUNT", help="How many users report.", rich_help_panel=QUESTION
+        ),
+    ],
     domain: Annotated[
-        int | None, typer.Option("--domain", parser=read_count, metavar="COUNT", help="How many categories; a mean has none.", rich_help_panel=QUESTION)
+        int | None,
+        typer.Option(
+            "--domain",
+            parser=read_count,
+            metavar="COUNT",
+            help="How many categories; a mean has none.",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option("--rounds", parser=read_count, metavar="COUNT", help="How often they report; left out, once.", rich_help_panel=QUESTION)
+        int | None,
+        typer.Option(
+            "--rounds",
+            parser=read_count,
+            metavar="COUNT",
+            help="How often they report; left out, once.",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
     honest: Annotated[
         Any,
@@ -44,20 +66,30 @@ def plan(
             rich_help_panel=QUESTION,
         ),
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw error against epsilon, as png, svg or pdf.", rich_help_panel=ANSWER)] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw error against epsilon, as png, svg or pdf.", rich_help_panel=ANSWER
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
-    """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send."""
+    """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
+    to send.
+    """
     if task not in TASKS:
-        raise InvalidInput(f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a frequency very many.")
+        raise InvalidInput(
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
+            f"frequency very many."
+        )
     if plot is not None:
-        plots.check_figure(plot)
+        figures.check_figure(plot)
     kind, rounds = cast(Task, task), 1 if rounds is None else rounds
     terms = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest).terms(n)
     with show.patiently("planning"):
         found = made(kind, domain=domain, **terms)
         if plot is not None:
-            plots.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
+            figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
     if as_json:
         cells = ("name", "trust", "epsilon0", "error", "worst", "bits")
         facts = {
@@ -71,7 +103,9 @@ def plan(
         }
         options = [{cell: getattr(option, cell) for cell in cells} for option in found.options]
         refused = [{"name": name, "reason": reason} for name, reason in found.refused]
-        return show.as_json(facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {}))
+        return show.as_json(
+            facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
+        )
     title = str(found).partition("\n")[0]
     show.answer(title, [], [])
     counts = kind not in ERRORS
@@ -86,7 +120,11 @@ def plan(
         )
         for option in found.options
     ]
-    show.table(["epsilon0", "error", *(["worst"] if counts else []), "bits", "whom to trust", "protocol"], rows, numbers=3 + counts)
+    show.table(
+        ["epsilon0", "error", *(["worst"] if counts else []), "bits", "whom to trust", "protocol"],
+        rows,
+        numbers=3 + counts,
+    )
     show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
     if counts:
         show.sentences([f"The worst is the {WORST_ERROR}: for instance of one that everybody holds."])

@@ -1,4 +1,6 @@
-"""Randomizers as they are typed: their names, the parameters they take, and how a parameter is read."""
+"""Randomizers as they are typed: their names, the parameters they take, and how a parameter is
+read.
+"""
 
 import csv
 import functools
@@ -73,7 +75,9 @@ def read_people(text: str) -> int | Fraction:
             return share
     except (ValueError, ArithmeticError):
         pass
-    raise typer.BadParameter(f"{text!r} is not a share of the users. Write a count such as 9000, or a share such as 90%.")
+    raise typer.BadParameter(
+        f"{text!r} is not a share of the users. Write a count such as 9000, or a share such as 90%."
+    )
 
 
 class Parameter(NamedTuple):
@@ -109,7 +113,9 @@ EQUIVALENTS: dict[str, Callable[[Any], float]] = {
 
 
 def _from_file(*, matrix: Path) -> "FromMatrix":
-    """The randomizer of a CSV file: one line per input, one probability per output, possibly as 1/3."""
+    """The randomizer of a CSV file: one line per input, one probability per output, possibly as
+    1/3.
+    """
     from shuffledp.randomizers import FromMatrix
 
     rows: list[list[float]] = []
@@ -120,10 +126,15 @@ def _from_file(*, matrix: Path) -> "FromMatrix":
                 if line and not line[0].lstrip().startswith("#"):
                     rows.append([float(read_fraction(cell.strip())) for cell in line])
     except OSError as error:
-        raise InvalidInput(f"--matrix must be a readable file, got {str(matrix)!r} ({error.strerror}). Check the path.") from None
+        raise InvalidInput(
+            f"--matrix must be a readable file, got {str(matrix)!r} ({error.strerror}). Check the path."
+        ) from None
     except (ValueError, ArithmeticError, csv.Error):
         rule = "--matrix must hold a line per value, with the probability of every report, separated by commas"
-        raise InvalidInput(f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3, and no header.") from None
+        raise InvalidInput(
+            f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3, and no "
+            f"header."
+        ) from None
     try:
         return FromMatrix(rows)
     except InvalidInput as error:
@@ -135,7 +146,9 @@ Way = tuple[tuple[str, ...], Load]
 
 
 class Kind(NamedTuple):
-    """A randomizer in words, and the ways to build it, loaded when used; the last parameter of a way says how much one report hides."""
+    """A randomizer in words, and the ways to build it, loaded when used; the last parameter of a
+    way says how much one report hides.
+    """
 
     title: str
     ways: tuple[Way, ...]
@@ -181,9 +194,13 @@ def _over_domain(name: str) -> Way:
 
 KINDS = {
     "krr": Kind("k-ary randomized response", (_over_domain("KRR"), (("k", "gamma"), _load("KRR", "from_gamma")))),
-    "rr": Kind("binary randomized response", ((("epsilon0",), _load("RR")), (("gamma",), _load("KRR", "from_gamma", k=2)))),
+    "rr": Kind(
+        "binary randomized response", ((("epsilon0",), _load("RR")), (("gamma",), _load("KRR", "from_gamma", k=2)))
+    ),
     "any": Kind("any randomizer with that epsilon0", ((("epsilon0",), _load("AnyLDP")),), optional=("delta0",)),
-    "laplace": Kind("Laplace noise on [0, 1]", ((("epsilon0",), _load("Laplace")), (("scale",), _load("Laplace", "from_scale")))),
+    "laplace": Kind(
+        "Laplace noise on [0, 1]", ((("epsilon0",), _load("Laplace")), (("scale",), _load("Laplace", "from_scale")))
+    ),
     "gaussian": Kind("Gaussian noise on [0, 1]", ((("sigma",), _load("Gaussian")),)),
     "hadamard": Kind("Hadamard response", (_over_domain("Hadamard"),)),
     "oue": Kind("optimised unary encoding", (_over_domain("OUE"),)),

@@ -16,25 +16,32 @@ from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.randomizers import read_number
 from shuffledp.errors import InvalidInput
-from shuffledp.plots import rounded
 from shuffledp.protocols.frequency import METHODS
+from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.release.stages import Release
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.estimate import Estimate
-    from shuffledp.release.question import Question
-    from shuffledp.release.run import Release
 
 __all__ = ["show_release"]
 
 SHOWN = 20
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
-LEARNED = "The categories were learned from the data: their list says which values occur, and no guarantee covers that. All of them are published."
+LEARNED = (
+    "The categories were learned from the data: their list says which values occur, and no guarantee covers "
+    "that. All of them are published."
+)
 WOULD_REPLACE = (
-    "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so if both are about the same people they "
+    "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "
+    "if both are about the same people they "
     "would be two releases, and what they cost would add up."
 )
-TO_BE_CLIPPED = "Values outside the range would be moved to its ends: the answer would be the mean of the clipped values, not of the values themselves."
+TO_BE_CLIPPED = (
+    "Values outside the range would be moved to its ends: the answer would be the mean of the clipped "
+    "values, not of the values themselves."
+)
 PROMISED = "--epsilon 1 --delta 1e-6"
 
 
@@ -48,29 +55,64 @@ PROMISED = "--epsilon 1 --delta 1e-6"
 )
 @with_counting
 def histogram(asking: Asking) -> None:
-    """How many people hold each of a few categories: from a table to estimates, a figure and a report."""
+    """How many people hold each of a few categories: from a table to estimates, a figure and a
+    report.
+    """
     _answer(asking, task="histogram", categories=asking.categories)
 
 
-@app.command("frequency", rich_help_panel=RUN, epilog=examples(f"frequency visits.parquet --column page --categories pages.txt {PROMISED} --out result"))
+@app.command(
+    "frequency",
+    rich_help_panel=RUN,
+    epilog=examples(f"frequency visits.parquet --column page --categories pages.txt {PROMISED} --out result"),
+)
 @with_counting
 def frequency(
     asking: Asking,
-    method: Annotated[str, typer.Option("--method", metavar="NAME", help=f"One of {', '.join(METHODS)}.", rich_help_panel=TABLE)] = "hadamard",
+    method: Annotated[
+        str, typer.Option("--method", metavar="NAME", help=f"One of {', '.join(METHODS)}.", rich_help_panel=TABLE)
+    ] = "hadamard",
 ) -> None:
     """How many people hold each of very many values: the same for large domains."""
     _answer(asking, task="frequency", categories=asking.categories, method=method)
 
 
-@app.command("mean", rich_help_panel=RUN, epilog=examples(f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result"))
+@app.command(
+    "mean",
+    rich_help_panel=RUN,
+    epilog=examples(f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result"),
+)
 @with_asking
 def mean(
     asking: Asking,
     lower: Annotated[
-        float, typer.Option("--lower", parser=read_number, metavar="NUMBER", help="The least possible value, known without the data.", rich_help_panel=TABLE)
+        float,
+        typer.Option(
+            "--lower",
+            parser=read_number,
+            metavar="NUMBER",
+            help="The least possible value, known without the data.",
+            rich_help_panel=TABLE,
+        ),
     ],
-    upper: Annotated[float, typer.Option("--upper", parser=read_number, metavar="NUMBER", help="The largest possible value, likewise.", rich_help_panel=TABLE)],
-    clip: Annotated[bool, typer.Option("--clip", help="Move values outside to the nearest bound; left out, they are refused.", rich_help_panel=TABLE)] = False,
+    upper: Annotated[
+        float,
+        typer.Option(
+            "--upper",
+            parser=read_number,
+            metavar="NUMBER",
+            help="The largest possible value, likewise.",
+            rich_help_panel=TABLE,
+        ),
+    ],
+    clip: Annotated[
+        bool,
+        typer.Option(
+            "--clip",
+            help="Move values outside to the nearest bound; left out, they are refused.",
+            rich_help_panel=TABLE,
+        ),
+    ] = False,
 ) -> None:
     """The mean of a number that people hold."""
     _answer(asking, task="mean", lower=lower, upper=upper, clip=clip)
@@ -78,14 +120,18 @@ def mean(
 
 def _answer(asking: Asking, **asked: Any) -> None:
     """Read, calibrate, and either show the plan or carry it out."""
-    from shuffledp.release.question import Question
-    from shuffledp.release.run import release
-    from shuffledp.release.write import check_folder
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.release.stages import release
+    from shuffledp.collection.release.write import check_folder
 
     question, keeping = Question(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with show.patiently("collecting the categories" if asking.categories is not None and asking.categories.learned else "opening the table"):
+    with show.patiently(
+        "collecting the categories"
+        if asking.categories is not None and asking.categories.learned
+        else "opening the table"
+    ):
         settled = question.settled()
     with show.progress("reading") as watched:
         column = settled.open()
@@ -97,10 +143,21 @@ def _answer(asking: Asking, **asked: Any) -> None:
         if asking.dry_run:
             return _plan(asking, settled, design, values.missing if settled.leaves_out else None)
         with _heard(as_json=keeping.as_json), show.progress("randomizing", then="certifying and writing") as watched:
-            made = release(settled, values, design, keeping.folder(), budget=asking.budget, force=keeping.force, tick=watched(values.count, lambda: None))
+            made = release(
+                settled,
+                values,
+                design,
+                keeping.folder(),
+                budget=asking.budget,
+                force=keeping.force,
+                tick=watched(values.count, lambda: None),
+            )
         more = None
         if asking.budget is not None:
-            with show.patiently("composing the budget"), suppress(InvalidInput):  # the release stands, whatever becomes of this
+            with (
+                show.patiently("composing the budget"),
+                suppress(InvalidInput),
+            ):  # the release stands, whatever becomes of this
                 more = asking.budget.more(design)
     return show_release(made, as_json=keeping.as_json, more=more)
 
@@ -119,9 +176,9 @@ def _heard(*, as_json: bool) -> Iterator[None]:
 
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
     """What would be done, what it would be worth, and what it would cost."""
-    from shuffledp.protocols.plan import worst_error
-    from shuffledp.release.certificate import certificate, comparison
-    from shuffledp.release.write import holds_release
+    from shuffledp.collection.release.certificate import certificate, comparison
+    from shuffledp.collection.release.write import holds_release
+    from shuffledp.protocols.planning import worst_error
 
     with show.patiently("certifying"):
         certified = certificate(design)
@@ -131,19 +188,36 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
     cost = {"reports": design.facts["n"], "missing": missing, "bits": design.protocol.bits}
     worst = worst_error(design.protocol)
     if asking.keeping.as_json:
-        return show.as_json({"dry_run": True} | facts | {"cost": cost, "worst": worst} | ({} if receipt is None else {"ledger": receipt}))
+        return show.as_json(
+            {"dry_run": True}
+            | facts
+            | {"cost": cost, "worst": worst}
+            | ({} if receipt is None else {"ledger": receipt})
+        )
     absent = f"{missing:,} without a value" if missing is not None else "those without a value among them"
     show.answer(
         f"{question.what}: {design.facts['n']:,} people, {absent}",
         [
-            ("epsilon", rounded(certified["epsilon"]["upper"], up=True), f"at most, at delta = {show.exactly(design.facts['delta'])}"),
+            (
+                "epsilon",
+                rounded(certified["epsilon"]["upper"], up=True),
+                f"at most, at delta = {show.exactly(design.facts['delta'])}",
+            ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
             ("bits", f"{design.protocol.bits}", "in a report"),
             *(
-                (("error" if each["trust"] == "shuffler" else ""), f"{each['stderr']:.4g}", f"standard error to expect {TRUST[each['trust']]}")
+                (
+                    ("error" if each["trust"] == "shuffler" else ""),
+                    f"{each['stderr']:.4g}",
+                    f"standard error to expect {TRUST[each['trust']]}",
+                )
                 for each in errors
             ),
-            *([("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")] if question.categories is not None else []),
+            *(
+                [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
+                if question.categories is not None
+                else []
+            ),
         ],
         [f"Proof: {certified['method']}."],
     )
@@ -151,7 +225,12 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         show.warnings([TO_BE_CLIPPED])
     if receipt is not None:
         spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
-        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent{_more(receipt.get('more'), 'would fit after it')}."])
+        show.sentences(
+            [
+                f"\nOf the budget of {receipt['population']!r}, {spent} would be "
+                f"spent{_more(receipt.get('more'), 'would fit after it')}."
+            ]
+        )
     if design.facts["learned"]:
         show.warnings([LEARNED])
     if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
@@ -160,8 +239,10 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
 
 
 def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> None:
-    """The estimates, what is certified, and where everything lies; ``more`` releases like it fit within the budget, if that is known."""
-    from shuffledp.release.write import FILES
+    """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
+    within the budget, if that is known.
+    """
+    from shuffledp.collection.release.write import FILES
 
     facts = made.facts
     if as_json:
@@ -175,12 +256,20 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     show.sentences([f"\n{show.meaning(certified['upper'], certified['delta'])}"])
     rounds = facts["design"]["rounds"]
     together = "" if rounds == 1 else f", for all {rounds} rounds together"
-    show.sentences([f"Certified: epsilon is at most {rounded(certified['upper'], up=True)} at delta = {show.exactly(certified['delta'])}{together}."])
+    show.sentences(
+        [
+            f"Certified: epsilon is at most {rounded(certified['upper'], up=True)} at delta = "
+            f"{show.exactly(certified['delta'])}{together}."
+        ]
+    )
     if facts["ledger"] is not None:
         budget = facts["ledger"]
         spent, limit = rounded(budget["total"]["upper"], up=True), budget["limit"]
         show.sentences(
-            [f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release {budget['releases']}{_more(more, 'fit')}."]
+            [
+                f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release "
+                f"{budget['releases']}{_more(more, 'fit')}."
+            ]
         )
     show.bullets(facts["notes"])
     print()
@@ -189,7 +278,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
 
 def _show_warnings(facts: Mapping[str, Any]) -> None:
     """What nobody must overlook, above the numbers."""
-    from shuffledp.report.clipping import NOT_THE_MEAN, clipped, clipping
+    from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipped, clipping
 
     if clipped(facts):
         show.warnings([f"{NOT_THE_MEAN} {clipping(facts)}"])
@@ -198,9 +287,11 @@ def _show_warnings(facts: Mapping[str, Any]) -> None:
 
 
 def _show_estimates(estimate: "Estimate", facts: Mapping[str, Any]) -> None:
-    """All estimates in their order, each with its own interval; of many, the largest, with intervals that hold for all at once.
+    """All estimates in their order, each with its own interval; of many, the largest, with
+    intervals that hold for all at once.
 
-    The largest of many are large by luck as well. Intervals for each by itself would miss most of them.
+    The largest of many are large by luck as well. Intervals for each by itself would miss most of
+    them.
     """
     many, mean = len(estimate.values), facts["asked"]["task"] == "mean"
     cut = many > SHOWN
@@ -210,24 +301,45 @@ def _show_estimates(estimate: "Estimate", facts: Mapping[str, Any]) -> None:
     def row(i: int) -> tuple[str, str, str, str]:
         decimals = max(0, 1 - math.floor(math.log10(max(estimate.stderr[i], 1e-12)))) if mean else 0
         unit = 10.0**decimals
-        ends = math.floor(low[i] * unit) / unit, math.ceil(high[i] * unit) / unit  # outwards: the interval that is shown covers as often as it says
-        value, error, *limits = (f"{each + 0.0:,.{decimals}f}" for each in (round(estimate.values[i], decimals), estimate.stderr[i], *ends))
+        ends = (
+            math.floor(low[i] * unit) / unit,
+            math.ceil(high[i] * unit) / unit,
+        )  # outwards: the interval that is shown covers as often as it says
+        value, error, *limits = (
+            f"{each + 0.0:,.{decimals}f}" for each in (round(estimate.values[i], decimals), estimate.stderr[i], *ends)
+        )
         return value, error, " to ".join(limits), str(estimate.labels[i])
 
-    show.table(["estimate", "std. error", "95 % for all at once" if cut else "95 % interval", ""], [row(i) for i in order], numbers=3)
+    show.table(
+        ["estimate", "std. error", "95 % for all at once" if cut else "95 % interval", ""],
+        [row(i) for i in order],
+        numbers=3,
+    )
     if cut:
-        show.sentences([f"... and {many - SHOWN:,} more, in estimates.csv", f"\n{_told_apart(int(np.count_nonzero(low > 0.0)), many)}"])
+        show.sentences(
+            [
+                f"... and {many - SHOWN:,} more, in estimates.csv",
+                f"\n{_told_apart(int(np.count_nonzero(low > 0.0)), many)}",
+            ]
+        )
 
 
 def _told_apart(told: int, many: int) -> str:
     """How many of the estimates are more than noise.
 
     >>> _told_apart(0, 9758)
-    'None of the 9,758 counts can be told from 0: the largest of so many estimates would be about as large if nobody held any of these values.'
+    'None of the 9,758 counts can be told from 0: the largest of so many estimates would be about as
+    large if nobody held any of these values.'
     """
     if told == 0:
-        return f"None of the {many:,} counts can be told from 0: the largest of so many estimates would be about as large if nobody held any of these values."
-    return f"{told:,} of the {many:,} counts can be told from 0, those whose interval lies above it; a ranking of the others is a ranking of noise."
+        return (
+            f"None of the {many:,} counts can be told from 0: the largest of so many estimates would be about as "
+            f"large if nobody held any of these values."
+        )
+    return (
+        f"{told:,} of the {many:,} counts can be told from 0, those whose interval lies above it; a ranking of the "
+        f"others is a ranking of noise."
+    )
 
 
 def _more(count: int | None, verb: str) -> str:

@@ -13,27 +13,44 @@ from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, app, examples
 from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
-from shuffledp.experiments.base import Experiment
-from shuffledp.experiments.run import Outcome, ReproductionError, select
-from shuffledp.experiments.run import reproduce as computed
+from shuffledp.papers.experiment import Experiment
+from shuffledp.papers.reproduction import Outcome, ReproductionError, select
+from shuffledp.papers.reproduction import reproduce as computed
 
 __all__: list[str] = []
 
 FOLDER = "reproduced"
 
 
-@app.command("reproduce", rich_help_panel=COMPARE, epilog=examples("reproduce --list", "reproduce koskela-fig1 biswas-table1", "reproduce --all --out figures"))
+@app.command(
+    "reproduce",
+    rich_help_panel=COMPARE,
+    epilog=examples("reproduce --list", "reproduce koskela-fig1 biswas-table1", "reproduce --all --out figures"),
+)
 def reproduce(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which figures and tables; --list has their names.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Which figures and tables; --list has their names.", show_default=False
+        ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All of them, which takes minutes.", rich_help_panel=QUESTION)] = False,
-    listing: Annotated[bool, typer.Option("--list", help="Say what there is, and compute nothing.", rich_help_panel=QUESTION)] = False,
-    force: Annotated[bool, typer.Option("--force", help="Compute also what is already there.", rich_help_panel=QUESTION)] = False,
-    out: Annotated[str, typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER)] = FOLDER,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All of them, which takes minutes.", rich_help_panel=QUESTION)
+    ] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Say what there is, and compute nothing.", rich_help_panel=QUESTION)
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compute also what is already there.", rich_help_panel=QUESTION)
+    ] = False,
+    out: Annotated[
+        str,
+        typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER),
+    ] = FOLDER,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
-    """The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and SVG.
+    """The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and
+    SVG.
 
     What is already there is kept, and a run that was ended goes on where it stopped.
     """
@@ -43,9 +60,13 @@ def reproduce(
     if listing:
         return _list(chosen, as_json)
     if not names and not everything:
-        raise InvalidInput("names of figures or tables are missing. Give some, or --all; see them with: shuffledp reproduce --list")
+        raise InvalidInput(
+            "names of figures or tables are missing. Give some, or --all; see them with: shuffledp reproduce --list"
+        )
     if not out.strip():
-        raise InvalidInput(f"--out must name a folder, got {out!r}. Write . for the current one, or leave it out for {FOLDER!r}.")
+        raise InvalidInput(
+            f"--out must name a folder, got {out!r}. Write . for the current one, or leave it out for {FOLDER!r}."
+        )
     try:
         with _watching(chosen) as progress:
             outcomes = computed([experiment.name for experiment in chosen], Path(out), force=force, progress=progress)
@@ -58,20 +79,35 @@ def reproduce(
 def _list(chosen: Sequence[Experiment], as_json: bool) -> None:
     if as_json:
         cells = ("name", "paper", "title", "parameters")
-        return show.as_json({"experiments": [{cell: getattr(experiment, cell) for cell in cells} for experiment in chosen]})
-    return show.table(["name", "what"], [(each.name, f"{each.title}\n{each.paper}. {each.parameters}") for each in chosen], numbers=0)
+        return show.as_json(
+            {"experiments": [{cell: getattr(experiment, cell) for cell in cells} for experiment in chosen]}
+        )
+    return show.table(
+        ["name", "what"], [(each.name, f"{each.title}\n{each.paper}. {each.parameters}") for each in chosen], numbers=0
+    )
 
 
 def _show(outcomes: Sequence[Outcome], out: str, as_json: bool) -> None:
     if as_json:
         rows = [
-            {"name": each.name, "state": each.state, "seconds": each.seconds, "files": [str(path) for path in each.files]}
+            {
+                "name": each.name,
+                "state": each.state,
+                "seconds": each.seconds,
+                "files": [str(path) for path in each.files],
+            }
             | ({"error": each.error} if each.error else {})
             for each in outcomes
         ]
         return show.as_json({"out": out, "experiments": rows})
     cells = [
-        ("-" if each.state == "kept" else f"{each.seconds:.1f}", each.state, each.name, " ".join(path.suffix[1:] for path in each.files)) for each in outcomes
+        (
+            "-" if each.state == "kept" else f"{each.seconds:.1f}",
+            each.state,
+            each.name,
+            " ".join(path.suffix[1:] for path in each.files),
+        )
+        for each in outcomes
     ]
     show.table(["seconds", "", "name", "files"], cells, numbers=1)
     return show.sentences([f"\nThe files are in {out!r}."])
@@ -79,14 +115,26 @@ def _show(outcomes: Sequence[Outcome], out: str, as_json: bool) -> None:
 
 @contextmanager
 def _watching(chosen: Sequence[Experiment]) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Bars on a terminal: curves in all, and those of every experiment under way. Standard output is left alone."""
+    """Bars on a terminal: curves in all, and those of every experiment under way. Standard output
+    is left alone.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console, transient=True) as bars:
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    ) as bars:
         total = bars.add_task(f"{len(chosen)} experiments", total=sum(experiment.count for experiment in chosen))
-        mine = {experiment.name: bars.add_task(experiment.name, total=experiment.count, visible=False, start=False) for experiment in chosen}
+        mine = {
+            experiment.name: bars.add_task(experiment.name, total=experiment.count, visible=False, start=False)
+            for experiment in chosen
+        }
         finished: dict[str, int] = {}
 
         def advance(name: str, done: int, count: int) -> None:

@@ -1,4 +1,6 @@
-"""One run of the command line: the command is loaded and called, and whatever happens becomes an exit code and at most one line of error."""
+"""One run of the command line: the command is loaded and called, and whatever happens becomes an
+exit code and at most one line of error.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from shuffledp.errors import InvalidInput, ShuffledpError
 __all__ = ["Run"]
 
 COMPLETION = "_SHUFFLEDP_COMPLETE"  # set by a shell that completes a line
-# BadParameter is a UsageError is a ClickException: every error of the parser. It has no public name in all versions of typer.
+# BadParameter is a UsageError is a ClickException: every error of the parser. It has no public name
+# in all versions of typer.
 ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
@@ -40,7 +43,9 @@ class Run:
             if sys.stdout is None:
                 raise OSError(errno.EBADF, "standard output is closed")
             if isinstance(sys.stdout, io.TextIOWrapper):
-                sys.stdout.reconfigure(errors="backslashreplace")  # a label that the terminal cannot show must not lose an answer
+                sys.stdout.reconfigure(
+                    errors="backslashreplace"
+                )  # a label that the terminal cannot show must not lose an answer
             code = self.command(args=self.arguments, prog_name="shuffledp", standalone_mode=False)
             sys.stdout.flush()
         except ShuffledpError as error:  # anything but an invalid input is an answer withheld
@@ -51,10 +56,19 @@ class Run:
             return 130
         except OSError as error:  # standard output is full, or its reader, such as head, has seen enough
             if sys.stdout is not None:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter would try again at exit
-            return 1 if isinstance(error, BrokenPipeError) else self._refuse(f"the answer could not be written: {error.strerror}.", code=1)
+                os.dup2(
+                    os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+                )  # or the interpreter would try again at exit
+            return (
+                1
+                if isinstance(error, BrokenPipeError)
+                else self._refuse(f"the answer could not be written: {error.strerror}.", code=1)
+            )
         except Exception as error:  # a slip of ours: withheld, and said in one line
-            words = f"an internal check failed ({type(error).__name__}: {error}). This is a bug in shuffledp; please report the command."
+            words = (
+                f"an internal check failed ({type(error).__name__}: {error}). This is a bug in shuffledp; please "
+                f"report the command."
+            )
             return self._refuse(words, code=1)
         return int(code or 0)
 
@@ -79,7 +93,9 @@ def _explained(error: Any) -> str:
     """The parser's own words, and a remedy where they have none."""
     words: str = error.format_message().strip()
     words += "" if words.endswith((".", "?")) else "."
-    if isinstance(error, typer.BadParameter) and error.message:  # from one of our readers, which says what to write instead
+    if (
+        isinstance(error, typer.BadParameter) and error.message
+    ):  # from one of our readers, which says what to write instead
         return words
     meaning = getattr(getattr(error, "param", None), "help", None) or ""
     path = error.ctx.command_path if getattr(error, "ctx", None) else "shuffledp"

@@ -8,18 +8,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Self, cast
 
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.reductions import Adversary
 from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, Kind, find, read_count, read_number, read_people
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.guarantee import Guarantee
-from shuffledp.mechanism import shuffle
-from shuffledp.plots import parts
+from shuffledp.figures import parts
 from shuffledp.randomizers import Randomizer
-from shuffledp.reductions import Adversary
 
 __all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "QUESTION", "ROUNDS", "Setup", "with_setup"]
 
-ONE_REPORT, EVERYONE, QUESTION, ANSWER = "What one user sends", "Who reports, and who looks", "The question", "The answer"
+ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
+    "What one user sends",
+    "Who reports, and who looks",
+    "The question",
+    "The answer",
+)
 USERS = "how many users' reports are shuffled together"
 
 
@@ -37,7 +42,17 @@ class Setup:
     as_json: bool
 
     @classmethod
-    def of(cls, *, randomizer: str, n: int | None, honest: int | Fraction | None, rounds: int | None, adversary: str, as_json: bool, **options: object) -> Self:
+    def of(
+        cls,
+        *,
+        randomizer: str,
+        n: int | None,
+        honest: int | Fraction | None,
+        rounds: int | None,
+        adversary: str,
+        as_json: bool,
+        **options: object,
+    ) -> Self:
         """Sort the options, and refuse those that the randomizer does not take."""
         name, kind = find(randomizer)
         given = {key: value for key, value in options.items() if value is not None}
@@ -55,12 +70,17 @@ class Setup:
         return any(key in self.given for key in self.kind.strengths)
 
     def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
-        """What builds the randomizer from the given parameters, and from ``unknown`` if there is one."""
+        """What builds the randomizer from the given parameters, and from ``unknown`` if there is
+        one.
+        """
         names, load = next((way for way in self.kind.ways if way[0][-1] in self.given), self.kind.ways[0])
         missing = [name for name in names if name not in self.given and name != unknown]
         if missing:
             needed = ", and ".join(f"--{name}, {PARAMETERS[name].meaning}" for name in missing)
-            raise InvalidInput(f"{self.name} needs {needed}. Add, for example, {' '.join(f'--{name} {PARAMETERS[name].example}' for name in missing)}.")
+            raise InvalidInput(
+                f"{self.name} needs {needed}. Add, for example, "
+                f"{' '.join(f'--{name} {PARAMETERS[name].example}' for name in missing)}."
+            )
         return load()
 
     def randomizer(self) -> Randomizer:
@@ -95,7 +115,9 @@ def _shared() -> Shared:
         takers = [kind for kind in KINDS if name in KINDS[kind].takes]
         instead = ", in place of --epsilon0" if name in EQUIVALENTS else ""
         whose = f" ({', '.join(takers)})" if len(takers) <= 2 else ""
-        return option(name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{instead}{whose}.", parser=read, metavar=metavars[read])
+        return option(
+            name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{instead}{whose}.", parser=read, metavar=metavars[read]
+        )
 
     seen = "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers."
     return dict(
@@ -112,8 +134,14 @@ def _shared() -> Shared:
 
 
 HONEST = option(
-    "honest", EVERYONE, "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.", parser=read_people, metavar="COUNT"
+    "honest",
+    EVERYONE,
+    "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
+    parser=read_people,
+    metavar="COUNT",
 )
-ROUNDS = option("rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT")
+ROUNDS = option(
+    "rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT"
+)
 AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
 with_setup = sharing(_shared(), Setup.of)

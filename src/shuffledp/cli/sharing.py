@@ -13,21 +13,34 @@ Shared = Mapping[str, inspect.Parameter]
 
 
 def option(
-    name: str, panel: str, meaning: str, *, default: object = None, annotation: type = str, flag: str | None = None, **more: Any
+    name: str,
+    panel: str,
+    meaning: str,
+    *,
+    default: object = None,
+    annotation: type = str,
+    flag: str | None = None,
+    **more: Any,
 ) -> tuple[str, inspect.Parameter]:
     """One option, under the name that the command sees."""
-    written = typer.Option(default, f"--{flag or name}", help=meaning, rich_help_panel=panel, show_default=False, **more)
+    written = typer.Option(
+        default, f"--{flag or name}", help=meaning, rich_help_panel=panel, show_default=False, **more
+    )
     return name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=written, annotation=annotation)
 
 
-def argument(name: str, meaning: str, *, annotation: object = str, default: object = ..., **more: Any) -> tuple[str, inspect.Parameter]:
+def argument(
+    name: str, meaning: str, *, annotation: object = str, default: object = ..., **more: Any
+) -> tuple[str, inspect.Parameter]:
     """One argument, likewise."""
     written = typer.Argument(default, help=meaning, show_default=False, **more)
     return name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=written, annotation=annotation)
 
 
 def sharing(shared: Shared, build: Callable[..., object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the shared options beside its own; it receives what ``build`` makes of them first. The last shared one is listed last."""
+    """Give a command the shared options beside its own; it receives what ``build`` makes of them
+    first. The last shared one is listed last.
+    """
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -37,7 +50,9 @@ def sharing(shared: Shared, build: Callable[..., object]) -> Callable[[Callable[
 
         _, *own = inspect.signature(command).parameters.values()
         *most, last = shared.values()
-        run.__signature__ = inspect.Signature([*most, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), last])  # type: ignore[attr-defined]
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [*most, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), last]
+        )
         return run
 
     return wrap

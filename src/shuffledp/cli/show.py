@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.guarantee import Guarantee
-from shuffledp.plots import parts, rounded
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.figures import parts
+from shuffledp.wording import rounded
 
 __all__ = [
     "answer",
@@ -78,7 +79,9 @@ def answer(title: str, rows: Sequence[tuple[str, str, str]], words: Sequence[str
 
 
 def sentences(lines: Iterable[str]) -> None:
-    """Print text, wrapped to the terminal; but a command that ends it stays in one piece, to be copied, on a line of its own if there is no room."""
+    """Print text, wrapped to the terminal; but a command that ends it stays in one piece, to be
+    copied, on a line of its own if there is no room.
+    """
     console = Console(highlight=False)
     for line in lines:
         words, command = _split_off(line)
@@ -122,7 +125,9 @@ def warnings(lines: Iterable[str]) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
-    """Print a table whose first ``numbers`` columns are aligned to the right. A long cell is folded, never cut; in a pipe, nothing is."""
+    """Print a table whose first ``numbers`` columns are aligned to the right. A long cell is
+    folded, never cut; in a pipe, nothing is.
+    """
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for i, column in enumerate(columns):
         grid.add_column(column, justify="right" if i < numbers else "left", no_wrap=i < numbers, overflow="fold")
@@ -162,7 +167,8 @@ def short(value: float) -> str:
 
 
 def exactly(value: float) -> str:
-    """A number that is part of a claim: short where that is the number itself, and in full where it is not.
+    """A number that is part of a claim: short where that is the number itself, and in full where it
+    is not.
 
     >>> exactly(1e-06), exactly(1.0000004e-06)
     ('1e-6', '1.0000004e-06')
@@ -186,27 +192,45 @@ def crowd(guarantee: Guarantee) -> str:
 def meaning(epsilon: float, delta: float) -> str:
     """What (epsilon, delta) says, for those who have not read a paper about it."""
     if math.isinf(epsilon):
-        return "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value outright."
+        return (
+            "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value "
+            "outright."
+        )
     short_enough = float(short(delta)) == delta
-    factor, addition = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True), short(delta) if short_enough else rounded(delta, up=True)
-    return f"In plain words: whatever one user's value is, it changes the probability of any result by at most a factor of {factor}, plus {addition}."
+    factor, addition = (
+        rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True),
+        short(delta) if short_enough else rounded(delta, up=True),
+    )
+    return (
+        f"In plain words: whatever one user's value is, it changes the probability of any result by at most a "
+        f"factor of {factor}, plus {addition}."
+    )
 
 
 def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     """What a careful colleague would add."""
     n = parts(guarantee)[0][0].n
-    remark = f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would allow one user's value to be published outright; aim for a smaller one"
+    remark = (
+        f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would allow one user's value to be "
+        f"published outright; aim for a smaller one"
+    )
     return [remark] if n > 1 and delta * n >= 1.0 else []
 
 
 def premises(guarantee: Guarantee) -> list[str]:
     """What is assumed of the randomizer beyond its definition."""
-    return [f"this takes for granted that {premise}" for part, _ in parts(guarantee) for premise in part.randomizer.assumptions]
+    return [
+        f"this takes for granted that {premise}"
+        for part, _ in parts(guarantee)
+        for premise in part.randomizer.assumptions
+    ]
 
 
 @contextmanager
 def patiently(what: str) -> Iterator[None]:
-    """Tell a terminal what is being computed, if it takes longer than a moment; standard output is left alone."""
+    """Tell a terminal what is being computed, if it takes longer than a moment; standard output is
+    left alone.
+    """
     console = Console(stderr=True)
     status = console.status(f"{what} ...")
     timer = threading.Timer(PATIENCE, status.start)
@@ -225,10 +249,11 @@ Watch = Callable[[int | None, Callable[[], float | None]], Callable[[int], None]
 
 @contextmanager
 def progress(what: str, then: str | None = None) -> Iterator[Watch]:
-    """A bar with rate and time left, on standard error and only on a terminal; ``then`` says what follows when all rows are done.
+    """A bar with rate and time left, on standard error and only on a terminal; ``then`` says what
+    follows when all rows are done.
 
-    It yields a function: given the number of rows, or, where that is unknown, a function that says what part is done, it returns one to tell how many
-    more rows are done.
+    It yields a function: given the number of rows, or, where that is unknown, a function that says
+    what part is done, it returns one to tell how many more rows are done.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -244,7 +269,12 @@ def progress(what: str, then: str | None = None) -> Iterator[Watch]:
                 done += more
                 share = done / rows if rows else part()
                 rate = done / max(monotonic() - began, 1e-3)
-                bar.update(task, total=None if share is None else 1.0, completed=share or 0.0, rate=f"{done:,} rows, {rate / 1e6:.1f} million a second")
+                bar.update(
+                    task,
+                    total=None if share is None else 1.0,
+                    completed=share or 0.0,
+                    rate=f"{done:,} rows, {rate / 1e6:.1f} million a second",
+                )
                 if then is not None and rows and done >= rows:
                     bar.update(task, description=then, total=None)
 

@@ -1,4 +1,6 @@
-"""The commands design, encode, shuffle and analyse: the same as in one go, for clients, shuffler and analyst apart. And example: data to try them on."""
+"""The commands design, encode, shuffle and analyse: the same as in one go, for clients, shuffler
+and analyst apart. And example: data to try them on.
+"""
 
 import json
 from pathlib import Path
@@ -7,30 +9,45 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.canonical import digest_of
 from shuffledp.cli import show
-from shuffledp.cli.asking import BUDGET_OPTIONS, CATEGORY_OPTIONS, MESSY_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, TABLE, TABLE_OPTIONS, Keeping, Reading
+from shuffledp.cli.asking import (
+    BUDGET_OPTIONS,
+    CATEGORY_OPTIONS,
+    MESSY_OPTIONS,
+    OUTPUT_OPTIONS,
+    PROMISE_OPTIONS,
+    TABLE,
+    TABLE_OPTIONS,
+    Keeping,
+    Reading,
+)
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.release import show_release
 from shuffledp.cli.setup import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.sharing import argument, sharing
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput
-from shuffledp.files import check_new_file, replace_file
-from shuffledp.plots import rounded
-from shuffledp.protocols.plan import TASKS
-from shuffledp.release.budget import Budget
-from shuffledp.release.terms import Promise, read_categories
+from shuffledp.protocols.planning import TASKS
+from shuffledp.storage.canonical import digest_of
+from shuffledp.storage.files import check_new_file, replace_file
+from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
-    from shuffledp.pipeline.tables import Kind
+    from shuffledp.collection.tables.formats import Kind
 
 __all__: list[str] = []
 
 File = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
-Settled = Annotated[Path | None, typer.Option("--design", metavar="FILE", help="What was settled; left out, the files are believed.", rich_help_panel=QUESTION)]
+Settled = Annotated[
+    Path | None,
+    typer.Option(
+        "--design", metavar="FILE", help="What was settled; left out, the files are believed.", rich_help_panel=QUESTION
+    ),
+]
 UNSETTLED = "nobody compared it with the one that was settled. --design does."
 with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
 with_budget = sharing(dict(BUDGET_OPTIONS), lambda **options: Budget.of(*options.values()))
@@ -48,27 +65,58 @@ with_budget = sharing(dict(BUDGET_OPTIONS), lambda **options: Budget.of(*options
 def design(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
-    n: Annotated[int, typer.Option("--n", parser=read_count, metavar="COUNT", help="How many people will report.", rich_help_panel=QUESTION)],
+    n: Annotated[
+        int,
+        typer.Option(
+            "--n", parser=read_count, metavar="COUNT", help="How many people will report.", rich_help_panel=QUESTION
+        ),
+    ],
     out: File,
-    lower: Annotated[float | None, typer.Option("--lower", parser=read_number, metavar="NUMBER", help="Of a mean: the least.", rich_help_panel=TABLE)] = None,
-    upper: Annotated[float | None, typer.Option("--upper", parser=read_number, metavar="NUMBER", help="Of a mean: the largest.", rich_help_panel=TABLE)] = None,
-    method: Annotated[str, typer.Option("--method", metavar="NAME", help="Of a frequency: how values are encoded.", rich_help_panel=TABLE)] = "hadamard",
+    lower: Annotated[
+        float | None,
+        typer.Option(
+            "--lower", parser=read_number, metavar="NUMBER", help="Of a mean: the least.", rich_help_panel=TABLE
+        ),
+    ] = None,
+    upper: Annotated[
+        float | None,
+        typer.Option(
+            "--upper", parser=read_number, metavar="NUMBER", help="Of a mean: the largest.", rich_help_panel=TABLE
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option("--method", metavar="NAME", help="Of a frequency: how values are encoded.", rich_help_panel=TABLE),
+    ] = "hadamard",
     force: Force = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
-    from shuffledp.release.question import Question
-    from shuffledp.release.run import check_apart
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.release.stages import check_apart
 
-    check_apart(check_new_file(out, replace=force), *(() if given["categories"] is None else (Path(given["categories"]),)))
+    check_apart(
+        check_new_file(out, replace=force), *(() if given["categories"] is None else (Path(given["categories"]),))
+    )
     if task not in TASKS:
-        raise InvalidInput(f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a frequency very many.")
-    promise = Promise(epsilon=given["epsilon"], delta=given["delta"], honest=given["honest"], rounds=1 if given["rounds"] is None else given["rounds"])
+        raise InvalidInput(
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
+            f"frequency very many."
+        )
+    promise = Promise(
+        epsilon=given["epsilon"],
+        delta=given["delta"],
+        honest=given["honest"],
+        rounds=1 if given["rounds"] is None else given["rounds"],
+    )
     common: dict[str, Any] = {"source": "-", "task": task}
     if task != "mean" and not (lower is None and upper is None):
         raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
     if task == "mean":
         if lower is None or upper is None:
-            raise InvalidInput("a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 --upper 120.")
+            raise InvalidInput(
+                "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
+                "--upper 120."
+            )
         common |= {"lower": lower, "upper": upper}
     else:
         names = {name: given[name] for name in ("domain", "other", "missing")}
@@ -81,7 +129,14 @@ def design(
     bound = protocol.guarantee.epsilon(delta=promise.delta)
     if given["as_json"]:
         return show.as_json(
-            {"design": made.as_json(), "digest": made.digest, "lower": bound.lower, "upper": bound.upper, "bits": protocol.bits, "out": str(out)}
+            {
+                "design": made.as_json(),
+                "digest": made.digest,
+                "lower": bound.lower,
+                "upper": bound.upper,
+                "bits": protocol.bits,
+                "out": str(out),
+            }
         )
     show.answer(
         f"{task}: {n:,} people, at least {made.facts['least']:,} of them honest",
@@ -93,17 +148,40 @@ def design(
         ],
         [f"Written to {out}."],
     )
-    return show.command(f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet", "Next: ")
+    return show.command(
+        f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet", "Next: "
+    )
 
 
-@app.command("encode", rich_help_panel=RUN, epilog=examples("encode values.csv --design city.json --column city --out reports.parquet"))
-@sharing(dict([argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"), *TABLE_OPTIONS, *MESSY_OPTIONS, AS_JSON]), dict)
+@app.command(
+    "encode",
+    rich_help_panel=RUN,
+    epilog=examples("encode values.csv --design city.json --column city --out reports.parquet"),
+)
+@sharing(
+    dict(
+        [
+            argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"),
+            *TABLE_OPTIONS,
+            *MESSY_OPTIONS,
+            AS_JSON,
+        ]
+    ),
+    dict,
+)
 def encode(
     table: dict[str, Any],
-    design: Annotated[Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)],
+    design: Annotated[
+        Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)
+    ],
     out: File,
-    missing: Annotated[str | None, typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE)] = None,
-    clip: Annotated[bool, typer.Option("--clip", help="Of a mean: move values outside to the nearest bound.", rich_help_panel=TABLE)] = False,
+    missing: Annotated[
+        str | None,
+        typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
+    ] = None,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Of a mean: move values outside to the nearest bound.", rich_help_panel=TABLE)
+    ] = False,
     most: Annotated[
         float | None,
         typer.Option(
@@ -116,30 +194,57 @@ def encode(
     ] = None,
     force: Force = False,
 ) -> None:
-    """On the clients' side: values to randomised reports. What leaves here is noisy already; ids go to the shuffler, who drops them."""
-    from shuffledp.pipeline import open_column
-    from shuffledp.release import run
-    from shuffledp.release.clients import check_client, exposure
+    """On the clients' side: values to randomised reports. What leaves here is noisy already; ids go
+    to the shuffler, who drops them.
+    """
+    from shuffledp.collection.release import stages
+    from shuffledp.collection.release.clients import check_client, exposure
+    from shuffledp.collection.tables import open_column
 
     as_json = table.pop("as_json")
     reading = Reading.taken(table)
-    run.check_apart(check_new_file(out, replace=force), design, Path(reading.source))
-    settled = run.read_design(design)
+    stages.check_apart(check_new_file(out, replace=force), design, Path(reading.source))
+    settled = stages.read_design(design)
     check_client(settled, most)
     kind: Kind = "number" if settled.task == "mean" and not reading.cleaning.reads_numbers else "text"
     with show.progress("encoding") as watched:
-        column = open_column(reading.source, reading.column, kind=kind, format=reading.format, ids=reading.ids, encoding=reading.encoding)  # type: ignore[arg-type]
+        column = open_column(
+            reading.source,
+            reading.column,
+            kind=kind,
+            format=reading.format,  # type: ignore[arg-type]
+            ids=reading.ids,
+            encoding=reading.encoding,
+        )
         tick = watched(column.rows, column.progress)
-        rules: dict[str, Any] = {"missing": missing, "clip": clip, "cleaning": reading.cleaning, "keep": reading.keep, "most_epsilon0": most}
-        done = run.encode(settled, column, out, **rules, force=force, tick=tick)
+        rules: dict[str, Any] = {
+            "missing": missing,
+            "clip": clip,
+            "cleaning": reading.cleaning,
+            "keep": reading.keep,
+            "most_epsilon0": most,
+        }
+        done = stages.encode(settled, column, out, **rules, force=force, tick=tick)
     if as_json:
-        facts = {"out": str(out), "reports": done.file.count, "missing": done.missing, "repeated": done.repeated, "design": settled.digest}
-        promise = {"epsilon": settled.facts["epsilon"], "delta": settled.facts["delta"], "epsilon0": settled.protocol.randomizer.epsilon0}
+        facts = {
+            "out": str(out),
+            "reports": done.file.count,
+            "missing": done.missing,
+            "repeated": done.repeated,
+            "design": settled.digest,
+        }
+        promise = {
+            "epsilon": settled.facts["epsilon"],
+            "delta": settled.facts["delta"],
+            "epsilon0": settled.protocol.randomizer.epsilon0,
+        }
         return show.as_json(facts | {"batch": done.file.header.batch} | promise, exposure(settled)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)
     again = f", {done.repeated:,} rows left out whose person has another one" if done.repeated else ""
     show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposure(settled)])
-    return show.command(f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: ")
+    return show.command(
+        f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
+    )
 
 
 @app.command(
@@ -157,53 +262,98 @@ def shuffle(
     out: File,
     design: Settled = None,
     drop: Annotated[
-        bool, typer.Option("--drop-invalid", help="Leave out reports that the design never sends, and count them.", rich_help_panel=QUESTION)
+        bool,
+        typer.Option(
+            "--drop-invalid",
+            help="Leave out reports that the design never sends, and count them.",
+            rich_help_panel=QUESTION,
+        ),
     ] = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised are refused.
+    """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than
+    were promised are refused.
 
-    Every report is checked before the budget is spent, and nothing is written before that. A person whose id comes twice is refused.
+    Every report is checked before the budget is spent, and nothing is written before that. A person
+    whose id comes twice is refused.
     """
-    from shuffledp.release import run
+    from shuffledp.collection.release import stages
 
-    settled = None if design is None else run.read_design(design)
+    settled = None if design is None else stages.read_design(design)
     with show.progress("shuffling") as watched:
-        done = run.shuffle(reports, out, design=settled, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None))
+        done = stages.shuffle(
+            reports, out, design=settled, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None)
+        )
     ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
         facts = {"out": str(out), "reports": done.file.count, "batches": done.file.header.batches, "ledger": ledger}
         files = {str(path): count for path, count in done.dropped.items() if count}
         return show.as_json(
-            facts | {"dropped": dropped, "dropped_by_file": files, "design": digest_of(dict(done.file.header.design)), "design_given": settled is not None}
+            facts
+            | {
+                "dropped": dropped,
+                "dropped_by_file": files,
+                "design": digest_of(dict(done.file.header.design)),
+                "design_given": settled is not None,
+            }
         )
     show.sentences([f"{done.file.count:,} reports written to {out}, in random order."])
     if dropped:
         show.sentences([f"{dropped:,} invalid reports were dropped:"])
         show.bullets(f"{count:,} of {path}" for path, count in done.dropped.items() if count)
     if settled is None:
-        show.sentences([f"The design is the one that the {'files name themselves' if len(reports) > 1 else 'file names itself'}; {UNSETTLED}"])
+        show.sentences(
+            [
+                f"The design is the one that the "
+                f"{'files name themselves' if len(reports) > 1 else 'file names itself'}; {UNSETTLED}"
+            ]
+        )
     if ledger is not None:
-        show.sentences([f"Budget of {ledger['population']!r}: {rounded(ledger['total']['upper'], up=True)} of {ledger['limit']['epsilon']:g} spent."])
+        show.sentences(
+            [
+                f"Budget of {ledger['population']!r}: {rounded(ledger['total']['upper'], up=True)} of "
+                f"{ledger['limit']['epsilon']:g} spent."
+            ]
+        )
     given = "" if design is None else f" --design {quote(str(design))}"
     return show.command(f"shuffledp analyse {quote(str(out))}{given} --out result", "Next: ")
 
 
-@app.command("analyse", rich_help_panel=RUN, epilog=examples("analyse shuffled.parquet --design city.json --out result"))
-@sharing(dict([argument("source", "What `shuffledp shuffle` wrote.", metavar="FILE", annotation=Path), *OUTPUT_OPTIONS, AS_JSON]), dict)
+@app.command(
+    "analyse", rich_help_panel=RUN, epilog=examples("analyse shuffled.parquet --design city.json --out result")
+)
+@sharing(
+    dict(
+        [
+            argument("source", "What `shuffledp shuffle` wrote.", metavar="FILE", annotation=Path),
+            *OUTPUT_OPTIONS,
+            AS_JSON,
+        ]
+    ),
+    dict,
+)
 def analyse(
     given: dict[str, Any],
     design: Settled = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="A headline for the report.", rich_help_panel=ANSWER)] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="A headline for the report.", rich_help_panel=ANSWER)
+    ] = None,
 ) -> None:
     """At the analyst: shuffled reports to estimates, a figure and a report."""
-    from shuffledp.release import run
+    from shuffledp.collection.release import stages
 
     keeping = Keeping(given["out"], given["force"], given["as_json"])
-    settled = None if design is None else run.read_design(design)
+    settled = None if design is None else stages.read_design(design)
     with show.progress("counting") as watched:
-        made = run.analyse(given["source"], keeping.folder(), design=settled, title=title, force=keeping.force, tick=watched(None, lambda: None))
+        made = stages.analyse(
+            given["source"],
+            keeping.folder(),
+            design=settled,
+            title=title,
+            force=keeping.force,
+            tick=watched(None, lambda: None),
+        )
     show_release(made, as_json=keeping.as_json)
 
 
@@ -212,9 +362,17 @@ def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
     people: Annotated[
         int | None,
-        typer.Option("--people", parser=read_count, metavar="COUNT", help="Rows of the made-up population: 1000000.", rich_help_panel=ANSWER),
+        typer.Option(
+            "--people",
+            parser=read_count,
+            metavar="COUNT",
+            help="Rows of the made-up population: 1000000.",
+            rich_help_panel=ANSWER,
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the folder if it exists.", rich_help_panel=ANSWER)] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the folder if it exists.", rich_help_panel=ANSWER)
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Data to try things on: a real survey with a sensitive question, and a made-up population."""
@@ -224,5 +382,8 @@ def example(
     if as_json:
         return show.as_json({"out": str(folder), "files": list(FILES)})
     show.files(folder, FILES)
-    asked = f"shuffledp histogram {quote(str(folder / 'affairs.csv'))} --column affair --categories yes,no --epsilon 1 --delta 1e-6 --out result"
+    asked = (
+        f"shuffledp histogram {quote(str(folder / 'affairs.csv'))} --column affair --categories yes,no --epsilon 1 "
+        f"--delta 1e-6 --out result"
+    )
     return show.command(asked, "\nTry: ")

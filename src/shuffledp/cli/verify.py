@@ -16,8 +16,8 @@ from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from shuffledp.verification.checks import Check
-    from shuffledp.verification.oracle import Tick
+    from shuffledp.collection.verify.oracle import Tick
+    from shuffledp.collection.verify.outcomes import Check
 
 __all__: list[str] = []
 
@@ -32,48 +32,89 @@ CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 
 @app.command(
     "verify",
-    epilog=examples("verify result/report.html", "verify result/report.html --ledger budget.sqlite", "verify result/estimates.json --json"),
+    epilog=examples(
+        "verify result/report.html",
+        "verify result/report.html --ledger budget.sqlite",
+        "verify result/estimates.json --json",
+    ),
     rich_help_panel=DEFEND,
 )
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A report.html, or the estimates.json beside it.")],
     ledger: Annotated[
-        Path | None, typer.Option("--ledger", metavar="FILE", help="The ledger in which it was recorded, to compare with.", rich_help_panel=QUESTION)
+        Path | None,
+        typer.Option(
+            "--ledger",
+            metavar="FILE",
+            help="The ledger in which it was recorded, to compare with.",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", parser=read_number, metavar="NUMBER", help="Computing time after which the rest is left: 120.", rich_help_panel=QUESTION),
+        typer.Option(
+            "--seconds",
+            parser=read_number,
+            metavar="NUMBER",
+            help="Computing time after which the rest is left: 120.",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
-    details: Annotated[bool, typer.Option("--details", help="Show what every check claimed and found.", rich_help_panel=ANSWER)] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show what every check claimed and found.", rich_help_panel=ANSWER)
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
-    """Compute every number of a report again, by a slow oracle that shares no code with the accounting.
+    """Compute every number of a report again, by a slow oracle that shares no code with the
+    accounting.
 
     The page itself comes first, then the estimates.csv beside it. Exit code 0
     means that all agree, 1 that something does not, 2 that the file is no
     report, 3 that nothing disagrees, but not enough could be checked.
     """
-    from shuffledp.verification import SECONDS
-    from shuffledp.verification import verify as verified
+    from shuffledp.collection.verify import SECONDS
+    from shuffledp.collection.verify import verify as verified
 
     text, beside = _read(file), file.with_name("estimates.csv")
     table = _read(beside) if beside.is_file() else None
     if ledger is not None and not ledger.is_file():
-        raise InvalidInput(f"the ledger {str(ledger)!r} must be a file, got none. Name the one that was given to --ledger when this was released.")
+        raise InvalidInput(
+            f"the ledger {str(ledger)!r} must be a file, got none. Name the one that was given to --ledger when this "
+            f"was released."
+        )
     with _watching() as tick:
         found = verified(text, table=table, ledger=ledger, seconds=SECONDS if seconds is None else seconds, tick=tick)
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
         checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
-        show.as_json({"file": str(file), "verdict": found.verdict, "failed": [check.what for check in found.failed], "checks": checks})
+        show.as_json(
+            {
+                "file": str(file),
+                "verdict": found.verdict,
+                "failed": [check.what for check in found.failed],
+                "checks": checks,
+            }
+        )
     else:
         show.sentences([f"{WORDS[found.verdict]} ({len(found.checks)} checks)."])
-        show.bullets([f"{check.what}: the report says {check.claimed!r}; found {check.found!r} ({check.how})" for check in found.failed])
+        show.bullets(
+            [
+                f"{check.what}: the report says {check.claimed!r}; found {check.found!r} ({check.how})"
+                for check in found.failed
+            ]
+        )
         if details:
             _show(found.checks)
         else:
-            open_ = sorted((check for check in found.checks if check.outcome == "not checked"), key=lambda check: not check.vital)
-            show.bullets([*(f"{check.what}: not checked, {check.how}" for check in open_), "what each check claimed and found: --details"])
+            open_ = sorted(
+                (check for check in found.checks if check.outcome == "not checked"), key=lambda check: not check.vital
+            )
+            show.bullets(
+                [
+                    *(f"{check.what}: not checked, {check.how}" for check in open_),
+                    "what each check claimed and found: --details",
+                ]
+            )
     if found.verdict != "pass":
         raise typer.Exit(code=CODES[found.verdict])
 

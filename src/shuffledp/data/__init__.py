@@ -1,4 +1,6 @@
-"""Data to try things on: a real survey with a sensitive question, and a made-up population of any size. PROVENANCE.md says where both come from."""
+"""Data to try things on: a real survey with a sensitive question, and a made-up population of any
+size. PROVENANCE.md says where both come from.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from shuffledp.errors import check_count
-from shuffledp.files import check_new_folder, new_folder
+from shuffledp.storage.files import check_new_folder, new_folder
 
 __all__ = ["CITIES", "FILES", "write_examples"]
 
@@ -19,14 +21,30 @@ FILES = {
     "cities.txt": "its cities, one per line",
     "PROVENANCE.md": "where both come from",
 }
-CITIES = ("Lagos", "Lima", "Delhi", "Cairo", "Paris", "Osaka", "Quito", "Tunis", "Sofia", "Leeds", "Basel", "Turku", "elsewhere")
+CITIES = (
+    "Lagos",
+    "Lima",
+    "Delhi",
+    "Cairo",
+    "Paris",
+    "Osaka",
+    "Quito",
+    "Tunis",
+    "Sofia",
+    "Leeds",
+    "Basel",
+    "Turku",
+    "elsewhere",
+)
 SEED = 19740615
 BATCH = 1 << 20
 REMEDY = "It counts the rows of the made-up population; 1000000 is usual."
 
 
 def write_examples(folder: Path, *, people: int = 1_000_000, replace: bool = False) -> None:
-    """Write affairs.csv (real), people.parquet (made up), cities.txt and PROVENANCE.md into a new ``folder``."""
+    """Write affairs.csv (real), people.parquet (made up), cities.txt and PROVENANCE.md into a new
+    ``folder``.
+    """
     people = check_count("people", people, least=1, remedy=REMEDY)
     mine = FILES if replace else ()
     check_new_folder(folder, replacing=mine)
@@ -42,7 +60,9 @@ def write_examples(folder: Path, *, people: int = 1_000_000, replace: bool = Fal
 
 
 def _write_people(path: Path, rows: int) -> None:
-    """Cities by a law that falls like 1 / rank, ages from 18 to 96 with a peak near 40; one row in 200 has no city."""
+    """Cities by a law that falls like 1 / rank, ages from 18 to 96 with a peak near 40; one row in
+    200 has no city.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.checks import check_domain
+from shuffledp.randomizers.parameters import check_domain
 
 __all__ = ["LARGEST", "Categories", "as_list", "check_size"]
 
@@ -21,9 +21,12 @@ NO_VALUES = "values must hold at least one value, got none. Pass one value per u
 
 @dataclass(frozen=True)
 class Categories:
-    """Distinct, hashable labels; ``other`` is the one that stands for everything that is not among them.
+    """Distinct, hashable labels; ``other`` is the one that stands for everything that is not among
+    them.
 
-    >>> Categories(("tea", "coffee", "none of these"), other="none of these").indices(["tea", "water"]).tolist()
+    >>> Categories(("tea", "coffee", "none of these"), other="none of these").indices(
+    ...     ["tea", "water"]
+    ... ).tolist()
     [0, 2]
     """
 
@@ -34,16 +37,25 @@ class Categories:
         if self.other is not None and not _is_hashable(self.other):
             raise InvalidInput(f"other must be hashable, got {self.other!r}. Use a string, a number or a tuple.")
         if len(self.labels) < 2:
-            raise InvalidInput(f'categories must be at least two, got {len(self.labels)}. With a single one there is nothing to hide; add an "other".')
+            raise InvalidInput(
+                f"categories must be at least two, got {len(self.labels)}. With a single one there is nothing to hide; "
+                f'add an "other".'
+            )
         if self.other is not None and self.other not in self._places:
-            raise InvalidInput(f"other must be one of the categories, got {self.other!r}. Add it to the list: it is estimated like the rest.")
+            raise InvalidInput(
+                f"other must be one of the categories, got {self.other!r}. Add it to the list: it is estimated like "
+                f"the rest."
+            )
 
     @classmethod
     def of(cls, labels: object, other: Hashable | None = None) -> Categories:
         """Check a user's list, or a number k, which stands for 0, ..., k - 1."""
         if isinstance(labels, Real):
             if other is not None:
-                raise InvalidInput(f"other must be left out when the domain is a number, got {other!r}. List the categories to declare one.")
+                raise InvalidInput(
+                    f"other must be left out when the domain is a number, got {other!r}. List the categories to "
+                    f"declare one."
+                )
             return cls(range(check_size("categories", check_domain(labels))))
         listed = as_list("categories", labels, remedy='Pass a list such as ["yes", "no"].')
         check_size("categories", len(listed))
@@ -52,7 +64,9 @@ class Categories:
             if not _is_hashable(label):
                 raise InvalidInput(f"categories must be hashable, got {label!r}. Use strings, numbers or tuples.")
             if _is_missing(label):
-                raise InvalidInput(f'categories must not hold NaN, NaT or None, got {label!r}. Name it, for instance "missing".')
+                raise InvalidInput(
+                    f'categories must not hold NaN, NaT or None, got {label!r}. Name it, for instance "missing".'
+                )
             if label in seen:
                 raise InvalidInput(f"categories must be distinct, got {label!r} twice. Merge the two.")
             seen.add(label)
@@ -69,7 +83,10 @@ class Categories:
     def indices(self, values: object) -> NDArray[np.intp]:
         """Where each value is in the list; unknown values are ``other``, or refused."""
         if isinstance(values, np.ma.MaskedArray):
-            raise InvalidInput('values must not be a masked array, got one. Drop the masked users before counting n, or name a category "missing".')
+            raise InvalidInput(
+                "values must not be a masked array, got one. Drop the masked users before counting n, or name a "
+                'category "missing".'
+            )
         if isinstance(self.labels, range):
             return self._numbers(values)
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biufUS":
@@ -79,16 +96,25 @@ class Categories:
 
     def _numbers(self, values: object) -> NDArray[np.intp]:
         try:
-            array = np.asarray(values if isinstance(values, np.ndarray) else as_list("values", values, remedy="Pass one whole number per user."))
+            array = np.asarray(
+                values
+                if isinstance(values, np.ndarray)
+                else as_list("values", values, remedy="Pass one whole number per user.")
+            )
         except ValueError:
-            raise InvalidInput("values must be whole numbers, got rows of different lengths. Pass one whole number per user.") from None
+            raise InvalidInput(
+                "values must be whole numbers, got rows of different lengths. Pass one whole number per user."
+            ) from None
         if array.size == 0:
             raise InvalidInput(NO_VALUES)
         k = len(self.labels)
         whole = array.ndim == 1 and array.dtype.kind in "iu"
         if not whole or array.min() < 0 or array.max() >= k:
             wrong = array.ravel()[np.argmax((array < 0) | (array >= k))] if whole else array.ravel()[0]
-            raise InvalidInput(f"values must be whole numbers from 0 to {k - 1}, got {wrong!r}. List the categories instead of giving their number.")
+            raise InvalidInput(
+                f"values must be whole numbers from 0 to {k - 1}, got {wrong!r}. List the categories instead of giving "
+                f"their number."
+            )
         return array.astype(np.intp)
 
     def _look_up(self, values: Sequence[Hashable]) -> NDArray[np.intp]:
@@ -96,19 +122,31 @@ class Categories:
             raise InvalidInput(NO_VALUES)
         fallback = -1 if self.other is None else self._places[self.other]
         try:
-            found = np.fromiter((self._places.get(value, fallback) for value in values), dtype=np.intp, count=len(values))
+            found = np.fromiter(
+                (self._places.get(value, fallback) for value in values), dtype=np.intp, count=len(values)
+            )
         except TypeError as error:
-            raise InvalidInput(f"values must be hashable like the categories, got {error}. Pass a flat list with one value per user.") from None
+            raise InvalidInput(
+                f"values must be hashable like the categories, got {error}. Pass a flat list with one value per user."
+            ) from None
         for value in values:
             if _is_missing(value):
-                raise InvalidInput(f'values must not be NaN, NaT or None, got {value!r}. Drop that user before counting n, or name a category "missing".')
+                raise InvalidInput(
+                    f"values must not be NaN, NaT or None, got {value!r}. Drop that user before counting n, or name a "
+                    f'category "missing".'
+                )
         if (unknown := np.flatnonzero(found < 0)).size:
-            raise InvalidInput(f"values must be among the {len(self.labels)} categories, got {values[unknown[0]]!r}. Add it, or declare other=<a category>.")
+            raise InvalidInput(
+                f"values must be among the {len(self.labels)} categories, got {values[unknown[0]]!r}. Add it, or "
+                f"declare other=<a category>."
+            )
         return found
 
 
 def as_list(name: str, values: object, *, remedy: str) -> list[Hashable]:
-    """Return the items of a list-like thing; strings, sets and mappings are refused, as they rarely mean one item per user."""
+    """Return the items of a list-like thing; strings, sets and mappings are refused, as they rarely
+    mean one item per user.
+    """
     single = isinstance(values, np.ndarray) and values.ndim == 0
     if single or isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
         raise InvalidInput(f"{name} must be a list, got {type(values).__name__}. {remedy}")
@@ -118,7 +156,10 @@ def as_list(name: str, values: object, *, remedy: str) -> list[Hashable]:
 def check_size(name: str, size: int) -> int:
     """Refuse more values than tables of them fit into memory."""
     if size > LARGEST:
-        raise InvalidInput(f"{name} must be at most {LARGEST}, got {size}. Every one is estimated; merge rare ones, or hash them to fewer.")
+        raise InvalidInput(
+            f"{name} must be at most {LARGEST}, got {size}. Every one is estimated; merge rare ones, or hash them to "
+            f"fewer."
+        )
     return size
 
 

@@ -9,15 +9,15 @@ from typing import Any, Literal, cast
 
 from numpy.typing import NDArray
 
-from shuffledp.canonical import canonical, digest_of
+from shuffledp.accounting.guarantee import check_delta, check_epsilon
 from shuffledp.errors import InvalidInput
-from shuffledp.guarantee import check_delta, check_epsilon
-from shuffledp.protocols.base import ShuffledProtocol
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
-from shuffledp.protocols.summation import Mean
+from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.sums import Mean
 from shuffledp.randomizers.law import from_law, law_of
 from shuffledp.sampling import Source
+from shuffledp.storage.canonical import canonical, digest_of
 
 __all__ = ["Design", "Task"]
 
@@ -31,7 +31,8 @@ REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A question and its noise, settled: building it again calibrates nothing, and draws with the very same integers.
+    """A question and its noise, settled: building it again calibrates nothing, and draws with the
+    very same integers.
 
     >>> poll = Histogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
     >>> again = Design.from_json(Design.of(poll).as_json())
@@ -43,17 +44,25 @@ class Design:
 
     @classmethod
     def of(cls, protocol: ShuffledProtocol, *, learned: bool = False) -> Design:
-        """Write a protocol down; ``learned`` says that its categories came from the data, which no certificate covers."""
+        """Write a protocol down; ``learned`` says that its categories came from the data, which no
+        certificate covers.
+        """
         task = next((task for task, kind in KINDS.items() if type(protocol) is kind), None)
         if task is None:
             raise InvalidInput(
-                f"the protocol must be a {' or '.join(kind.__name__ for kind in KINDS.values())}, got {type(protocol).__name__}. Use one of those."
+                f"the protocol must be a {' or '.join(kind.__name__ for kind in KINDS.values())}, got "
+                f"{type(protocol).__name__}. Use one of those."
             )
         if protocol.delta is None:
-            raise InvalidInput("delta must be given to a protocol that is written down, got none. Its certificate says epsilon at that delta.")
+            raise InvalidInput(
+                "delta must be given to a protocol that is written down, got none. Its certificate says epsilon at "
+                "that delta."
+            )
         common = {name: getattr(protocol, name) for name in PROMISE}
         own = {name: _plain(name, getattr(protocol, name)) for name in OWN[task]}
-        return cls({"version": VERSION, "task": task, **common, "law": law_of(protocol.randomizer), "learned": learned, **own})
+        return cls(
+            {"version": VERSION, "task": task, **common, "law": law_of(protocol.randomizer), "learned": learned, **own}
+        )
 
     @classmethod
     def from_json(cls, facts: object) -> Design:
@@ -61,15 +70,23 @@ class Design:
         if not isinstance(facts, Mapping) or facts.get("task") not in tuple(OWN):
             raise InvalidInput(f"a design must have a task, one of {', '.join(OWN)}, got none. {REMEDY}")
         if facts.get("version") != VERSION:
-            raise InvalidInput(f"a design must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp that wrote it.")
+            raise InvalidInput(
+                f"a design must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp "
+                f"that wrote it."
+            )
         if wrong := {*COMMON, *OWN[facts["task"]]} ^ set(facts):
-            raise InvalidInput(f"the design of a {facts['task']} must have its own fields, got a difference in {', '.join(sorted(wrong))}. {REMEDY}")
+            raise InvalidInput(
+                f"the design of a {facts['task']} must have its own fields, got a difference in "
+                f"{', '.join(sorted(wrong))}. {REMEDY}"
+            )
         if not isinstance(facts["learned"], bool):
             raise InvalidInput(f"learned must be true or false in a design, got {facts['learned']!r}. {REMEDY}")
         if facts["epsilon"] is not None:
             check_epsilon(facts["epsilon"])
         design = cls(dict(facts))
-        if canonical(Design.of(design.protocol, learned=facts["learned"]).as_json() | {"epsilon": facts["epsilon"]}) != canonical(design.as_json()):
+        if canonical(
+            Design.of(design.protocol, learned=facts["learned"]).as_json() | {"epsilon": facts["epsilon"]}
+        ) != canonical(design.as_json()):
             raise InvalidInput(f"a design must be what its own numbers imply, got one that was changed. {REMEDY}")
         design._check_promise()
         return design
@@ -98,11 +115,19 @@ class Design:
         randomizer = from_law(self.facts["law"])
         own = {name: _read(name, self.facts[name]) for name in OWN[self.task]}
         grid = {"k": randomizer.k - 1} if self.task == "mean" else {}
-        common = {"n": n, "least": least, "rounds": self.facts["rounds"], "delta": self.facts["delta"], "epsilon0": randomizer.epsilon0}
+        common = {
+            "n": n,
+            "least": least,
+            "rounds": self.facts["rounds"],
+            "delta": self.facts["delta"],
+            "epsilon0": randomizer.epsilon0,
+        }
         protocol: ShuffledProtocol = KINDS[self.task](**common, **own, **grid)
         if type(protocol.randomizer) is not type(randomizer) or protocol.randomizer.k != randomizer.k:
             raise InvalidInput(f"the law of a design must fit its question, got {self.facts['law']!r}. {REMEDY}")
-        protocol._set(randomizer=randomizer)  # hashing and subsets choose a size by epsilon0, and the one written down is the one in use
+        protocol._set(
+            randomizer=randomizer
+        )  # hashing and subsets choose a size by epsilon0, and the one written down is the one in use
         return protocol
 
     def encode(self, values: NDArray[Any], source: Source) -> NDArray[Any]:
@@ -120,7 +145,10 @@ class Design:
     def _check_promise(self) -> None:
         epsilon, delta = self.facts["epsilon"], check_delta(self.facts["delta"])
         if epsilon is not None and not self.protocol.guarantee.delta_at_most(epsilon=check_epsilon(epsilon)) <= delta:
-            raise InvalidInput(f"a design must keep its promise of epsilon = {epsilon!r} at delta = {delta!r}, got one whose noise does not. {REMEDY}")
+            raise InvalidInput(
+                f"a design must keep its promise of epsilon = {epsilon!r} at delta = {delta!r}, got one whose noise "
+                f"does not. {REMEDY}"
+            )
 
 
 KINDS: dict[Task, Any] = {"histogram": Histogram, "frequency": Frequency, "mean": Mean}
@@ -131,7 +159,9 @@ def _plain(name: str, value: Any) -> Any:
         return len(value)
     if isinstance(value, tuple):
         if not all(type(each) in (str, int) and str(each).isprintable() for each in value):
-            raise InvalidInput(f"{name} must be printable strings or whole numbers to be written down, got {value!r}. Rename them.")
+            raise InvalidInput(
+                f"{name} must be printable strings or whole numbers to be written down, got {value!r}. Rename them."
+            )
         return list(value)
     return value
 

@@ -1,4 +1,6 @@
-"""What an analyst gets: estimates, their standard errors, and intervals that cover as often as they say."""
+"""What an analyst gets: estimates, their standard errors, and intervals that cover as often as they
+say.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,14 @@ from scipy.special import ndtri
 
 from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.protocols.rare import Law
-from shuffledp.randomizers.base import Floats
+from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "combine"]
 
-FEW, MANY = 3.0 - 1e-9, 50.0 - 1e-9  # variances of votes; these are often whole numbers, and a tie must not hang on rounding
+FEW, MANY = (
+    3.0 - 1e-9,
+    50.0 - 1e-9,
+)  # variances of votes; these are often whole numbers, and a tie must not hang on rounding
 NOT_FOR_RELEASE = "not for release: a seeded generator was used, so whoever knows the seed knows the noise"
 SHOWN = 20
 
@@ -30,9 +35,11 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noise:
-    """The law of an unbiased estimate around a true value c: variance ``base + slope * c``, and third moment over variance ``skew``.
+    """The law of an unbiased estimate around a true value c: variance ``base + slope * c``, and
+    third moment over variance ``skew``.
 
-    ``unit`` is how much one report moves the estimate, and ``law`` the exact law of the votes, for where they are too few for a normal one.
+    ``unit`` is how much one report moves the estimate, and ``law`` the exact law of the votes, for
+    where they are too few for a normal one.
     """
 
     base: Floats
@@ -52,10 +59,12 @@ class Noise:
         return deviation
 
     def interval(self, values: Floats, tail: float) -> Interval:
-        """The true values c with |values - c - shift| <= z * (standard deviation at c): a score interval, missed on each side with probability ``tail``.
+        """The true values c with |values - c - shift| <= z * (standard deviation at c): a score
+        interval, missed on each side with probability ``tail``.
 
-        The shift is the first Cornish-Fisher term, so that both tails are right for rare values too, where reports are few and skewed. Where the
-        reports that stray to a value are few the exact law is inverted instead. Every interval contains its estimate.
+        The shift is the first Cornish-Fisher term, so that both tails are right for rare values
+        too, where reports are few and skewed. Where the reports that stray to a value are few the
+        exact law is inverted instead. Every interval contains its estimate.
         """
         z = -float(ndtri(tail))
         centre = values - (z * z - 1.0) / 6.0 * self.skew
@@ -67,16 +76,26 @@ class Noise:
         return Interval(np.minimum(low, values), np.maximum(high, values))
 
     def _few(self, held: Floats) -> NDArray[np.bool_]:
-        """Where the votes vary too little, or too little for a value that nobody holds, for a normal law."""
+        """Where the votes vary too little, or too little for a value that nobody holds, for a
+        normal law.
+        """
         there, nobody = (self.stderr(each) ** 2 / self.unit**2 for each in (held, np.zeros_like(held)))
         return (there < FEW) | ((nobody < FEW) & (there < MANY))
 
     def at(self, chosen: Any) -> Noise:
         """The same for some of the values."""
-        return Noise(self.base[chosen], self.slope[chosen], self.skew[chosen], self.unit, None if self.law is None else self.law.at(chosen))
+        return Noise(
+            self.base[chosen],
+            self.slope[chosen],
+            self.skew[chosen],
+            self.unit,
+            None if self.law is None else self.law.at(chosen),
+        )
 
     def averaged(self, others: Sequence[Noise]) -> Noise | None:
-        """The noise of the mean of independent estimates with this noise and ``others``; none if their exact laws differ in kind."""
+        """The noise of the mean of independent estimates with this noise and ``others``; none if
+        their exact laws differ in kind.
+        """
         every = [self, *others]
         law = self.law
         for other in others:
@@ -84,7 +103,9 @@ class Noise:
                 return None
             if law is not None and other.law is not None and (law := law.add(other.law)) is None:
                 return None
-        base, slope, skew = (np.mean([getattr(each, part) for each in every], axis=0) / len(every) for part in ("base", "slope", "skew"))
+        base, slope, skew = (
+            np.mean([getattr(each, part) for each in every], axis=0) / len(every) for part in ("base", "slope", "skew")
+        )
         return Noise(base, slope, skew, self.unit / len(every), law)
 
 
@@ -92,9 +113,11 @@ class Noise:
 class Estimate:
     """Estimates from ``n`` reports, one per label.
 
-    ``stderr`` is the standard deviation of the *unbiased* estimate, over the randomness of the protocol, for the data as they are: nothing is assumed
-    of where they come from. ``unbiased`` differs from ``values`` only if another estimator was asked for; intervals are about ``unbiased`` always.
-    They are not cut off at 0 or n: cut them as you like, it only adds coverage.
+    ``stderr`` is the standard deviation of the *unbiased* estimate, over the randomness of the
+    protocol, for the data as they are: nothing is assumed of where they come from. ``unbiased``
+    differs from ``values`` only if another estimator was asked for; intervals are about
+    ``unbiased`` always. They are not cut off at 0 or n: cut them as you like, it only adds
+    coverage.
     """
 
     labels: tuple[Hashable, ...]
@@ -110,7 +133,9 @@ class Estimate:
     def value(self) -> float:
         """The estimate, where there is only one."""
         if len(self.values) != 1:
-            raise InvalidInput(f"value must be asked of a single estimate, got {len(self.values)}. Use values, or estimate[label].")
+            raise InvalidInput(
+                f"value must be asked of a single estimate, got {len(self.values)}. Use values, or estimate[label]."
+            )
         return float(self.values[0])
 
     def __getitem__(self, label: Hashable) -> float:
@@ -118,16 +143,22 @@ class Estimate:
         try:
             return float(self.values[self.labels.index(label)])
         except ValueError:
-            raise InvalidInput(f"label must be one of the {len(self.labels)} that were estimated, got {label!r}. See labels.") from None
+            raise InvalidInput(
+                f"label must be one of the {len(self.labels)} that were estimated, got {label!r}. See labels."
+            ) from None
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Each interval by itself covers its true value with probability ``level``, up to the normal approximation, or more often where noise is rare."""
+        """Each interval by itself covers its true value with probability ``level``, up to the
+        normal approximation, or more often where noise is rare.
+        """
         return self.noise.interval(self.unbiased, (1.0 - _check_level(level)) / 2.0)
 
     def simultaneous(self, level: float = 0.95) -> Interval:
-        """All intervals together cover all true values with probability ``level`` (Bonferroni), up to the normal approximation.
+        """All intervals together cover all true values with probability ``level`` (Bonferroni), up
+        to the normal approximation.
 
-        So far out in the tails that approximation is a little short: with 100 categories and 12,000 people 94.3 % were covered, not 95 %.
+        So far out in the tails that approximation is a little short: with 100 categories and 12,000
+        people 94.3 % were covered, not 95 %.
         """
         return self.noise.interval(self.unbiased, (1.0 - _check_level(level)) / (2.0 * len(self.values)))
 
@@ -153,7 +184,8 @@ def combine(estimates: Sequence[Estimate]) -> Estimate:
         noise = first.noise.averaged([each.noise for each in estimates[1:]])
     if noise is None:
         raise InvalidInput(
-            "estimates must be of one protocol, with the same labels and the same number of reports, got different ones. "
+            "estimates must be of one protocol, with the same labels and the same number of reports, got different "
+            "ones. "
             "Average the shares, values / n, of those that agree."
         )
 
@@ -164,7 +196,9 @@ def combine(estimates: Sequence[Estimate]) -> Estimate:
     stderr = np.sqrt(mean([each.stderr**2 for each in estimates]) / many)
     notes = tuple(dict.fromkeys(note for each in estimates for note in each.notes))
     values, unbiased = mean([each.values for each in estimates]), mean([each.unbiased for each in estimates])
-    return Estimate(first.labels, values, stderr, first.n, unbiased, noise, all(each.secure for each in estimates), notes)
+    return Estimate(
+        first.labels, values, stderr, first.n, unbiased, noise, all(each.secure for each in estimates), notes
+    )
 
 
 def check_estimates(estimates: object) -> None:

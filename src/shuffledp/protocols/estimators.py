@@ -1,7 +1,7 @@
 """From how many reports support each value to how many users hold it.
 
-A report supports the user's own value with probability ``hit`` and any other given value with probability ``miss``; for k-ary randomized response the
-report *is* the value that it supports.
+A report supports the user's own value with probability ``hit`` and any other given value with
+probability ``miss``; for k-ary randomized response the report *is* the value that it supports.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.rare import Signed, Supports
 from shuffledp.randomizers import Hadamard
-from shuffledp.randomizers.base import Floats
+from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["inversion", "likelihood", "signed", "simplex"]
 
 
-def inversion(supports: NDArray[np.int64], n: int, hit: float, miss: float, contrast: float | None = None) -> tuple[Floats, Noise]:
-    """The unbiased estimate (supports - n miss) / contrast, and its noise; ``contrast`` is hit - miss, with all its digits where that is tiny.
+def inversion(
+    supports: NDArray[np.int64], n: int, hit: float, miss: float, contrast: float | None = None
+) -> tuple[Floats, Noise]:
+    """The unbiased estimate (supports - n miss) / contrast, and its noise; ``contrast`` is hit -
+    miss, with all its digits where that is tiny.
 
-    It inverts the matrix of the reports' law (Biswas et al. 2023, "INV"; Kairouz et al. 2016). With c users holding the value, ``supports`` is
-    Bin(c, hit) + Bin(n - c, miss), so the variance and the third moment are exact and linear in c.
+    It inverts the matrix of the reports' law (Biswas et al. 2023, "INV"; Kairouz et al. 2016). With
+    c users holding the value, ``supports`` is Bin(c, hit) + Bin(n - c, miss), so the variance and
+    the third moment are exact and linear in c.
     """
     contrast = hit - miss if contrast is None else contrast
     values: Floats = (supports.astype(np.float64) - n * miss) / contrast
@@ -34,18 +38,26 @@ def inversion(supports: NDArray[np.int64], n: int, hit: float, miss: float, cont
     return values, Noise(base, slope, skew, 1.0 / contrast, Supports(supports, n, hit, miss=miss))
 
 
-def signed(votes: NDArray[np.int64], n: int, randomizer: Hadamard, blocks: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
-    """The unbiased estimate votes / hit of Hadamard response, its noise and its standard error; ``blocks`` counts the reports in each block.
+def signed(
+    votes: NDArray[np.int64], n: int, randomizer: Hadamard, blocks: NDArray[np.int64]
+) -> tuple[Floats, Noise, Floats]:
+    """The unbiased estimate votes / hit of Hadamard response, its noise and its standard error;
+    ``blocks`` counts the reports in each block.
 
-    Only reports in a value's own block vote for or against it. A vote for the own value has mean ``hit``, for another one mean 0, so the variance of a
-    sum of votes is the mean number of votes cast, for which the number cast stands, less hit^2 per holder. That number also holds an estimate of how
-    many users hold the block's other values; a value alone in its block has no such others, and its variance is known.
+    Only reports in a value's own block vote for or against it. A vote for the own value has mean
+    ``hit``, for another one mean 0, so the variance of a sum of votes is the mean number of votes
+    cast, for which the number cast stands, less hit^2 per holder. That number also holds an
+    estimate of how many users hold the block's other values; a value alone in its block has no such
+    others, and its variance is known.
     """
     own, rows = randomizer.hit, randomizer.block_size - 1
     block = np.arange(randomizer.k) // rows
     cast = blocks[block].astype(np.float64)
     values: Floats = votes / own
-    held, far = np.clip(values, 0.0, n), (1.0 - own) / randomizer.block_count  # far: how often a report strays into a given other block
+    held, far = (
+        np.clip(values, 0.0, n),
+        (1.0 - own) / randomizer.block_count,
+    )  # far: how often a report strays into a given other block
     alone = np.bincount(block)[block] == 1
     variance = held * own * (1.0 - own) + np.where(alone, n * far, np.maximum(cast - held * own, 0.0))
     third = held * own * (1.0 - 3.0 * (own + far) + 2.0 * own**2)
@@ -58,7 +70,8 @@ def signed(votes: NDArray[np.int64], n: int, randomizer: Hadamard, blocks: NDArr
 def simplex(values: Floats, total: float) -> Floats:
     """The nearest point, in Euclidean distance, with entries of at least 0 that sum to ``total``.
 
-    It is max(values - t, 0) for the one t that gives the sum (Held, Wolfe and Crowder 1974). It never increases the squared error.
+    It is max(values - t, 0) for the one t that gives the sum (Held, Wolfe and Crowder 1974). It
+    never increases the squared error.
 
     >>> simplex(np.array([6.0, 5.0, -1.0]), 10.0).tolist()
     [5.5, 4.5, 0.0]
@@ -71,10 +84,12 @@ def simplex(values: Floats, total: float) -> Floats:
 
 
 def likelihood(counts: NDArray[np.int64], hit: float, miss: float) -> Floats:
-    """The maximum-likelihood counts for k-ary randomized response: where EM (iterative Bayesian updating) converges to.
+    """The maximum-likelihood counts for k-ary randomized response: where EM (iterative Bayesian
+    updating) converges to.
 
-    The log-likelihood sum of counts log(miss + (hit - miss) share) is concave in the shares; its maximum over the simplex is
-    share = max(counts / t - miss / (hit - miss), 0) for the one t that makes them sum to 1. Sorting finds t exactly, so there is no stopping rule to trust.
+    The log-likelihood sum of counts log(miss + (hit - miss) share) is concave in the shares; its
+    maximum over the simplex is share = max(counts / t - miss / (hit - miss), 0) for the one t that
+    makes them sum to 1. Sorting finds t exactly, so there is no stopping rule to trust.
 
     >>> likelihood(np.array([70, 25, 5]), hit=0.8, miss=0.1).round(3).tolist()
     [80.451, 19.549, 0.0]

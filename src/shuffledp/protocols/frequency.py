@@ -1,4 +1,6 @@
-"""How many users hold each of very many values: reports stay short, or errors small, where randomized response would drown (Feldman et al. 2020, 5.1)."""
+"""How many users hold each of very many values: reports stay short, or errors small, where
+randomized response would drown (Feldman et al. 2020, 5.1).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.base import Bag, Family, Reports, ShuffledProtocol, bits_for, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion, signed, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
+from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, bits_for, notes_of
 from shuffledp.randomizers import OLH, OUE, Hadamard, LocalHash, SubsetSelection
-from shuffledp.randomizers.base import Floats
+from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["METHODS", "Frequency", "Method"]
@@ -28,10 +30,12 @@ SEED_BITS = 64
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Frequency(ShuffledProtocol):
-    """Counts of each value of a large ``domain``: a number k, for 0, ..., k - 1, or a list of categories.
+    """Counts of each value of a large ``domain``: a number k, for 0, ..., k - 1, or a list of
+    categories.
 
-    "hadamard": one column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform. "hashing": optimal local hashing; decoding looks at every
-    pair of report and value. "subset" and "unary" err least or nearly so, but their reports grow with the domain.
+    "hadamard": one column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform.
+    "hashing": optimal local hashing; decoding looks at every pair of report and value. "subset" and
+    "unary" err least or nearly so, but their reports grow with the domain.
 
     >>> words = Frequency(domain=1000, n=5000, epsilon0=4.0)
     >>> words.bits
@@ -48,7 +52,10 @@ class Frequency(ShuffledProtocol):
 
     def _prepare(self) -> None:
         if self.method not in tuple(METHODS):  # a tuple, as what was given may not be hashable
-            raise InvalidInput(f'method must be one of {", ".join(METHODS)}, got {self.method!r}. "hadamard" has short reports and decodes fast.')
+            raise InvalidInput(
+                f'method must be one of {", ".join(METHODS)}, got {self.method!r}. "hadamard" has short reports and '
+                f"decodes fast."
+            )
         known = Categories.of(self.domain, self.other)
         self._set(domain=known.labels, _known=known)
         super()._prepare()
@@ -62,14 +69,29 @@ class Frequency(ShuffledProtocol):
     def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
         """One report per value; unknown values count as ``other``, or are refused."""
         source = source_of(rng)
-        return Reports(self.describe(), self.randomizer.randomize(self._known.indices(values), rng=source), source.secure)
+        return Reports(
+            self.describe(), self.randomizer.randomize(self._known.indices(values), rng=source), source.secure
+        )
 
-    def analyse(self, bag: Bag, *, values: Iterable[Hashable] | None = None, estimator: Literal["inversion", "simplex"] = "inversion") -> Estimate:
+    def analyse(
+        self,
+        bag: Bag,
+        *,
+        values: Iterable[Hashable] | None = None,
+        estimator: Literal["inversion", "simplex"] = "inversion",
+    ) -> Estimate:
         """Estimated counts of the listed ``values``, by default of all.
 
-        "inversion" is unbiased; "simplex" is the nearest histogram without negative counts, with the standard errors of the unbiased estimate.
+        "inversion" is unbiased; "simplex" is the nearest histogram without negative counts, with
+        the standard errors of the unbiased estimate.
         """
-        return self.analyse_counts(self.tally(self._open(bag)), values=values, estimator=estimator, secure=bag.secure, notes=notes_of(bag, self.n))
+        return self.analyse_counts(
+            self.tally(self._open(bag)),
+            values=values,
+            estimator=estimator,
+            secure=bag.secure,
+            notes=notes_of(bag, self.n),
+        )
 
     def analyse_counts(
         self,
@@ -86,18 +108,31 @@ class Frequency(ShuffledProtocol):
         head = 1 + self._blocks
         if seen.shape != (head + len(self._known),) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= self.n:
             raise InvalidInput(
-                f"counts must be what tally(...) adds up to for at most n = {self.n} reports, got shape {seen.shape}. Add up the tallies of a bag."
+                f"counts must be what tally(...) adds up to for at most n = {self.n} reports, got shape {seen.shape}. "
+                f"Add up the tallies of a bag."
             )
         n, blocks, votes = int(seen[0]), seen[1:head], seen[head:]
         chosen = slice(None) if values is None else self._known.indices(values)
         unbiased, noise, stderr = self._unbiased(n, blocks, votes)
         estimates = simplex(unbiased, n) if estimator == "simplex" else unbiased
-        more = ('standard errors and intervals are those of the unbiased estimate, not of "simplex"',) if estimator == "simplex" else ()
-        labels = tuple(self._known.labels) if values is None else tuple(self._known.labels[place] for place in np.arange(len(self._known))[chosen])
-        return Estimate(labels, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), secure, (*more, *notes))
+        more = (
+            ('standard errors and intervals are those of the unbiased estimate, not of "simplex"',)
+            if estimator == "simplex"
+            else ()
+        )
+        labels = (
+            tuple(self._known.labels)
+            if values is None
+            else tuple(self._known.labels[place] for place in np.arange(len(self._known))[chosen])
+        )
+        return Estimate(
+            labels, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), secure, (*more, *notes)
+        )
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """The number of reports, how many fell into each block of a Hadamard matrix, and the votes for each value."""
+        """The number of reports, how many fell into each block of a Hadamard matrix, and the votes
+        for each value.
+        """
         randomizer = self.randomizer
         blocks = np.zeros(0, dtype=np.int64)
         if isinstance(randomizer, Hadamard):
@@ -129,8 +164,12 @@ class Frequency(ShuffledProtocol):
         return len(self._known)
 
     def predicted_stderr(self) -> float:
-        """The root mean square over the values of the counts' standard errors, with all n users spread evenly over the domain."""
-        return float(np.sqrt(np.mean(self.predicted_stderrs(np.full(len(self._known), self.n / len(self._known))) ** 2)))
+        """The root mean square over the values of the counts' standard errors, with all n users
+        spread evenly over the domain.
+        """
+        return float(
+            np.sqrt(np.mean(self.predicted_stderrs(np.full(len(self._known), self.n / len(self._known))) ** 2))
+        )
 
     def predicted_stderrs(self, counts: ArrayLike) -> Floats:
         """The standard error of each value's estimated count if ``counts`` users hold it: exact."""

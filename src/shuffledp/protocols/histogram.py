@@ -1,4 +1,6 @@
-"""How many users hold each category (Balle et al. 2019, Algorithm 1): k-ary randomized response, shuffled and counted."""
+"""How many users hold each category (Balle et al. 2019, Algorithm 1): k-ary randomized response,
+shuffled and counted.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.base import Bag, Family, Reports, ShuffledProtocol, bits_for, check_tally, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import inversion, likelihood, simplex
+from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, bits_for, check_tally, notes_of
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.base import Floats
+from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["ESTIMATORS", "Estimator", "Histogram", "LocalHistogram", "RandomizedResponse", "check_estimator", "check_held"]
+__all__ = [
+    "ESTIMATORS",
+    "Estimator",
+    "Histogram",
+    "LocalHistogram",
+    "RandomizedResponse",
+    "check_estimator",
+    "check_held",
+]
 
 Estimator = Literal["inversion", "simplex", "likelihood"]
 ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
@@ -41,22 +51,38 @@ class RandomizedResponse(ShuffledProtocol):
         return KRR, {"k": len(self._known)}
 
     def describe(self) -> dict[str, object]:
-        return {"protocol": type(self).__name__, "n": self.n, "categories": self.categories, **self.randomizer.describe()}
+        return {
+            "protocol": type(self).__name__,
+            "n": self.n,
+            "categories": self.categories,
+            **self.randomizer.describe(),
+        }
 
     def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
         """One report per value; unknown values count as ``other``, or are refused."""
         source = source_of(rng)
-        return Reports(self.describe(), self.randomizer.randomize(self._known.indices(values), rng=source), source.secure)
+        return Reports(
+            self.describe(), self.randomizer.randomize(self._known.indices(values), rng=source), source.secure
+        )
 
     def analyse(self, bag: Bag, *, estimator: Estimator = "inversion") -> Estimate:
         """Estimated counts.
 
-        "inversion" is unbiased, and may be negative. "simplex" is the nearest non-negative histogram with the right total; "likelihood" the one under
-        which the reports are most probable. Both of these are biased where a category is rare, and carry the standard errors of the unbiased estimate.
+        "inversion" is unbiased, and may be negative. "simplex" is the nearest non-negative
+        histogram with the right total; "likelihood" the one under which the reports are most
+        probable. Both of these are biased where a category is rare, and carry the standard errors
+        of the unbiased estimate.
         """
-        return self.analyse_counts(self.randomizer.supports(self._open(bag)), estimator=estimator, secure=bag.secure, notes=notes_of(bag, self.n))
+        return self.analyse_counts(
+            self.randomizer.supports(self._open(bag)),
+            estimator=estimator,
+            secure=bag.secure,
+            notes=notes_of(bag, self.n),
+        )
 
-    def analyse_counts(self, counts: ArrayLike, *, estimator: Estimator = "inversion", secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
+    def analyse_counts(
+        self, counts: ArrayLike, *, estimator: Estimator = "inversion", secure: bool = True, notes: tuple[str, ...] = ()
+    ) -> Estimate:
         """The same from how often each category was reported: all that the bag says."""
         check_estimator(estimator, ESTIMATORS)
         seen = check_tally(counts, len(self._known), self.n)
@@ -64,9 +90,22 @@ class RandomizedResponse(ShuffledProtocol):
         unbiased, noise = inversion(seen, n, self.randomizer.hit, self.randomizer.miss, self.randomizer.contrast)
         values = unbiased
         if estimator != "inversion":
-            values = simplex(unbiased, n) if estimator == "simplex" else likelihood(seen, self.randomizer.hit, self.randomizer.miss)
+            values = (
+                simplex(unbiased, n)
+                if estimator == "simplex"
+                else likelihood(seen, self.randomizer.hit, self.randomizer.miss)
+            )
             notes = (f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"', *notes)
-        return Estimate(tuple(self._known.labels), values, noise.stderr(np.clip(unbiased, 0.0, n)), n, unbiased, noise, secure, notes)
+        return Estimate(
+            tuple(self._known.labels),
+            values,
+            noise.stderr(np.clip(unbiased, 0.0, n)),
+            n,
+            unbiased,
+            noise,
+            secure,
+            notes,
+        )
 
     @property
     def bits(self) -> int:
@@ -74,11 +113,17 @@ class RandomizedResponse(ShuffledProtocol):
         return bits_for(len(self._known))
 
     def predicted_stderr(self) -> float:
-        """The root mean square over the categories of the counts' standard errors, with all n users: the same for all data."""
-        return float(np.sqrt(np.mean(self.predicted_stderrs(np.full(len(self._known), self.n / len(self._known))) ** 2)))
+        """The root mean square over the categories of the counts' standard errors, with all n
+        users: the same for all data.
+        """
+        return float(
+            np.sqrt(np.mean(self.predicted_stderrs(np.full(len(self._known), self.n / len(self._known))) ** 2))
+        )
 
     def predicted_stderrs(self, counts: ArrayLike) -> Floats:
-        """The standard error of each category's estimated count if ``counts`` users hold it: exact."""
+        """The standard error of each category's estimated count if ``counts`` users hold it:
+        exact.
+        """
         deviations: Floats = np.sqrt(self.randomizer.count_variance(check_held(counts)))
         return deviations
 
@@ -88,7 +133,9 @@ class Histogram(RandomizedResponse):
     """Counts per category through a shuffler.
 
     >>> poll = Histogram(categories=["tea", "coffee", "water"], n=1000, epsilon0=3.0)
-    >>> bag = poll.shuffle(poll.encode(["tea"] * 600 + ["coffee"] * 400, rng=np.random.default_rng(7)))
+    >>> bag = poll.shuffle(
+    ...     poll.encode(["tea"] * 600 + ["coffee"] * 400, rng=np.random.default_rng(7))
+    ... )
     >>> estimate = poll.analyse(bag)
     >>> bool(abs(estimate["tea"] - 600) < 4 * estimate.stderr[0]), estimate.secure
     (True, False)
@@ -125,4 +172,6 @@ def check_held(counts: ArrayLike) -> Floats:
 def check_estimator(estimator: str, known: tuple[str, ...]) -> None:
     """Refuse an estimator that the protocol does not have."""
     if estimator not in known:
-        raise InvalidInput(f'estimator must be one of {", ".join(known)}, got {estimator!r}. "inversion" is the unbiased one.')
+        raise InvalidInput(
+            f'estimator must be one of {", ".join(known)}, got {estimator!r}. "inversion" is the unbiased one.'
+        )

@@ -1,6 +1,7 @@
 """Exact confidence limits for a count whose noise is too rare for a normal law.
 
-Both laws invert tests on the exact distribution, as Clopper and Pearson (1934) do: they cover at least as often as they say, and often more.
+Both laws invert tests on the exact distribution, as Clopper and Pearson (1934) do: they cover at
+least as often as they say, and often more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from shuffledp.randomizers.base import Floats
+from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["Law", "Signed", "Supports"]
 
@@ -25,7 +26,9 @@ CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Law(ABC):
-    """How the votes ``seen`` in ``rounds`` bags together depend on how many of the ``n`` users hold a value."""
+    """How the votes ``seen`` in ``rounds`` bags together depend on how many of the ``n`` users hold
+    a value.
+    """
 
     seen: Ints
     n: int
@@ -34,7 +37,9 @@ class Law(ABC):
 
     @abstractmethod
     def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
-        """Limits for the ``chosen`` values' counts, each missed with probability at most ``tail``."""
+        """Limits for the ``chosen`` values' counts, each missed with probability at most
+        ``tail``.
+        """
 
     @abstractmethod
     def add(self, other: Self) -> Self | None:
@@ -74,7 +79,9 @@ class Supports(Law):
 
     @property
     def _reach(self) -> int:
-        """As many reports of others do not support the value, for all practical purposes; what is cut off counts in the interval's favour."""
+        """As many reports of others do not support the value, for all practical purposes; what is
+        cut off counts in the interval's favour.
+        """
         mean = self._trials * self.miss
         return min(self._trials, math.ceil(mean + 10.0 * math.sqrt(mean) + 40.0)) + 1
 
@@ -86,17 +93,23 @@ class Supports(Law):
         return low, np.maximum(high, 0)
 
     def _above(self, held: Ints, least: Ints) -> tuple[Floats, Floats]:
-        """P(S >= least) when ``held`` of the reports are the holders' own, and what may be missing to it."""
+        """P(S >= least) when ``held`` of the reports are the holders' own, and what may be missing
+        to it.
+        """
         weights = few_successes(self._trials - held, self._reach, self.miss)
-        found: Floats = (weights * binomial_above(held[:, None], least[:, None] - np.arange(self._reach), self.hit)).sum(axis=1)
+        found: Floats = (
+            weights * binomial_above(held[:, None], least[:, None] - np.arange(self._reach), self.hit)
+        ).sum(axis=1)
         return found, np.maximum(1.0 - weights.sum(axis=1), 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Signed(Law):
-    """Signed votes, as Hadamard response casts them: D ~ Bin(c, hit) votes for the holders' value, and every other vote ``cast`` is for or against alike.
+    """Signed votes, as Hadamard response casts them: D ~ Bin(c, hit) votes for the holders' value,
+    and every other vote ``cast`` is for or against alike.
 
-    So seen = cast - 2 against with against ~ Bin(cast - D, 1/2), given cast and D: limits for D, then for c, with half of ``tail`` each.
+    So seen = cast - 2 against with against ~ Bin(cast - D, 1/2), given cast and D: limits for D,
+    then for c, with half of ``tail`` each.
     """
 
     cast: Ints = None  # type: ignore[assignment]
@@ -114,7 +127,9 @@ class Signed(Law):
     def add(self, other: Self) -> Self | None:
         if (self.n, self.hit) != (other.n, other.hit):
             return None
-        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds, cast=self.cast + other.cast)
+        return replace(
+            self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds, cast=self.cast + other.cast
+        )
 
     def at(self, chosen: Any) -> Self:
         return replace(self, seen=self.seen[chosen], cast=self.cast[chosen])
@@ -133,7 +148,8 @@ def binomial_above(trials: Ints, least: Ints, p: float) -> Floats:
 
 
 def few_successes(trials: Ints, count: int, p: float) -> Floats:
-    """P(Bin(trials, p) = j) for j = 0, ..., count - 1, a row for each number of trials; accurate where trials * p is small.
+    """P(Bin(trials, p) = j) for j = 0, ..., count - 1, a row for each number of trials; accurate
+    where trials * p is small.
 
     >>> few_successes(np.array([2, 0]), 4, 0.5).tolist()
     [[0.25, 0.5, 0.25, 0.0], [1.0, 0.0, 0.0, 0.0]]
@@ -145,7 +161,9 @@ def few_successes(trials: Ints, count: int, p: float) -> Floats:
 
 
 def _first(fits: Callable[[Ints], NDArray[np.bool_]], most: Ints) -> Ints:
-    """The first number from 0 to ``most`` that fits, given that all later ones do; ``most`` if none before does."""
+    """The first number from 0 to ``most`` that fits, given that all later ones do; ``most`` if none
+    before does.
+    """
     low, high = np.zeros_like(most), most.copy()
     while np.any(unsettled := low < high):
         middle = np.where(unsettled, (low + high) // 2, 0)

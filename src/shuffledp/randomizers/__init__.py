@@ -13,7 +13,6 @@ matrix    any finite randomizer        any_ldp   any randomizer at all
 from __future__ import annotations
 
 from shuffledp.randomizers.any_ldp import AnyLDP
-from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.hadamard import Hadamard
@@ -21,6 +20,7 @@ from shuffledp.randomizers.krr import KRR, RR
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.local_hash import BLH, OLH, LocalHash
 from shuffledp.randomizers.matrix import FromMatrix
+from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.unary import OUE, RAPPOR, Unary
 from shuffledp.randomizers.votes import VotingRandomizer

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.base import Atoms, End, Randomizer
-from shuffledp.randomizers.checks import check_epsilon0
 from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.parameters import check_epsilon0
+from shuffledp.randomizers.randomizer import Atoms, End, Randomizer
 from shuffledp.sampling import Rng
 
 __all__ = ["AnyLDP"]
@@ -20,11 +20,13 @@ __all__ = ["AnyLDP"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyLDP(Randomizer):
-    """Any (epsilon0, delta0)-LDP randomizer, shared by all users or chosen adaptively from the reports before.
+    """Any (epsilon0, delta0)-LDP randomizer, shared by all users or chosen adaptively from the
+    reports before.
 
-    For delta0 = 0 the haystack of binary randomized response dominates: gamma = 2 / (E + 1), uniform hay on two classes
-    (theory, section 2b; the bound of Feldman, McMillan and Talwar 2022, by another proof). For delta0 > 0 only the clones
-    pair is proven, with an addition to delta (Feldman et al. 2020, Thm 3.8): use ``clones()``.
+    For delta0 = 0 the haystack of binary randomized response dominates: gamma = 2 / (E + 1),
+    uniform hay on two classes (theory, section 2b; the bound of Feldman, McMillan and Talwar 2022,
+    by another proof). For delta0 > 0 only the clones pair is proven, with an addition to delta
+    (Feldman et al. 2020, Thm 3.8): use ``clones()``.
 
     >>> AnyLDP(epsilon0=4.0).describe()
     {'randomizer': 'any', 'epsilon0': 4.0, 'delta0': 0.0}
@@ -49,7 +51,8 @@ class AnyLDP(Randomizer):
         return ("any", "any")
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """The dominating haystack of the pure case, binary randomized response with its own blanket; none if delta0 > 0.
+        """The dominating haystack of the pure case, binary randomized response with its own
+        blanket; none if delta0 > 0.
 
         >>> AnyLDP(epsilon0=1.0, delta0=1e-9).blankets("upper")
         ()
@@ -58,7 +61,8 @@ class AnyLDP(Randomizer):
         return (pure,) if self.delta0 == 0.0 else ()
 
     def clones(self) -> Atoms:
-        """The clones pair, hay e^-epsilon0 in all (Feldman, McMillan and Talwar 2020, Thm 3.2); looser than ``blankets``.
+        """The clones pair, hay e^-epsilon0 in all (Feldman, McMillan and Talwar 2020, Thm 3.2);
+        looser than ``blankets``.
 
         >>> AnyLDP(epsilon0=math.log(4)).clones().hay.tolist()
         [0.125, 0.125]
@@ -66,7 +70,9 @@ class AnyLDP(Randomizer):
         return self._two_classes("clones", math.exp(-self.epsilon0))
 
     def datasets(self) -> tuple[Atoms, ...]:
-        """Those of 3-RR: what one epsilon0-LDP randomizer leaks, "any" must allow for (also with delta0 > 0)."""
+        """Those of 3-RR: what one epsilon0-LDP randomizer leaks, "any" must allow for (also with
+        delta0 > 0).
+        """
         return KRR(k=3, epsilon0=self.epsilon0).datasets()
 
     def describe(self) -> dict[str, object]:
@@ -88,4 +94,7 @@ class AnyLDP(Randomizer):
 
 
 def _no_law() -> InvalidInput:
-    return InvalidInput("the randomizer must name a law to draw from, got AnyLDP. Choose one, such as KRR(k=16, epsilon0=4.0), or FromMatrix(rows).")
+    return InvalidInput(
+        "the randomizer must name a law to draw from, got AnyLDP. Choose one, such as KRR(k=16, epsilon0=4.0), or "
+        "FromMatrix(rows)."
+    )

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from shuffledp.errors import InvalidInput, check_finite, check_positive
-from shuffledp.randomizers.base import Floats
 from shuffledp.randomizers.location import LocationRandomizer
+from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling.tables import discrete_gaussian
 
 __all__ = ["Gaussian"]
@@ -26,8 +26,9 @@ UNUSUAL, EXPOSED = 1e-7, 1e-60
 class Gaussian(LocationRandomizer):
     """Report x + N(0, sigma^2), for x in [0, 1]; gamma = 2 Phi(-1 / (2 sigma)).
 
-    log(mu_0/mu_1) = (1 - 2y) / (2 sigma^2) is unbounded: there is no pure local guarantee, but ``local_delta`` is exact (Balle
-    and Wang 2018, Thm 8). Balle et al. 2019 leave its blanket open; here the outputs beyond probability 1e-60 count as seen.
+    log(mu_0/mu_1) = (1 - 2y) / (2 sigma^2) is unbounded: there is no pure local guarantee, but
+    ``local_delta`` is exact (Balle and Wang 2018, Thm 8). Balle et al. 2019 leave its blanket open;
+    here the outputs beyond probability 1e-60 count as seen.
 
     >>> Gaussian(sigma=2.0).describe()
     {'randomizer': 'gaussian', 'sigma': 2.0}
@@ -36,13 +37,19 @@ class Gaussian(LocationRandomizer):
     sigma: float
 
     def __post_init__(self) -> None:
-        sigma = check_positive("sigma", self.sigma, remedy="It is the noise's standard deviation, for inputs in [0, 1].")
+        sigma = check_positive(
+            "sigma", self.sigma, remedy="It is the noise's standard deviation, for inputs in [0, 1]."
+        )
         if sigma < SMALLEST_SIGMA:
             raise InvalidInput(
-                f"sigma must be at least {SMALLEST_SIGMA}, got {sigma!r}. Less noise on inputs in [0, 1] hides nothing; raise sigma, or scale the inputs."
+                f"sigma must be at least {SMALLEST_SIGMA}, got {sigma!r}. Less noise on inputs in [0, 1] hides "
+                f"nothing; raise sigma, or scale the inputs."
             )
         if sigma > LARGEST_SIGMA:
-            raise InvalidInput(f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. More noise than that drowns any number of users; lower sigma.")
+            raise InvalidInput(
+                f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. More noise than that drowns any number of "
+                f"users; lower sigma."
+            )
         object.__setattr__(self, "sigma", sigma)
 
     @property
@@ -58,9 +65,11 @@ class Gaussian(LocationRandomizer):
         return ("the input pair (0, 1) is the worst: proven in part, checked on a grid otherwise",)
 
     def local_delta(self, *, epsilon: float) -> float:
-        """The delta of one report at ``epsilon``: Phi(1/(2s) - eps s) - e^eps Phi(-1/(2s) - eps s), any real eps.
+        """The delta of one report at ``epsilon``: Phi(1/(2s) - eps s) - e^eps Phi(-1/(2s) - eps s),
+        any real eps.
 
-        In the tail both terms share the factor e^(-a^2/2), a = 1/(2s) - eps s, so only scaled functions are subtracted.
+        In the tail both terms share the factor e^(-a^2/2), a = 1/(2s) - eps s, so only scaled
+        functions are subtracted.
 
         >>> round(Gaussian(sigma=1.0).local_delta(epsilon=1.0), 6)
         0.126937
@@ -85,7 +94,9 @@ class Gaussian(LocationRandomizer):
         return {"randomizer": "gaussian", "sigma": self.sigma}
 
     def cuts(self) -> Floats:
-        """Cells equal in y and so in log u, wider where mu_0 is rare, down to where it has mass 1e-60; then one cell to -infinity."""
+        """Cells equal in y and so in log u, wider where mu_0 is rare, down to where it has mass
+        1e-60; then one cell to -infinity.
+        """
         usual, lowest = (float(ndtri(rest)) * self.sigma for rest in (UNUSUAL, EXPOSED))
         near = np.linspace(0.5, usual, self._cells(0.5 - usual, 1.0) + 1)
         far = np.linspace(usual, lowest, self._cells(usual - lowest, 4.0) + 1)

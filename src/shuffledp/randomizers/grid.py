@@ -1,11 +1,14 @@
-"""A number in [0, 1] plus noise, as it runs: on a grid, from an integer table, within a common range. This is the law that is accounted.
+"""A number in [0, 1] plus noise, as it runs: on a grid, from an integer table, within a common
+range. This is the law that is accounted.
 
-The interval is cut into m steps. An input is rounded to one of its two neighbours on the grid at random, so that its mean is kept, and noise on
-the grid is added; sums outside [-c, m + c] are moved to its ends, which are so far out that this happens about once in 2^64 reports. So every
-output is possible for every input. All laws are integers over a power of 2^64.
+The interval is cut into m steps. An input is rounded to one of its two neighbours on the grid at
+random, so that its mean is kept, and noise on the grid is added; sums outside [-c, m + c] are moved
+to its ends, which are so far out that this happens about once in 2^64 reports. So every output is
+possible for every input. All laws are integers over a power of 2^64.
 
-A rounded input is a mixture of two grid points, and what two mixtures leak is at most what two of their parts do, so the grid points are all
-the inputs that the accountant must consider. Noise is rarer the farther out, so the blanket is the lesser of the laws of the two ends.
+A rounded input is a mixture of two grid points, and what two mixtures leak is at most what two of
+their parts do, so the grid points are all the inputs that the accountant must consider. Noise is
+rarer the farther out, so the blanket is the lesser of the laws of the two ends.
 """
 
 from __future__ import annotations
@@ -22,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_finite
-from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
-from shuffledp.randomizers.checks import LARGEST_EPSILON0, check_numbers, check_range
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_numbers, check_range
+from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.votes import chunks
 from shuffledp.sampling import Rng, Table, source_of
 from shuffledp.sampling.integers import log_at_least
@@ -42,7 +45,8 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnGrid(Randomizer):
-    """What ``ideal``, such as Laplace(epsilon0=1.0), does when it runs; see ``ideal.realised``. A report is a whole number of ``grid``.
+    """What ``ideal``, such as Laplace(epsilon0=1.0), does when it runs; see ``ideal.realised``. A
+    report is a whole number of ``grid``.
 
     >>> from shuffledp.randomizers import Laplace
     >>> law = Laplace(epsilon0=1.0).realised
@@ -54,11 +58,14 @@ class OnGrid(Randomizer):
 
     @property
     def steps(self) -> int:
-        """m: the grid's steps in [0, 1], a power of two; 256, or fewer where there is much noise."""
+        """m: the grid's steps in [0, 1], a power of two; 256, or fewer where there is much
+        noise.
+        """
         most = NOISE_STEPS / self.ideal.scale
         if most < 1.0:
             raise InvalidInput(
-                f"the noise's scale must be at most {NOISE_STEPS} to run, got {self.ideal.scale:g}. It drowns any number of users; add less noise."
+                f"the noise's scale must be at most {NOISE_STEPS} to run, got {self.ideal.scale:g}. It drowns any "
+                f"number of users; add less noise."
             )
         return min(MOST_STEPS, 1 << math.floor(math.log2(most)))
 
@@ -74,7 +81,9 @@ class OnGrid(Randomizer):
 
     @property
     def epsilon0(self) -> float:
-        """From the integers of the two ends, rounded up; infinite above 50, where it protects nobody."""
+        """From the integers of the two ends, rounded up; infinite above 50, where it protects
+        nobody.
+        """
         exact = _law(self).epsilon0
         return exact if exact <= LARGEST_EPSILON0 else math.inf
 
@@ -105,7 +114,9 @@ class OnGrid(Randomizer):
         return math.fsum(np.maximum(law - math.exp(epsilon) * law[::-1], 0.0))
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """The pair (0, 1) with hay min(mu_0, mu_1), spread or merged within cells of outputs as in ``location``."""
+        """The pair (0, 1) with hay min(mu_0, mu_1), spread or merged within cells of outputs as in
+        ``location``.
+        """
         hay, needle = _spread(self._at(0), self._cells()) if end == "upper" else _merged(self._at(0), self._cells())
         half = int(self._cells()[-1])
         middle = self._at(0)[half:-half]  # the output where both laws are equal, if there is one
@@ -142,11 +153,15 @@ class OnGrid(Randomizer):
     def check_reports(self, reports: ArrayLike) -> NDArray[np.int64]:
         """The reports as an array, if ``randomize`` could have sent them."""
         remedy = f"A report counts steps of {self.grid:g}."
-        return check_range("reports", reports, -self.margin, self.steps + self.margin, remedy=remedy).astype(np.int64, copy=False)
+        return check_range("reports", reports, -self.margin, self.steps + self.margin, remedy=remedy).astype(
+            np.int64, copy=False
+        )
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one report about its input, at most: that of the noise, and of rounding halfway between grid points."""
+        """The standard deviation of one report about its input, at most: that of the noise, and of
+        rounding halfway between grid points.
+        """
         return math.sqrt(_law(self).variance + 0.25) * self.grid
 
     def mean(self, reports: ArrayLike) -> tuple[float, float]:
@@ -161,7 +176,9 @@ class OnGrid(Randomizer):
         return law
 
     def _cells(self) -> Ints:
-        """The borders of cells of outputs left of the middle, in which log(mu_0 / mu_1) varies little; the last border is beyond the last cell."""
+        """The borders of cells of outputs left of the middle, in which log(mu_0 / mu_1) varies
+        little; the last border is beyond the last cell.
+        """
         law = self._at(0)
         left = np.arange(self.margin + (self.steps + 1) // 2)
         logs = np.log(law[left]) - np.log(law[::-1][left])
@@ -177,7 +194,9 @@ def _merged(law: Floats, cells: Ints) -> tuple[Floats, Floats]:
 
 
 def _spread(law: Floats, cells: Ints) -> tuple[Floats, Floats]:
-    """The same moved to the least and the largest ratio of each cell, keeping both masses: every haystack value can only grow."""
+    """The same moved to the least and the largest ratio of each cell, keeping both masses: every
+    haystack value can only grow.
+    """
     hay, needle = _merged(law, cells)
     ratio = law[: cells[-1]] / law[::-1][: cells[-1]]
     low, high = np.minimum.reduceat(ratio, cells[:-1]), np.maximum.reduceat(ratio, cells[:-1])
@@ -210,7 +229,14 @@ def _law(law: OnGrid) -> _Law:
     overlap = sum(map(min, ends, reversed(ends)))
     variance = sum(weight * (j - m - c) ** 2 for j, weight in enumerate(weights)) / total
     floats = np.array([weight / total for weight in weights])
-    return _Law(Table(weights), floats, [weight / total for weight in low], log_at_least(_largest_ratio(ends)), overlap / total, variance)
+    return _Law(
+        Table(weights),
+        floats,
+        [weight / total for weight in low],
+        log_at_least(_largest_ratio(ends)),
+        overlap / total,
+        variance,
+    )
 
 
 def _largest_ratio(ends: list[int]) -> Fraction:

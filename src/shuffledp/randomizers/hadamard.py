@@ -1,4 +1,6 @@
-"""Hadamard response: report a column where the input's row of a block Hadamard matrix is likely to be +1."""
+"""Hadamard response: report a column where the input's row of a block Hadamard matrix is likely to
+be +1.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.randomizers.base import Floats
-from shuffledp.randomizers.checks import check_domain, check_epsilon0, check_indices
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
+from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices
+from shuffledp.randomizers.randomizer import Floats
 from shuffledp.randomizers.support import Overlap
 from shuffledp.randomizers.votes import Ints
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
@@ -27,17 +29,20 @@ Layout = tuple[tuple[int, ...], ...]
 class Hadamard(MixingRandomizer):
     """Hadamard response with B blocks of b columns (Acharya, Sun and Zhang 2019).
 
-    Input x owns row 1 + x % (b - 1) of the Sylvester matrix of block x // (b - 1); its support S_x are the b/2 columns
-    where that row is +1, and those are E times as likely as the other columns. Signs multiply, H[r] H[s] = H[r ^ s], so
+    Input x owns row 1 + x % (b - 1) of the Sylvester matrix of block x // (b - 1); its support S_x
+    are the b/2 columns where that row is +1, and those are E times as likely as the other columns.
+    Signs multiply, H[r] H[s] = H[r ^ s], so
 
     - two rows of one block meet in b/4 columns, and rows of different blocks never;
-    - three rows of one block are independent signs (b/8 columns per pattern), unless r ^ s ^ t = 0: then the product
-      of the signs is +1 and only the patterns with one or three supporters occur (b/4 columns each);
-    - column 0 of a block supports all its rows, and no other column does once the block is half full. It supports *every* input
-      exactly when all inputs fit into one block.
+    - three rows of one block are independent signs (b/8 columns per pattern), unless r ^ s ^ t = 0:
+      then the product of the signs is +1 and only the patterns with one or three supporters occur
+      (b/4 columns each);
+    - column 0 of a block supports all its rows, and no other column does once the block is half
+      full. It supports *every* input exactly when all inputs fit into one block.
 
-    A report votes +1 for the inputs of its block whose rows are +1 there, and -1 for the block's other inputs, so another input's report votes 0
-    on average, whatever its block (their estimator: the frequency of S_x less half that of the block).
+    A report votes +1 for the inputs of its block whose rows are +1 there, and -1 for the block's
+    other inputs, so another input's report votes 0 on average, whatever its block (their estimator:
+    the frequency of S_x less half that of the block).
 
     >>> Hadamard(k=100, epsilon0=2.0).describe()
     {'randomizer': 'hadamard', 'k': 100, 'epsilon0': 2.0}
@@ -52,7 +57,8 @@ class Hadamard(MixingRandomizer):
 
     @property
     def block_count(self) -> int:
-        """B = 2^(ceil(log2 min(E, 2k)) - 1): the blocks among which outputs are drawn; not all need hold inputs.
+        """B = 2^(ceil(log2 min(E, 2k)) - 1): the blocks among which outputs are drawn; not all need
+        hold inputs.
 
         >>> Hadamard(k=100, epsilon0=2.0).block_count
         4
@@ -61,7 +67,8 @@ class Hadamard(MixingRandomizer):
 
     @property
     def block_size(self) -> int:
-        """b = 2^ceil(log2(k / B + 1)): the columns of one block, of which b - 1 rows can serve as inputs.
+        """b = 2^ceil(log2(k / B + 1)): the columns of one block, of which b - 1 rows can serve as
+        inputs.
 
         >>> Hadamard(k=100, epsilon0=2.0).block_size
         32
@@ -70,11 +77,15 @@ class Hadamard(MixingRandomizer):
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """Two inputs of different blocks, whose supports are disjoint; of one block if there is no other."""
+        """Two inputs of different blocks, whose supports are disjoint; of one block if there is no
+        other.
+        """
         return (0, self.block_size - 1 if self.k > self.block_size - 1 else 1)
 
     def overlaps(self) -> tuple[Overlap, ...]:
-        """One overlap per way in which x0, x1 and x2 can share blocks, where k inputs leave room for it."""
+        """One overlap per way in which x0, x1 and x2 can share blocks, where k inputs leave room
+        for it.
+        """
         rows, blocks = min(self.k, self.block_size - 1), -(-self.k // (self.block_size - 1))
         one, two = "x0 and x1 of one block", "x0 and x1 of different blocks"
         kinds: list[tuple[bool, str, str | None, Layout, bool]] = [
@@ -87,7 +98,9 @@ class Hadamard(MixingRandomizer):
             (blocks >= 3, two, "a third value of a third block", ((0,), (1,), (2,)), False),
             (rows == 1 and blocks == 2, two, None, ((0,), (1,)), False),
         ]
-        return tuple(self._overlap(pair, third, layout, tied=tied) for exists, pair, third, layout, tied in kinds if exists)
+        return tuple(
+            self._overlap(pair, third, layout, tied=tied) for exists, pair, third, layout, tied in kinds if exists
+        )
 
     @property
     def share(self) -> Fraction:
@@ -111,7 +124,9 @@ class Hadamard(MixingRandomizer):
         return variance
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        return check_indices("reports", reports, self._columns, remedy="A report of Hadamard response is a column of the matrix.")
+        return check_indices(
+            "reports", reports, self._columns, remedy="A report of Hadamard response is a column of the matrix."
+        )
 
     @property
     def _columns(self) -> int:
@@ -121,11 +136,15 @@ class Hadamard(MixingRandomizer):
         return np.empty(count, dtype=smallest_dtype(self._columns))
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        """A uniform column; without noise it is moved to the input's block and, if the row is -1 there, to its partner with the row's lowest bit flipped."""
+        """A uniform column; without noise it is moved to the input's block and, if the row is -1
+        there, to its partner with the row's lowest bit flipped.
+        """
         kind = smallest_dtype(self._columns)
         own = values.astype(kind, copy=False)
         block, row = np.divmod(own, kind.type(self.block_size - 1))
-        first = own - row + block  # block * b; b itself is one too many for ``kind`` if a single block has 2^8, 2^16 or 2^32 columns
+        first = (
+            own - row + block
+        )  # block * b; b itself is one too many for ``kind`` if a single block has 2^8, 2^16 or 2^32 columns
         row += kind.type(1)
         reports = uniform(source, self._columns, len(values))
         column = reports & kind.type(self.block_size - 1)
@@ -142,7 +161,8 @@ class Hadamard(MixingRandomizer):
         return {"randomizer": "hadamard", "k": self.k, "epsilon0": self.epsilon0}
 
     def _overlap(self, pair: str, third: str | None, layout: Layout, *, tied: bool) -> Overlap:
-        """Count columns by pattern: ``layout`` lists which of x0, x1, x2 share a block; the other blocks support none of them.
+        """Count columns by pattern: ``layout`` lists which of x0, x1, x2 share a block; the other
+        blocks support none of them.
 
         ``tied``: the rows multiply to +1, so an odd number of the three inputs is supported.
         """
@@ -156,7 +176,12 @@ class Hadamard(MixingRandomizer):
                 columns[tuple(supported.get(i, 0) for i in range(tested))] += b // len(signs)
         universal = int(self.k < b)
         columns[(1,) * tested] -= universal
-        return Overlap(table={pattern: count / total for pattern, count in columns.items()}, universal=universal / total, pair=pair, third=third)
+        return Overlap(
+            table={pattern: count / total for pattern, count in columns.items()},
+            universal=universal / total,
+            pair=pair,
+            third=third,
+        )
 
 
 def _parity(words: NDArray[Any]) -> NDArray[Any]:
@@ -175,6 +200,8 @@ def _walsh_hadamard(rows: Ints) -> Ints:
     half = 1
     while half < size:
         pairs = rows.reshape(height, size // (2 * half), 2, half)
-        rows = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(height, size)
+        rows = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(
+            height, size
+        )
         half *= 2
     return rows

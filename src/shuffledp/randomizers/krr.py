@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import check_probability
-from shuffledp.randomizers.checks import check_domain, check_epsilon0, check_indices
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
+from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices
 from shuffledp.randomizers.support import Overlap, hypergeometric
 from shuffledp.randomizers.votes import Ints
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
@@ -22,10 +22,12 @@ __all__ = ["KRR", "RR"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KRR(MixingRandomizer):
-    """k-ary randomized response: the report is the input with probability E / (E + k - 1), each other value 1 / (E + k - 1).
+    """k-ary randomized response: the report is the input with probability E / (E + k - 1), each
+    other value 1 / (E + k - 1).
 
-    Equivalently it is uniform on all k values with probability ``gamma`` = k / (E + k - 1), else the input: the blanket
-    is uniform (Balle et al. 2019, section 3.1). An output supports one input, itself.
+    Equivalently it is uniform on all k values with probability ``gamma`` = k / (E + k - 1), else
+    the input: the blanket is uniform (Balle et al. 2019, section 3.1). An output supports one
+    input, itself.
 
     >>> KRR(k=16, epsilon0=4.0).describe()
     {'randomizer': 'krr', 'k': 16, 'epsilon0': 4.0}
@@ -48,7 +50,11 @@ class KRR(MixingRandomizer):
         0.5
         """
         k = check_domain(k)
-        gamma = check_probability("gamma", gamma, remedy="gamma is the probability of a uniformly random answer; 1 reveals nothing at all, 0 hides nothing.")
+        gamma = check_probability(
+            "gamma",
+            gamma,
+            remedy="gamma is the probability of a uniformly random answer; 1 reveals nothing at all, 0 hides nothing.",
+        )
         return cls(k=k, epsilon0=math.log1p(k * (1.0 - gamma) / gamma))
 
     @property
@@ -64,7 +70,9 @@ class KRR(MixingRandomizer):
         return Fraction(1, self.k)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        return check_indices("reports", reports, self.k, remedy="A report of k-ary randomized response is one of the k values.")
+        return check_indices(
+            "reports", reports, self.k, remedy="A report of k-ary randomized response is one of the k values."
+        )
 
     def _blank(self, count: int) -> NDArray[Any]:
         return np.empty(count, dtype=smallest_dtype(self.k))

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from shuffledp.errors import check_positive
-from shuffledp.randomizers.base import Floats
-from shuffledp.randomizers.checks import check_epsilon0
 from shuffledp.randomizers.location import LocationRandomizer
+from shuffledp.randomizers.parameters import check_epsilon0
+from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling.tables import discrete_laplace
 
 __all__ = ["Laplace"]
@@ -23,9 +23,11 @@ ROUNDING = Fraction(1, 1 << 58)  # more than the integers' rounding can add to e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Laplace(LocationRandomizer):
-    """Report x + Laplace noise of scale 1/epsilon0, for x in [0, 1]; gamma = e^(-epsilon0/2) (Balle et al. 2019, section 5.1).
+    """Report x + Laplace noise of scale 1/epsilon0, for x in [0, 1]; gamma = e^(-epsilon0/2) (Balle
+    et al. 2019, section 5.1).
 
-    log(mu_0/mu_1) = epsilon0 (1 - 2y) on [0, 1] and constant outside: below 0 all outputs are one class.
+    log(mu_0/mu_1) = epsilon0 (1 - 2y) on [0, 1] and constant outside: below 0 all outputs are one
+    class.
 
     >>> Laplace.from_scale(scale=0.5).describe()
     {'randomizer': 'laplace', 'epsilon0': 2.0}
@@ -43,7 +45,9 @@ class Laplace(LocationRandomizer):
         >>> Laplace.from_scale(scale=2.0).epsilon0
         0.5
         """
-        return cls(epsilon0=1.0 / check_positive("scale", scale, remedy="It is the noise's mean absolute value; 1/epsilon0."))
+        return cls(
+            epsilon0=1.0 / check_positive("scale", scale, remedy="It is the noise's mean absolute value; 1/epsilon0.")
+        )
 
     @property
     def gamma(self) -> float:
@@ -63,7 +67,9 @@ class Laplace(LocationRandomizer):
         return {"randomizer": "laplace", "epsilon0": self.epsilon0}
 
     def cuts(self) -> Floats:
-        """A power of two of equal cells on [0, 1/2], so that every border and its mirror image are exact."""
+        """A power of two of equal cells on [0, 1/2], so that every border and its mirror image are
+        exact.
+        """
         fewest, most = CELLS
         cells = 1 << math.ceil(math.log2(min(max(fewest, self.epsilon0 / WIDEST_CELL), most)))
         return np.append(np.linspace(0.5, 0.0, cells + 1), -np.inf)

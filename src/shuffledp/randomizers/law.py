@@ -1,4 +1,6 @@
-"""A randomizer as JSON, with the integers that it runs on: what two machines must agree on, exactly, before one reads the other's reports."""
+"""A randomizer as JSON, with the integers that it runs on: what two machines must agree on,
+exactly, before one reads the other's reports.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,28 @@ REMEDY = "Take it from a file that shuffledp wrote, with the same version on bot
 
 
 def law_of(randomizer: VotingRandomizer) -> dict[str, Any]:
-    """The family, its parameters, and its probabilities as whole numbers out of 2^64, written as text: many readers of JSON round large numbers.
+    """The family, its parameters, and its probabilities as whole numbers out of 2^64, written as
+    text: many readers of JSON round large numbers.
 
     >>> law_of(KRR(k=2, epsilon0=1.0))
     {'randomizer': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
     """
     for name, (family, parameters) in FAMILIES.items():
         if type(randomizer) is family:
-            settled = randomizer if not isinstance(randomizer, SubsetSelection) else dataclasses.replace(randomizer, size=randomizer.w)
-            return {"randomizer": name, **{each: getattr(settled, each) for each in parameters}, "integers": [str(each) for each in _integers(settled)]}
-    raise InvalidInput(f"the randomizer must be one of {', '.join(FAMILIES)} to be written down, got {type(randomizer).__name__}. Use one of those.")
+            settled = (
+                randomizer
+                if not isinstance(randomizer, SubsetSelection)
+                else dataclasses.replace(randomizer, size=randomizer.w)
+            )
+            return {
+                "randomizer": name,
+                **{each: getattr(settled, each) for each in parameters},
+                "integers": [str(each) for each in _integers(settled)],
+            }
+    raise InvalidInput(
+        f"the randomizer must be one of {', '.join(FAMILIES)} to be written down, got {type(randomizer).__name__}. Use "
+        f"one of those."
+    )
 
 
 def from_law(law: object) -> VotingRandomizer:
@@ -52,10 +66,15 @@ def from_law(law: object) -> VotingRandomizer:
         raise InvalidInput(f"a law's randomizer must be one of {', '.join(FAMILIES)}, got {name!r}. {REMEDY}")
     family, parameters = FAMILIES[name]
     if wrong := {*parameters, "integers", "randomizer"} ^ set(law):
-        raise InvalidInput(f"the law of {name} must have {', '.join(parameters)} and integers, got a difference in {', '.join(sorted(wrong))}. {REMEDY}")
+        raise InvalidInput(
+            f"the law of {name} must have {', '.join(parameters)} and integers, got a difference in "
+            f"{', '.join(sorted(wrong))}. {REMEDY}"
+        )
     randomizer = family(**{each: law[each] for each in parameters})
     if law["integers"] != (mine := [str(each) for each in _integers(randomizer)]):
-        raise InvalidInput(f"the integers of {name} must be {', '.join(mine)} out of 2^64, got {law['integers']!r}. {REMEDY}")
+        raise InvalidInput(
+            f"the integers of {name} must be {', '.join(mine)} out of 2^64, got {law['integers']!r}. {REMEDY}"
+        )
     return randomizer
 
 

@@ -1,4 +1,6 @@
-"""Local hashing: randomized response on a hash of the input, with a fresh hash function per user."""
+"""Local hashing: randomized response on a hash of the input, with a fresh hash function per
+user.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.checks import check_domain, check_epsilon0, check_table
 from shuffledp.randomizers.mixing import MixingRandomizer
+from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_table
 from shuffledp.randomizers.support import Overlap, independent
 from shuffledp.randomizers.votes import Ints
 from shuffledp.sampling import WORD, Source, bernoulli, uniform
@@ -27,15 +29,18 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalHash(MixingRandomizer):
-    """Draw a hash function h from the k inputs to g values, and report h with g-RR of h(input) (Wang et al. 2017).
+    """Draw a hash function h from the k inputs to g values, and report h with g-RR of h(input)
+    (Wang et al. 2017).
 
-    The report (h, v) supports x if h(x) = v. With h uniform among *all* functions every input is supported independently
-    with probability 1/g, and 1/g^k of the outputs support everything. A pseudo-random family with long keys approaches
-    this; a small family does not (two inputs that collide under many functions are told apart less, others more).
+    The report (h, v) supports x if h(x) = v. With h uniform among *all* functions every input is
+    supported independently with probability 1/g, and 1/g^k of the outputs support everything. A
+    pseudo-random family with long keys approaches this; a small family does not (two inputs that
+    collide under many functions are told apart less, others more).
 
-    What runs: h is given by a 64-bit seed s, and h(x) = floor(g m(s xor m(x + 1)) / 2^64) with m the 64-bit finaliser of MurmurHash3. For one x
-    and uniform s this is uniform to g / 2^64; that different x are independent is the assumption. epsilon0 needs no assumption: it holds for
-    every h. A report is the row (s, v).
+    What runs: h is given by a 64-bit seed s, and h(x) = floor(g m(s xor m(x + 1)) / 2^64) with m
+    the 64-bit finaliser of MurmurHash3. For one x and uniform s this is uniform to g / 2^64; that
+    different x are independent is the assumption. epsilon0 needs no assumption: it holds for every
+    h. A report is the row (s, v).
 
     >>> LocalHash(k=1000, g=8, epsilon0=2.0).describe()
     {'randomizer': 'olh', 'k': 1000, 'g': 8, 'epsilon0': 2.0}
@@ -47,12 +52,21 @@ class LocalHash(MixingRandomizer):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_domain(self.k))
-        object.__setattr__(self, "g", check_count("g", self.g, least=2, remedy="It counts the hash values; e^epsilon0 + 1, as in OLH, estimates best."))
+        object.__setattr__(
+            self,
+            "g",
+            check_count(
+                "g", self.g, least=2, remedy="It counts the hash values; e^epsilon0 + 1, as in OLH, estimates best."
+            ),
+        )
         object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return ("every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit seed)",)
+        return (
+            "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a "
+            "64-bit seed)",
+        )
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, 1.0 / self.g),)
@@ -77,7 +91,10 @@ class LocalHash(MixingRandomizer):
 
     def _blank(self, count: int) -> NDArray[Any]:
         if self.g > LARGEST_G:
-            raise InvalidInput(f"g must be at most 2**32 to run, got {self.g}. Lower epsilon0, or name g: LocalHash(k=..., g=..., epsilon0=...).")
+            raise InvalidInput(
+                f"g must be at most 2**32 to run, got {self.g}. Lower epsilon0, or name g: LocalHash(k=..., g=..., "
+                f"epsilon0=...)."
+            )
         return np.empty((count, 2), dtype=np.uint64)
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
@@ -87,7 +104,9 @@ class LocalHash(MixingRandomizer):
         return np.stack([seeds, np.where(noisy, uniform(source, self.g, len(values)), hashed)], axis=1)
 
     def _tally(self, reports: NDArray[Any]) -> Ints:
-        """Every hash of every report: v = h(x) iff m(...) lies in the interval of words that are scaled to v."""
+        """Every hash of every report: v = h(x) iff m(...) lies in the interval of words that are
+        scaled to v.
+        """
         votes, keys = np.zeros(self.k, dtype=np.int64), _keys(np.arange(self.k))
         for start in range(0, len(reports), ROWS):
             seeds, found = reports[start : start + ROWS].T
@@ -103,7 +122,10 @@ class LocalHash(MixingRandomizer):
         """The least word that is scaled to each hash value, and how many are."""
         values, place = np.unique(found, return_inverse=True)
         borders = [[-(-(value + end) * WORD // self.g) for value in values.tolist()] for end in (0, 1)]
-        low, width = np.array(borders[0], dtype=np.uint64), np.array([b - a for a, b in zip(*borders, strict=True)], dtype=np.uint64)
+        low, width = (
+            np.array(borders[0], dtype=np.uint64),
+            np.array([b - a for a, b in zip(*borders, strict=True)], dtype=np.uint64),
+        )
         return low[place], width[place]
 
     def describe(self) -> dict[str, object]:
@@ -112,9 +134,11 @@ class LocalHash(MixingRandomizer):
 
 
 def OLH(*, k: int, epsilon0: float) -> LocalHash:
-    """Optimal local hashing: g = e^epsilon0 + 1, rounded, minimises the variance (Wang et al. 2017, section 4.4).
+    """Optimal local hashing: g = e^epsilon0 + 1, rounded, minimises the variance (Wang et al. 2017,
+    section 4.4).
 
-    g is at most 2^32, the most that runs, so from epsilon0 = 32 log 2, about 22.2, it is 2^32: the best of those that run.
+    g is at most 2^32, the most that runs, so from epsilon0 = 32 log 2, about 22.2, it is 2^32: the
+    best of those that run.
 
     >>> OLH(k=1000, epsilon0=2.0).g, OLH(k=1000, epsilon0=30.0).g == 2**32
     (8, True)

@@ -1,13 +1,17 @@
-"""Location randomizers: a number in [0, 1] plus symmetric noise, reduced to finitely many classes with a proven side.
+"""Location randomizers: a number in [0, 1] plus symmetric noise, reduced to finitely many classes
+with a proven side.
 
-The density falls away from the input, so the blanket is c = min(mu_0, mu_1), and for the pair (0, 1)
+The density falls away from the input, so the blanket is c = min(mu_0, mu_1), and for the pair (0,
+1)
 
-    y < 1/2:  c = mu_1,  (mu_0/c, mu_1/c) = (u, 1)        y > 1/2:  c = mu_0,  (mu_0/c, mu_1/c) = (1, v).
+    y < 1/2:  c = mu_1,  (mu_0/c, mu_1/c) = (u, 1)        y > 1/2:  c = mu_0,  (mu_0/c, mu_1/c) =
+              (1, v).
 
-One ratio moves at a time, and y -> 1 - y exchanges the two sides. Cut the side y < 1/2 into cells. *Upper*: spread the hay of a
-cell to its two end points, preserving the masses of mu_0 and mu_1; u - e^eps v is affine in u there, so this is a
-mean-preserving spread of the loss for every eps at once, and every haystack value can only grow. *Lower*: merge each cell,
-a post-processing. The masses come from the cumulative distribution in closed form; nothing is integrated numerically.
+One ratio moves at a time, and y -> 1 - y exchanges the two sides. Cut the side y < 1/2 into cells.
+*Upper*: spread the hay of a cell to its two end points, preserving the masses of mu_0 and mu_1; u -
+e^eps v is affine in u there, so this is a mean-preserving spread of the loss for every eps at once,
+and every haystack value can only grow. *Lower*: merge each cell, a post-processing. The masses come
+from the cumulative distribution in closed form; nothing is integrated numerically.
 """
 
 from __future__ import annotations
@@ -17,8 +21,8 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.sampling import Rng
 
 __all__ = ["LocationRandomizer"]
@@ -27,7 +31,9 @@ OTHERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class LocationRandomizer(Randomizer):
-    """Input x in [0, 1], report x + noise, with noise symmetric and its log-ratio mu_0/mu_1 falling in y."""
+    """Input x in [0, 1], report x + noise, with noise symmetric and its log-ratio mu_0/mu_1 falling
+    in y.
+    """
 
     __slots__ = ()
 
@@ -37,7 +43,9 @@ class LocationRandomizer(Randomizer):
 
     @abstractmethod
     def mass(self, low: Floats, high: Floats) -> Floats:
-        """The probability that the noise falls between low and high, to full relative accuracy in both tails."""
+        """The probability that the noise falls between low and high, to full relative accuracy in
+        both tails.
+        """
 
     @abstractmethod
     def log_ratio(self, y: Floats) -> Floats:
@@ -54,11 +62,15 @@ class LocationRandomizer(Randomizer):
 
     @abstractmethod
     def noise_weights(self, steps: int, reach: int) -> list[int]:
-        """The noise as it runs: integer weights of -reach, ..., reach, counted in ``steps`` to the unit (``sampling.tables``)."""
+        """The noise as it runs: integer weights of -reach, ..., reach, counted in ``steps`` to the
+        unit (``sampling.tables``).
+        """
 
     @property
     def realised(self) -> OnGrid:
-        """The same noise on a grid, from an integer table: the continuous law cannot be drawn from."""
+        """The same noise on a grid, from an integer table: the continuous law cannot be drawn
+        from.
+        """
         return OnGrid(ideal=self)
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[np.int64]:
@@ -88,10 +100,16 @@ class LocationRandomizer(Randomizer):
         kept = (hay > 0.0) | (needle > 0.0)
         hay, needle = hay[kept], needle[kept]
         both = np.concatenate([hay[::-1], hay])
-        return (Atoms(f"blanket, {end} end", both, np.concatenate([needle[::-1], hay]), np.concatenate([hay[::-1], needle])),)
+        return (
+            Atoms(
+                f"blanket, {end} end", both, np.concatenate([needle[::-1], hay]), np.concatenate([hay[::-1], needle])
+            ),
+        )
 
     def datasets(self) -> tuple[Atoms, ...]:
-        """All others hold 0, 1/4, 1/2, 3/4 or 1; merged cells. Exchanging x0 and x1 mirrors the list into itself."""
+        """All others hold 0, 1/4, 1/2, 3/4 or 1; merged cells. Exchanging x0 and x1 mirrors the
+        list into itself.
+        """
         left = self.cuts()[::-1]
         borders = np.concatenate([left, 1.0 - left[-2::-1]])
         laws = {x: self.mass(borders[:-1] - x, borders[1:] - x) for x in OTHERS}
@@ -103,7 +121,9 @@ class LocationRandomizer(Randomizer):
         return self.mass(cuts[1:] - 1.0, cuts[:-1] - 1.0), self.mass(cuts[1:], cuts[:-1])
 
     def _spread(self) -> tuple[Floats, Floats]:
-        """The same at the cell borders. A last cell without a far end exposes what its near end cannot carry."""
+        """The same at the cell borders. A last cell without a far end exposes what its near end
+        cannot carry.
+        """
         hay, needle = self._merged()
         u = np.exp(self.log_ratio(self.cuts()))
         gap = np.diff(u)

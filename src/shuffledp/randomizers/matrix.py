@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.base import Atoms, End, Floats, Randomizer
-from shuffledp.randomizers.checks import check_values
+from shuffledp.randomizers.parameters import check_values
+from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.sampling import WORD, Rng, Table, smallest_dtype, source_of
 from shuffledp.sampling.integers import log_at_least
 
@@ -32,12 +32,14 @@ NEAR_WORST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class FromMatrix(Randomizer):
-    """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of report y for input x.
+    """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of
+    report y for input x.
 
-    The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1 within 1e-9, and are then
-    divided by their sums. Equal rows are allowed: such a report says nothing, and epsilon0 is 0. Columns whose three masses
-    are proportional are one class, which changes nothing, and input pairs with the same classes are listed once; datasets,
-    which only bound from below, are merged to 12 digits.
+    The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1
+    within 1e-9, and are then divided by their sums. Equal rows are allowed: such a report says
+    nothing, and epsilon0 is 0. Columns whose three masses are proportional are one class, which
+    changes nothing, and input pairs with the same classes are listed once; datasets, which only
+    bound from below, are merged to 12 digits.
 
     >>> survey = FromMatrix([[0.75, 0.25], [0.25, 0.75]])
     >>> round(survey.epsilon0, 6), survey.gamma, survey.worst_pair
@@ -53,7 +55,9 @@ class FromMatrix(Randomizer):
 
     @property
     def epsilon0(self) -> float:
-        """The largest log-ratio in a column, rounded up; infinite if some output is possible for one input and impossible for another."""
+        """The largest log-ratio in a column, rounded up; infinite if some output is possible for
+        one input and impossible for another.
+        """
         table = self.table
         low, high = table.min(axis=0), table.max(axis=0)
         low, high = low[high > 0.0], high[high > 0.0]
@@ -69,33 +73,49 @@ class FromMatrix(Randomizer):
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """The pair of rows at the largest total variation distance; ties go to the largest ratio, then to the first pair.
+        """The pair of rows at the largest total variation distance; ties go to the largest ratio,
+        then to the first pair.
 
         A choice for display only: ``blankets`` covers every pair.
         """
         return self._ranked_pairs()[0]
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """Every ordered pair of distinct inputs against the columnwise least probability; exact for both ends."""
+        """Every ordered pair of distinct inputs against the columnwise least probability; exact for
+        both ends.
+        """
         table = self.table
         blanket = table.min(axis=0)
         pairs = permutations(range(len(table)), 2)
-        return tuple(_distinct((_atoms(f"blanket; inputs {i} and {j}", blanket, table[i], table[j], bits=52) for i, j in pairs), bits=52))
+        return tuple(
+            _distinct(
+                (_atoms(f"blanket; inputs {i} and {j}", blanket, table[i], table[j], bits=52) for i, j in pairs),
+                bits=52,
+            )
+        )
 
     def datasets(self) -> tuple[Atoms, ...]:
         """All others hold one input, for every ordered pair and every input, up to 6 rows.
 
-        Beyond that only the likeliest to leak: pairs by falling total variation, each with x0, x1 and the three inputs that
-        overlap least with the pair, at most 200 in all. Any subset is a valid lower bound.
+        Beyond that only the likeliest to leak: pairs by falling total variation, each with x0, x1
+        and the three inputs that overlap least with the pair, at most 200 in all. Any subset is a
+        valid lower bound.
         """
         return tuple(islice(_distinct(islice(self._candidates(), MOST_TRIED)), MOST_DATASETS))
 
     def describe(self) -> dict[str, object]:
-        return {"randomizer": "matrix", "inputs": len(self.table), "outputs": self.table.shape[1], "epsilon0": self.epsilon0}
+        return {
+            "randomizer": "matrix",
+            "inputs": len(self.table),
+            "outputs": self.table.shape[1],
+            "epsilon0": self.epsilon0,
+        }
 
     @property
     def realised(self) -> FromMatrix:
-        """The rows as they are drawn: exact multiples of 2^-53, where what can happen has at least that probability."""
+        """The rows as they are drawn: exact multiples of 2^-53, where what can happen has at least
+        that probability.
+        """
         return FromMatrix([[weight / GRID for weight in row] for row in self._integers()])
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
@@ -110,7 +130,9 @@ class FromMatrix(Randomizer):
         return reports
 
     def _integers(self) -> list[list[int]]:
-        """Every row as whole numbers that sum to 2^53; what rounding leaves over goes to the row's largest entry."""
+        """Every row as whole numbers that sum to 2^53; what rounding leaves over goes to the row's
+        largest entry.
+        """
         rows = []
         for row in self.table.tolist():
             weights = [max(round(Fraction(p) * GRID), 1) if p else 0 for p in row]
@@ -138,42 +160,62 @@ class FromMatrix(Randomizer):
                 yield _atoms(f"all others hold {other}; inputs {i} and {j}", table[other], table[i], table[j])
 
     def _ranked_pairs(self) -> list[tuple[int, int]]:
-        """Ordered pairs by falling total variation, ties by falling largest log-ratio, then in order."""
+        """Ordered pairs by falling total variation, ties by falling largest log-ratio, then in
+        order.
+        """
         table = self.table
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(table)
             ratio = np.array([np.nanmax(row - logs, axis=1) for row in logs])
         distance = np.array([0.5 * np.abs(row - table).sum(axis=1) for row in table])
         order = np.lexsort((-_rounded(ratio).ravel(), -_rounded(distance).ravel()))
-        return [(i, j) for i, j in zip(*(axis.tolist() for axis in np.unravel_index(order, ratio.shape)), strict=True) if i != j]
+        return [
+            (i, j)
+            for i, j in zip(*(axis.tolist() for axis in np.unravel_index(order, ratio.shape)), strict=True)
+            if i != j
+        ]
 
 
 def _checked(rows: ArrayLike) -> Floats:
     try:
         table = np.array(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput("rows must be a rectangular table of numbers, got something else. Give every input one number per output.") from error
+        raise InvalidInput(
+            "rows must be a rectangular table of numbers, got something else. Give every input one number per output."
+        ) from error
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
-        raise InvalidInput(f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give one row per input, one column per output.")
+        raise InvalidInput(
+            f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give one row per input, "
+            f"one column per output."
+        )
     for x, row in enumerate(table):
         if not np.all(np.isfinite(row)) or np.any(row < 0.0):
             worst = float(row[~(np.isfinite(row) & (row >= 0.0))][0])
-            raise InvalidInput(f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x, from 0 to 1.")
+            raise InvalidInput(
+                f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x, "
+                f"from 0 to 1."
+            )
         total = math.fsum(row)
         if abs(total - 1.0) > SUM_TOLERANCE:
-            raise InvalidInput(f"row {x} must sum to 1, got {total:.12g}. Divide the row by its sum, or add the missing output.")
+            raise InvalidInput(
+                f"row {x} must sum to 1, got {total:.12g}. Divide the row by its sum, or add the missing output."
+            )
     return table
 
 
 def _rounded(values: Floats, bits: int = SAME_BITS) -> Floats:
-    """Keep some bits, so that numbers equal up to rounding errors are equal; the nudge moves powers of two off the border."""
+    """Keep some bits, so that numbers equal up to rounding errors are equal; the nudge moves powers
+    of two off the border.
+    """
     mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
     rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
     return rounded
 
 
 def _atoms(name: str, hay: Floats, needle0: Floats, needle1: Floats, bits: int = SAME_BITS) -> Atoms:
-    """Merge the outputs whose masses are proportional, drop those that never occur, and sort the classes."""
+    """Merge the outputs whose masses are proportional, drop those that never occur, and sort the
+    classes.
+    """
     masses = np.stack([hay, needle0, needle1])
     masses = masses[:, masses.any(axis=0)]
     _, label = np.unique(_rounded(masses / masses.sum(axis=0), bits), axis=1, return_inverse=True)

@@ -1,7 +1,9 @@
-"""Support randomizers whose base law is easy to draw from: one coin chooses between noise and an output that supports the input.
+"""Support randomizers whose base law is easy to draw from: one coin chooses between noise and an
+output that supports the input.
 
-With probability t = T / 2^64 the report is drawn from the base law, and else from the base law's outputs that support the input, a share f of
-all. So mu_x(y) = base(y) (t + (1 - t) / f if y supports x else t), and one integer T realises e^epsilon0 = 1 + (1 - t) / (t f) exactly.
+With probability t = T / 2^64 the report is drawn from the base law, and else from the base law's
+outputs that support the input, a share f of all. So mu_x(y) = base(y) (t + (1 - t) / f if y
+supports x else t), and one integer T realises e^epsilon0 = 1 + (1 - t) / (t f) exactly.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.checks import SMALLEST_EPSILON0
+from shuffledp.randomizers.parameters import SMALLEST_EPSILON0
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.randomizers.votes import Ints
 from shuffledp.sampling import WORD
@@ -36,7 +38,9 @@ class MixingRandomizer(SupportRandomizer):
 
     @property
     def threshold(self) -> int:
-        """T: the least number of words out of 2^64 that must mean noise, so that epsilon0 is not exceeded."""
+        """T: the least number of words out of 2^64 that must mean noise, so that epsilon0 is not
+        exceeded.
+        """
         return self._integers()[0]
 
     @property
@@ -50,7 +54,9 @@ class MixingRandomizer(SupportRandomizer):
 
     @property
     def stray(self) -> Fraction:
-        """The mean vote of a report without noise for a value that is not its sender's; 0 unless a subclass says otherwise."""
+        """The mean vote of a report without noise for a value that is not its sender's; 0 unless a
+        subclass says otherwise.
+        """
         return Fraction(0)
 
     @property
@@ -77,7 +83,9 @@ class MixingRandomizer(SupportRandomizer):
 
 
 def histogram(outputs: NDArray[Any], size: int) -> Ints:
-    """How often each of 0, ..., size - 1 occurs, counted in parts: NumPy's own count would copy everything to 64 bits."""
+    """How often each of 0, ..., size - 1 occurs, counted in parts: NumPy's own count would copy
+    everything to 64 bits.
+    """
     counts, step = np.zeros(size, dtype=np.int64), max(size, 1 << 17)
     for start in range(0, len(outputs), step):
         counts += np.bincount(outputs[start : start + step].astype(np.intp, copy=False), minlength=size)

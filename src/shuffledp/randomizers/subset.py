@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.checks import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
+from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
 from shuffledp.randomizers.support import Overlap, hypergeometric
 from shuffledp.randomizers.votes import Ints
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
@@ -23,13 +23,16 @@ __all__ = ["SubsetSelection"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetSelection(MixingRandomizer):
-    """Report a ``w``-subset of the k values; the sets that hold the input are E times as likely as the others.
+    """Report a ``w``-subset of the k values; the sets that hold the input are E times as likely as
+    the others.
 
-    Ye and Barg 2018, Wang et al. 2016. ``size`` left out is w = k / (E + 1), rounded, which minimises the variance of
-    frequency estimates; size 1 is k-RR. No set holds every value, so the blanket is uniform on the sets.
+    Ye and Barg 2018, Wang et al. 2016. ``size`` left out is w = k / (E + 1), rounded, which
+    minimises the variance of frequency estimates; size 1 is k-RR. No set holds every value, so the
+    blanket is uniform on the sets.
 
-    A report takes w draws and k flags, so it is slow where sets are large: about 40 microseconds for k = 2000 and 2 to 3 milliseconds for
-    k = 20000 at epsilon0 <= 1. On large domains Hadamard response and local hashing draw far faster.
+    A report takes w draws and k flags, so it is slow where sets are large: about 40 microseconds
+    for k = 2000 and 2 to 3 milliseconds for k = 20000 at epsilon0 <= 1. On large domains Hadamard
+    response and local hashing draw far faster.
 
     >>> SubsetSelection(k=10, epsilon0=1.0).describe()
     {'randomizer': 'subset', 'k': 10, 'epsilon0': 1.0, 'size': 3}
@@ -44,9 +47,18 @@ class SubsetSelection(MixingRandomizer):
         object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
         if self.size is None:
             return
-        object.__setattr__(self, "size", check_count("size", self.size, least=1, remedy="It counts the values in a report; leave it out for the best."))
+        object.__setattr__(
+            self,
+            "size",
+            check_count(
+                "size", self.size, least=1, remedy="It counts the values in a report; leave it out for the best."
+            ),
+        )
         if self.w >= self.k:
-            raise InvalidInput(f"size must be below k = {self.k}, got {self.w}. A set of all values says nothing; leave size out for the best.")
+            raise InvalidInput(
+                f"size must be below k = {self.k}, got {self.w}. A set of all values says nothing; leave size out for "
+                f"the best."
+            )
 
     @property
     def w(self) -> int:
@@ -91,7 +103,9 @@ class SubsetSelection(MixingRandomizer):
         return np.empty((count, self.w), dtype=smallest_dtype(self.k))
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        """Any set; or the input with a set of w - 1 of the others, which are numbered 0, ..., k - 2 by calling k - 1 by the input's number."""
+        """Any set; or the input with a set of w - 1 of the others, which are numbered 0, ..., k - 2
+        by calling k - 1 by the input's number.
+        """
         table = np.zeros((len(values), self.k), dtype=np.bool_)
         noisy = bernoulli(source, self.threshold, len(values))
         _add_sets(source, table, np.flatnonzero(noisy), self.k, self.w)
@@ -110,7 +124,9 @@ class SubsetSelection(MixingRandomizer):
 
 
 def _add_sets(source: Source, table: NDArray[np.bool_], rows: NDArray[np.intp], k: int, size: int) -> None:
-    """Mark a uniformly random ``size``-subset of the first k columns in each of the rows (Floyd's algorithm: Bentley and Floyd 1987)."""
+    """Mark a uniformly random ``size``-subset of the first k columns in each of the rows (Floyd's
+    algorithm: Bentley and Floyd 1987).
+    """
     for last in range(k - size, k):
         drawn = uniform(source, last + 1, len(rows)).astype(np.intp)
         drawn[table[rows, drawn]] = last

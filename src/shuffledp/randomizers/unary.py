@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.checks import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
+from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
 from shuffledp.randomizers.support import Overlap, SupportRandomizer, independent
 from shuffledp.randomizers.votes import Ints, chunks
 from shuffledp.sampling import WORD, Source, bernoulli
@@ -26,8 +26,8 @@ __all__ = ["OUE", "RAPPOR", "Unary"]
 class UnaryEncoding(SupportRandomizer):
     """k bits, packed into bytes, the first value's bit foremost; bits beyond the k-th are 0.
 
-    The input's own bit is 1 with probability P / 2^64 and every other bit with probability Q / 2^64, so that exactly
-    e^epsilon0 = P (2^64 - Q) / (Q (2^64 - P)).
+    The input's own bit is 1 with probability P / 2^64 and every other bit with probability Q /
+    2^64, so that exactly e^epsilon0 = P (2^64 - Q) / (Q (2^64 - P)).
     """
 
     __slots__ = ()
@@ -52,7 +52,10 @@ class UnaryEncoding(SupportRandomizer):
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         width = -(-self.k // 8)
-        remedy = f"A report of unary encoding is {self.k} bits packed into {width} bytes (numpy.packbits), filled up with zeros."
+        remedy = (
+            f"A report of unary encoding is {self.k} bits packed into {width} bytes (numpy.packbits), filled up "
+            f"with zeros."
+        )
         table = check_table("reports", reports, width, remedy=remedy)
         if table.dtype != np.uint8:
             raise InvalidInput(f"reports must be uint8, got an array of {table.dtype}. {remedy}")
@@ -82,10 +85,12 @@ class UnaryEncoding(SupportRandomizer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unary(UnaryEncoding):
-    """Report k bits: the input's own bit is 1 with probability ``p``, every other bit with probability ``q`` < p.
+    """Report k bits: the input's own bit is 1 with probability ``p``, every other bit with
+    probability ``q`` < p.
 
-    Wang et al. 2017, section 4.2: e^epsilon0 = p (1 - q) / ((1 - p) q). The base law is k independent Bernoulli(q) bits, and
-    an output supports the inputs whose bits are 1; the all-ones report supports everything.
+    Wang et al. 2017, section 4.2: e^epsilon0 = p (1 - q) / ((1 - p) q). The base law is k
+    independent Bernoulli(q) bits, and an output supports the inputs whose bits are 1; the all-ones
+    report supports everything.
 
     >>> round(Unary(k=10, p=0.5, q=0.25).epsilon0, 6)  # log 3
     1.098612
@@ -101,7 +106,10 @@ class Unary(UnaryEncoding):
             remedy = "p and q are the chances that the own bit and another bit are sent as 1, with q below p."
             object.__setattr__(self, name, check_probability(name, getattr(self, name), remedy=remedy))
         if self.q >= self.p:
-            raise InvalidInput(f"q must be below p = {self.p!r}, got {self.q!r}. Exchange p and q; equal chances say nothing of the input.")
+            raise InvalidInput(
+                f"q must be below p = {self.p!r}, got {self.q!r}. Exchange p and q; equal chances say nothing of the "
+                f"input."
+            )
         check_epsilon0(self.epsilon0)
 
     @property
@@ -114,7 +122,10 @@ class Unary(UnaryEncoding):
     def thresholds(self) -> tuple[int, int]:
         own, other = math.floor(Fraction(self.p) * WORD), math.ceil(Fraction(self.q) * WORD)
         if other >= own:
-            raise InvalidInput(f"q must be below p = {self.p!r} by more than 2**-64 to run, got {self.q!r}. These reports are noise; raise p.")
+            raise InvalidInput(
+                f"q must be below p = {self.p!r} by more than 2**-64 to run, got {self.q!r}. These reports are noise; "
+                f"raise p."
+            )
         return own, other
 
     @property
@@ -132,9 +143,11 @@ class Unary(UnaryEncoding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RAPPOR(UnaryEncoding):
-    """Basic one-time RAPPOR: symmetric unary encoding, every bit flipped with probability q = 1 / (e^(epsilon0/2) + 1).
+    """Basic one-time RAPPOR: symmetric unary encoding, every bit flipped with probability q = 1 /
+    (e^(epsilon0/2) + 1).
 
-    Erlingsson, Pihur and Korolova 2014; only the permanent randomized response, without a Bloom filter.
+    Erlingsson, Pihur and Korolova 2014; only the permanent randomized response, without a Bloom
+    filter.
 
     >>> RAPPOR(k=10, epsilon0=2.0).describe()
     {'randomizer': 'rappor', 'k': 10, 'epsilon0': 2.0}
@@ -149,7 +162,8 @@ class RAPPOR(UnaryEncoding):
 
     @classmethod
     def from_flip(cls, *, k: int, flip: float) -> RAPPOR:
-        """The encoding that flips every bit with probability ``flip`` < 1/2: epsilon0 = 2 log((1 - flip) / flip).
+        """The encoding that flips every bit with probability ``flip`` < 1/2: epsilon0 = 2 log((1 -
+        flip) / flip).
 
         >>> round(RAPPOR.from_flip(k=10, flip=0.25).epsilon0, 6)  # 2 log 3
         2.197225
@@ -188,7 +202,8 @@ class RAPPOR(UnaryEncoding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OUE(UnaryEncoding):
-    """Optimised unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values (Wang et al. 2017, section 4.3).
+    """Optimised unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values
+    (Wang et al. 2017, section 4.3).
 
     >>> OUE(k=10, epsilon0=math.log(3)).q
     0.25

@@ -1,7 +1,8 @@
 """Reports as votes: how a randomizer of categories runs, and how its reports are counted.
 
-A report votes for the values it supports. A user's vote for the own value has mean ``hit``, for another value mean ``miss``, so
-(votes - n miss) / (hit - miss) estimates a value's count without bias; hit - miss is called ``contrast``.
+A report votes for the values it supports. A user's vote for the own value has mean ``hit``, for
+another value mean ``miss``, so (votes - n miss) / (hit - miss) estimates a value's count without
+bias; hit - miss is called ``contrast``.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.base import Floats, Randomizer
-from shuffledp.randomizers.checks import check_values
+from shuffledp.randomizers.parameters import check_values
+from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.sampling import Rng, Source, source_of
 
 __all__ = ["Ints", "VotingRandomizer", "chunks"]
@@ -44,7 +45,9 @@ class VotingRandomizer(Randomizer):
     @property
     @abstractmethod
     def contrast(self) -> float:
-        """hit - miss, from the integers: the difference of the two floats loses its digits when epsilon0 is tiny."""
+        """hit - miss, from the integers: the difference of the two floats loses its digits when
+        epsilon0 is tiny.
+        """
 
     @abstractmethod
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
@@ -64,7 +67,9 @@ class VotingRandomizer(Randomizer):
 
     @property
     def _words(self) -> int:
-        """How many numbers a report is made of while it is drawn; long reports are drawn in shorter chunks."""
+        """How many numbers a report is made of while it is drawn; long reports are drawn in shorter
+        chunks.
+        """
         return 1
 
     @property
@@ -84,13 +89,17 @@ class VotingRandomizer(Randomizer):
         return self._tally(self.check_reports(reports))
 
     def debias(self, reports: ArrayLike) -> Floats:
-        """Unbiased estimates of how many users hold each value; they may be negative, and sum to about the number of reports."""
+        """Unbiased estimates of how many users hold each value; they may be negative, and sum to
+        about the number of reports.
+        """
         checked = self.check_reports(reports)
         votes: Floats = self._tally(checked).astype(np.float64)
         return (votes - len(checked) * self.miss) / self.contrast
 
     def count_variance(self, counts: ArrayLike) -> Floats:
-        """The variance of each estimate of ``debias`` when ``counts[x]`` users hold x: exact, since reports are independent."""
+        """The variance of each estimate of ``debias`` when ``counts[x]`` users hold x: exact, since
+        reports are independent.
+        """
         held = self._check_counts(counts)
         own, other = self.hit * (1.0 - self.hit), self.miss * (1.0 - self.miss)
         variance: Floats = (held * own + (held.sum() - held) * other) / self.contrast**2
@@ -99,7 +108,10 @@ class VotingRandomizer(Randomizer):
     def _check_counts(self, counts: ArrayLike) -> Floats:
         held = np.asarray(counts, dtype=np.float64)
         if held.shape != (self.k,) or not np.all(held >= 0.0):
-            raise InvalidInput(f"counts must be {self.k} numbers of at least 0, got shape {held.shape}. Give how many users hold each value.")
+            raise InvalidInput(
+                f"counts must be {self.k} numbers of at least 0, got shape {held.shape}. Give how many users hold each "
+                f"value."
+            )
         return held
 
 

@@ -1,8 +1,12 @@
-"""Random words, and exact draws from them. Every probability here is an integer over a power of two.
+"""Random words, and exact draws from them. Every probability here is an integer over a power of
+two.
 
-source    where words come from: ``SecureSource`` (AES-256 in counter mode) or ``SeededSource`` (a NumPy generator)
-draws     ``bernoulli``, ``uniform``, ``choice``: arrays with exactly the stated law, if the words are uniform
-integers  from a real parameter to the integers that realise it, and back to a logarithm that is never too small
+source    where words come from: ``SecureSource`` (AES-256 in counter mode) or ``SeededSource`` (a
+          NumPy generator)
+draws     ``bernoulli``, ``uniform``, ``choice``: arrays with exactly the stated law, if the words
+          are uniform
+integers  from a real parameter to the integers that realise it, and back to a logarithm that is
+          never too small
 """
 
 from __future__ import annotations
@@ -10,4 +14,16 @@ from __future__ import annotations
 from shuffledp.sampling.draws import WORD, Table, bernoulli, choice, smallest_dtype, uniform
 from shuffledp.sampling.source import Rng, SecureSource, SeededSource, Source, source_of
 
-__all__ = ["WORD", "Rng", "SecureSource", "SeededSource", "Source", "Table", "bernoulli", "choice", "smallest_dtype", "source_of", "uniform"]
+__all__ = [
+    "WORD",
+    "Rng",
+    "SecureSource",
+    "SeededSource",
+    "Source",
+    "Table",
+    "bernoulli",
+    "choice",
+    "smallest_dtype",
+    "source_of",
+    "uniform",
+]

@@ -1,7 +1,8 @@
 """Arrays of draws whose probabilities are exactly the integers asked for.
 
-All are lazy: a few bits settle almost every draw, and only those that they leave open look at more. Nothing is rounded and nothing is reduced
-modulo k, so with uniform words the law is exact, not approximate.
+All are lazy: a few bits settle almost every draw, and only those that they leave open look at more.
+Nothing is rounded and nothing is reduced modulo k, so with uniform words the law is exact, not
+approximate.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ Bools = NDArray[np.bool_]
 def bernoulli(source: Source, threshold: int, size: int) -> Bools:
     """True with probability exactly threshold / 2^64, for a whole ``threshold`` from 0 to 2^64.
 
-    A 64-bit word is below the threshold iff its first 16 bits are below the threshold's, or equal and the other 48 are below.
+    A 64-bit word is below the threshold iff its first 16 bits are below the threshold's, or equal
+    and the other 48 are below.
     """
     if not 0 <= threshold <= WORD:
         raise InvalidInput(f"threshold must be from 0 to 2**64, got {threshold}. It is a probability times 2**64.")
@@ -55,8 +57,9 @@ def smallest_dtype(k: int) -> np.dtype[Any]:
 def uniform(source: Source, k: int, size: int) -> NDArray[Any]:
     """Exactly uniform on 0, ..., k - 1 for k from 1 to 2^64, in ``smallest_dtype(k)``.
 
-    Powers of two mask bits. Otherwise a word w of b bits gives floor(w k / 2^b), unless w k mod 2^b < 2^b mod k: then every value has
-    equally many words left, and the draw is repeated (Lemire 2019).
+    Powers of two mask bits. Otherwise a word w of b bits gives floor(w k / 2^b), unless w k mod 2^b
+    < 2^b mod k: then every value has equally many words left, and the draw is repeated (Lemire
+    2019).
     """
     if not 1 <= k <= WORD:
         raise InvalidInput(f"k must be from 1 to 2**64, got {k}. It counts the values to draw from.")
@@ -89,10 +92,11 @@ def _multiply_shift(source: Source, k: int, size: int) -> tuple[NDArray[Any], ND
 
 
 class Table:
-    """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once, draw often.
+    """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once, draw
+    often.
 
-    16 bits settle a draw unless a border between values falls among the words that begin with them; then 48 more do, and where 64 bits
-    meet a border and m > 1, all the others.
+    16 bits settle a draw unless a border between values falls among the words that begin with them;
+    then 48 more do, and where 64 bits meet a border and m > 1, all the others.
     """
 
     def __init__(self, weights: Sequence[int] | NDArray[Any]) -> None:
@@ -100,7 +104,8 @@ class Table:
         total = self._ends[-1] if self._ends else 0
         if total < WORD or total & (total - 1) or total.bit_length() % 64 != 1 or any(weight < 0 for weight in weights):
             raise InvalidInput(
-                f"weights must be whole numbers of at least 0 that sum to 2**64, or a power of it, got {total}. Add what is missing to the largest."
+                f"weights must be whole numbers of at least 0 that sum to 2**64, or a power of it, got {total}. Add "
+                f"what is missing to the largest."
             )
         self._more = total.bit_length() // 64 - 1  # words beyond the first
         tops = (end >> 64 * self._more for end in self._ends)
@@ -140,5 +145,7 @@ class Table:
 
 
 def choice(source: Source, weights: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.intp]:
-    """Draws from a finite table: index i with probability exactly weights[i] / sum, where the sum is 2^64 or a power of it."""
+    """Draws from a finite table: index i with probability exactly weights[i] / sum, where the sum
+    is 2^64 or a power of it.
+    """
     return Table(weights).draw(source, size)

@@ -1,6 +1,8 @@
-"""From real parameters to the integers that realise them, and back to a logarithm that is never too small.
+"""From real parameters to the integers that realise them, and back to a logarithm that is never too
+small.
 
-Decimal arithmetic; its logarithm and exponential are correctly rounded, so the margins below are far wider than any error.
+Decimal arithmetic; its logarithm and exponential are correctly rounded, so the margins below are
+far wider than any error.
 """
 
 from __future__ import annotations
@@ -51,11 +53,13 @@ def log_at_least(ratio: Fraction) -> float:
 
 @lru_cache(maxsize=1024)
 def mixing_threshold(epsilon0: float, share: Fraction) -> tuple[int, float]:
-    """The least T such that noise with probability T / 2^64 gives at most epsilon0, and the epsilon0 that T implies, rounded up.
+    """The least T such that noise with probability T / 2^64 gives at most epsilon0, and the
+    epsilon0 that T implies, rounded up.
 
-    A report is drawn from the base law with probability t = T / 2^64, and else from the outputs that support the input, a ``share`` f of the
-    base law: the ratio of two inputs' laws is E = 1 + (1 - t) / (t f). The implied epsilon0 never exceeds the one asked for, and asking for it
-    gives the same pair again.
+    A report is drawn from the base law with probability t = T / 2^64, and else from the outputs
+    that support the input, a ``share`` f of the base law: the ratio of two inputs' laws is E = 1 +
+    (1 - t) / (t f). The implied epsilon0 never exceeds the one asked for, and asking for it gives
+    the same pair again.
     """
     implied = epsilon0
     for _ in range(2):  # a float holds fewer bits than T: the second look finds the least T of the implied epsilon0
@@ -72,7 +76,8 @@ def implied_ratio(threshold: int, share: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def flip_threshold(epsilon0: float, bits: int) -> tuple[int, float]:
-    """The least Q such that ``bits`` bits that are each flipped with probability q = Q / 2^64 give at most epsilon0, and the epsilon0 implied.
+    """The least Q such that ``bits`` bits that are each flipped with probability q = Q / 2^64 give
+    at most epsilon0, and the epsilon0 implied.
 
     e^epsilon0 = ((1 - q) / q)^bits, as in ``mixing_threshold``.
     """

@@ -1,7 +1,8 @@
 """Uniformly random orders, exactly uniform if the words are.
 
-Give everybody an endless string of independent, uniform digits and sort by it: by symmetry every order is equally likely. Only as many digits as
-the order depends on are ever drawn. Where there are many people the first digit parts them into groups, and the rest orders each group.
+Give everybody an endless string of independent, uniform digits and sort by it: by symmetry every
+order is equally likely. Only as many digits as the order depends on are ever drawn. Where there are
+many people the first digit parts them into groups, and the rest orders each group.
 """
 
 from __future__ import annotations
@@ -39,9 +40,11 @@ def permutation(source: Source, n: int) -> NDArray[np.intp]:
 
 
 def _few(source: Source, n: int) -> NDArray[np.intp]:
-    """Sort by 48-bit keys with the place in the 16 bits below; should two keys be equal, draw all of them anew.
+    """Sort by 48-bit keys with the place in the 16 bits below; should two keys be equal, draw all
+    of them anew.
 
-    Keys without equals are exchangeable, so drawing until there are none leaves every order equally likely.
+    Keys without equals are exchangeable, so drawing until there are none leaves every order equally
+    likely.
     """
     places: NDArray[Any] = np.arange(n, dtype=np.uint64)
     while n > 1:

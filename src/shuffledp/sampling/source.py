@@ -1,4 +1,6 @@
-"""Where random words come from: a cipher keyed by the operating system, or a NumPy generator for experiments."""
+"""Where random words come from: a cipher keyed by the operating system, or a NumPy generator for
+experiments.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,18 @@ class Source(ABC):
 
     @abstractmethod
     def words(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """A new array of ``count`` words, each uniform on everything the unsigned ``dtype`` can hold."""
+        """A new array of ``count`` words, each uniform on everything the unsigned ``dtype`` can
+        hold.
+        """
 
 
 class SecureSource(Source):
-    """The key stream of AES-256 in counter mode, keyed from ``os.urandom``. Safe to share between threads.
+    """The key stream of AES-256 in counter mode, keyed from ``os.urandom``. Safe to share between
+    threads.
 
-    A forked child draws a new key, and so does a copy or a pickle, so no two processes ever hold one stream. A key serves 2^36 bytes:
-    what distinguishes 2^32 blocks of a cipher from random words is below 2^-64.
+    A forked child draws a new key, and so does a copy or a pickle, so no two processes ever hold
+    one stream. A key serves 2^36 bytes: what distinguishes 2^32 blocks of a cipher from random
+    words is below 2^-64.
 
     >>> SecureSource().words(3, np.uint16).dtype
     dtype('uint16')
@@ -48,7 +54,9 @@ class SecureSource(Source):
         _ALIVE.add(self)
 
     def rekey(self) -> None:
-        """Forget the stream and begin another. The lock is new too: a fork may have copied it while it was held."""
+        """Forget the stream and begin another. The lock is new too: a fork may have copied it while
+        it was held.
+        """
         self._lock = threading.Lock()
         self._new_key()
 
@@ -88,9 +96,12 @@ if hasattr(os, "register_at_fork"):  # systems without it do not fork
 
 
 class SeededSource(Source):
-    """A NumPy generator's words: reproducible, so for experiments and tests; whoever knows the seed knows the noise.
+    """A NumPy generator's words: reproducible, so for experiments and tests; whoever knows the seed
+    knows the noise.
 
-    >>> SeededSource(np.random.default_rng(7)).words(2, np.uint8).tolist() == SeededSource(np.random.default_rng(7)).words(2, np.uint8).tolist()
+    >>> SeededSource(np.random.default_rng(7)).words(2, np.uint8).tolist() == SeededSource(
+    ...     np.random.default_rng(7)
+    ... ).words(2, np.uint8).tolist()
     True
     """
 

@@ -1,7 +1,9 @@
-"""Integer tables of symmetric noise on the whole numbers: no floating-point noise, whose low bits leak the input (Mironov 2012).
+"""Integer tables of symmetric noise on the whole numbers: no floating-point noise, whose low bits
+leak the input (Mironov 2012).
 
-A table lists the weights of -reach, ..., reach; what lies beyond is counted at the two ends. The weights sum to a power of 2^64 so large that
-each is at least 2^64: what is accounted is the table itself, and it differs from the ideal law by about 2^-64 relatively, weight by weight.
+A table lists the weights of -reach, ..., reach; what lies beyond is counted at the two ends. The
+weights sum to a power of 2^64 so large that each is at least 2^64: what is accounted is the table
+itself, and it differs from the ideal law by about 2^-64 relatively, weight by weight.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def discrete_gaussian(variance: Fraction, reach: int) -> list[int]:
 
 
 def _symmetric(farthest: float, reach: int, first: Fraction, bend: Fraction) -> list[int]:
-    """Terms whose logarithm falls by ``first``, then by ``first + bend``, and so on, down to e^-farthest at ``reach``."""
+    """Terms whose logarithm falls by ``first``, then by ``first + bend``, and so on, down to
+    e^-farthest at ``reach``.
+    """
     total_bits = 64 * math.ceil((farthest / math.log(2.0) + math.log2(reach) + 64.0) / 64.0 + 1.0)
     terms = list(_terms(first, bend, total_bits + SPARE))
     terms += [0] * (reach + 1 - len(terms))

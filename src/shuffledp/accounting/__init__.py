@@ -1,0 +1,1 @@
+"""From one report's law to a certified guarantee."""

@@ -1,0 +1,420 @@
+"""The one unknown of a plan: the largest epsilon0, the smallest n, or the most rounds that meet
+(epsilon, delta).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from scipy.special import log_ndtr, ndtr
+
+from shuffledp.accounting.curves import SOLVE_GAP
+from shuffledp.accounting.guarantee import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.reductions import Adversary
+from shuffledp.errors import CertificateError, InvalidInput, check_probability
+from shuffledp.randomizers import Gaussian, Hadamard
+from shuffledp.randomizers.randomizer import Randomizer
+
+__all__ = ["Calibration", "calibrate"]
+
+EPSILON0_RANGE = (1e-6, 50.0)
+SIGMA_RANGE = (0.05, 1e6)
+MOST_USERS = 10**12
+MARGIN = 1e-6  # plans meet a target this much smaller, so that solving for epsilon, to 1e-7, confirms it
+DIGITS = 1e-4  # relative accuracy of a real unknown; it is rounded to the safe side
+FIGURES = 5  # of a real unknown
+TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
+NEARBY = 0.05  # so near to each other on the scale, two candidates tell the slope well
+SWITCHES, AHEAD = 3, 1.1  # where else to look in families that choose sizes by epsilon0
+STALLED = 3  # steps that do not halve what is left, before it is halved
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The answer to ``calibrate``: ``value`` of the ``unknown``, the plan that uses it, and the
+    target that it meets.
+    """
+
+    unknown: str
+    value: float
+    guarantee: Guarantee
+    target: float
+    delta: float
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The epsilon that the plan gives at ``delta``, at most the target; computed when it is
+        asked for.
+        """
+        return min(self.guarantee.epsilon_at_most(delta=self.delta), self.target)
+
+    def __float__(self) -> float:
+        """The value itself."""
+        return float(self.value)
+
+
+def calibrate(
+    family: Callable[..., Randomizer] | Randomizer,
+    *,
+    epsilon: float,
+    delta: float,
+    n: int | None = None,
+    rounds: int | None = 1,
+    adversary: Adversary = "shuffled",
+    honest_share: float = 1.0,
+    **parameters: object,
+) -> Calibration:
+    """Solve for what is left open, so that the *upper* end of the guarantee meets (epsilon, delta).
+
+    A family such as ``KRR`` leaves epsilon0 open (``Gaussian``: sigma). With a randomizer such as
+    ``KRR(k=16, epsilon0=4.0)``, leave out n for the smallest number of users, or pass rounds=None
+    for the most rounds. The answer is checked before it is returned.
+
+    >>> from shuffledp import KRR
+    >>> plan = calibrate(KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)
+    >>> plan.unknown, round(plan.value, 2), plan.epsilon <= 1.0
+    ('epsilon0', 5.53, True)
+    >>> calibrate(KRR(k=16, epsilon0=4.0), epsilon=1.0, delta=1e-6).unknown
+    'n'
+    """
+    target, delta = check_epsilon(epsilon), check_delta(delta)
+    if target == 0.0:
+        raise InvalidInput(
+            "epsilon must be positive to calibrate for, got 0.0. No useful report has epsilon = 0; allow a little."
+        )
+
+    honest_share = check_probability(
+        "honest_share",
+        honest_share,
+        one=True,
+        remedy="It is the share of the users who follow the protocol; 1 means all.",
+    )
+
+    def plan(randomizer: Randomizer, users: int, times: int) -> Guarantee:
+        return one_round(randomizer, users).compose(times)
+
+    def one_round(randomizer: Randomizer, users: int) -> Guarantee:
+        return shuffle(randomizer, n=users, adversary=adversary, honest=max(1, math.floor(users * honest_share)))
+
+    open_ones = [
+        name
+        for name, missing in (
+            ("epsilon0", not isinstance(family, Randomizer)),
+            ("n", n is None),
+            ("rounds", rounds is None),
+        )
+        if missing
+    ]
+    if len(open_ones) != 1:
+        found = " and ".join(open_ones) if open_ones else "none"
+        raise InvalidInput(
+            f"exactly one of epsilon0, n and rounds must be left open, got {found}. Pass a family, or leave out n, or "
+            f"say rounds=None."
+        )
+    if rounds is not None:
+        rounds = check_rounds(rounds)
+    if isinstance(family, Randomizer):
+        if parameters:
+            raise InvalidInput(
+                f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Set it in the "
+                f"randomizer itself."
+            )
+        if rounds is None:
+            assert n is not None
+            once = one_round(family, n)
+            return _Search(ROUNDS, lambda times: once.compose(int(times)), target, delta).answer(1.0)
+        users = rounds * math.exp(2.0 * min(_loss(family), 99.0)) * (TYPICAL / _deviation(target, delta)) ** 2
+        return _Search(USERS, lambda users: plan(family, int(users), rounds), target, delta).answer(users)
+    assert n is not None
+    assert rounds is not None
+    scale = SIGMA if family is Gaussian else EPSILON0
+    name = scale.name
+
+    def build(value: float) -> Guarantee:
+        try:
+            return plan(family(**parameters, **{name: value}), n, rounds)
+        except TypeError as error:
+            raise InvalidInput(
+                f"the family must accept {name} and {', '.join(parameters) or 'nothing else'}, got {error}. Pass its "
+                f"other parameters."
+            ) from None
+
+    def sizes(value: float) -> tuple[int, ...]:
+        return _sizes(family(**parameters, **{name: value}))
+
+    start = scale.value(math.log(_deviation(target, delta) * math.sqrt(max(1.0, n * honest_share) / rounds) / TYPICAL))
+    alone = target / rounds  # so much is always allowed
+    return _Search(scale, build, target, delta, sizes).answer(max(start, alone) if scale is EPSILON0 else start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """An unknown, and where it can lie. ``loss`` is, up to a constant, about the logarithm of the
+    privacy loss; ``value`` is its inverse.
+
+    On that scale the curve to be searched is nearly a straight line of slope 1, wherever the search
+    begins.
+    """
+
+    name: str
+    safe: float
+    risky: float
+    loss: Callable[[float], float]
+    value: Callable[[float], float]
+    whole: bool = False
+
+    def unit(self, value: float) -> float:
+        """How far apart the candidates are: whole numbers, or numbers of five digits."""
+        return 1.0 if self.whole else 10.0 ** (math.floor(math.log10(value)) - FIGURES + 1)
+
+    def candidate(self, loss: float, *, risky: bool) -> float:
+        """The candidate next to a place on the scale, to its safe or to its risky side."""
+        low, high = sorted((self.safe, self.risky))
+        value = min(max(self.value(loss), low), high)
+        unit, up = self.unit(value), risky == (self.risky > self.safe)
+        counted = math.ceil(value / unit - 1e-6) if up else math.floor(value / unit + 1e-6)
+        return min(max(round(counted * unit, 12), low), high)
+
+    def resolution(self, value: float) -> float:
+        """How near, on the scale, two candidates may come to be as good as one."""
+        apart = 1.0 if self.whole else max(self.unit(value), DIGITS / 2.0 * value)
+        return abs(self.loss(value + apart) - self.loss(value))
+
+    def closed(self, good: float, bad: float) -> bool:
+        """Whether nothing worth the effort lies between."""
+        least = min(good, bad)
+        return abs(good - bad) <= max(1.001 * self.unit(least), 0.0 if self.whole else DIGITS / 2.0 * least)
+
+
+# a report loses about epsilon0 / sqrt(n) where that is small, and exp(epsilon0 / 2) / sqrt(n) where
+# it is large
+EPSILON0 = _Scale(
+    "epsilon0",
+    *EPSILON0_RANGE,
+    loss=lambda epsilon0: math.log(2.0 * math.sinh(epsilon0 / 2.0)),
+    value=lambda loss: 2.0 * math.asinh(math.exp(min(loss, 99.0)) / 2.0),
+)
+SIGMA = _Scale(  # the chi-square divergence of two normal laws at distance 1
+    "sigma",
+    *SIGMA_RANGE[::-1],
+    loss=lambda sigma: 0.5 * (sigma**-2.0 + math.log(-math.expm1(-(sigma**-2.0)))),
+    value=lambda loss: max(math.log1p(math.exp(min(2.0 * loss, 700.0))), 1e-12) ** -0.5,
+)
+USERS = _Scale(
+    "n",
+    float(MOST_USERS),
+    1.0,
+    loss=lambda n: -0.5 * math.log(n),
+    value=lambda loss: math.exp(min(-2.0 * loss, 99.0)),
+    whole=True,
+)
+ROUNDS = _Scale(
+    "rounds",
+    1.0,
+    float(MOST_ROUNDS),
+    loss=lambda rounds: 0.5 * math.log(rounds),
+    value=lambda loss: math.exp(min(2.0 * loss, 99.0)),
+    whole=True,
+)
+
+
+@dataclass
+class _Search:
+    """The last candidate that meets the target, going from the safe end of a scale to the risky
+    one.
+
+    Every candidate is judged by the upper end of delta alone, to more digits than the answer has;
+    the last one again at full accuracy. What it misses the target by is read as a Gaussian
+    mechanism's, on the scale of the unknown: secant steps on that line need about four candidates
+    where halving needed twenty.
+    """
+
+    scale: _Scale
+    build: Callable[[float], Guarantee]
+    epsilon: float
+    delta: float
+    sizes: Callable[[float], tuple[int, ...]] | None = None
+    good: float | None = None
+    bad: float | None = None
+    found: Guarantee | None = None
+    judged: int = 0
+    misses: list[tuple[float, float]] = field(default_factory=list)  # place on the scale, and the excess there
+
+    def answer(self, start: float) -> Calibration:
+        """Search from ``start``; again from where the family chooses another size, if more is
+        allowed there.
+        """
+        self._search(self.scale.candidate(self.scale.loss(start), risky=False))
+        for value in self._switches():
+            best, self.bad = self.good, None
+            self._judge(value)
+            if self.good != best:
+                self.misses, self.judged = self.misses[-1:], 1  # another curve begins here
+                self._search(value)
+        assert self.good is not None
+        assert self.found is not None
+        if not self.found.delta_at_most(epsilon=self.epsilon) <= self.delta:
+            raise CertificateError(
+                f"calibration of {self.scale.name} failed its own check at {self.good}. This is a bug in shuffledp; "
+                f"please report the call."
+            )
+        return Calibration(
+            self.scale.name, int(self.good) if self.scale.whole else self.good, self.found, self.epsilon, self.delta
+        )
+
+    def _search(self, value: float) -> None:
+        """Come from ``value`` to a candidate that is good and whose neighbour is not."""
+        scale, widths = self.scale, list[float]()
+        while True:
+            if value != self.good:
+                self._judge(value)
+            if self.good == scale.risky or self._close_enough():
+                return
+            if self.bad == scale.safe:
+                raise InvalidInput(self._hopeless())
+            if self.good is None or self.bad is None:
+                value = self._beyond()
+                continue
+            if scale.closed(self.good, self.bad):
+                return
+            widths.append(abs(scale.loss(self.good) - scale.loss(self.bad)))
+            stalled = len(widths) > STALLED and widths[-1] > 0.5 * widths[-1 - STALLED]
+            value = self._between(halve=stalled)
+            if stalled:
+                widths.clear()
+
+    def _close_enough(self) -> bool:
+        """Whether the last candidate was good, and the next one is not: of a real unknown, the line
+        through the last two says so.
+        """
+        root = self._root() if len(self.misses) > 1 else None
+        if self.good is None or root is None or self.scale.whole or self.misses[-1][0] != self.scale.loss(self.good):
+            return False
+        (place, _), (before, _) = self.misses[-1], self.misses[-2]
+        return abs(place - before) < NEARBY and root[0] - place < self.scale.resolution(self.good)
+
+    def _switches(self) -> Iterator[float]:
+        """The next candidates at which the family chooses other sizes, such as that of a subset: it
+        may leak less there than just before.
+        """
+        if self.sizes is None or self.good is None:
+            return
+        low, far = self.good, min(AHEAD * self.good, self.scale.risky)
+        for _ in range(SWITCHES):
+            before, high = self.sizes(low), far
+            if self.scale is not EPSILON0 or self.sizes(high) == before:
+                return
+            while not self.scale.closed(low, high):
+                middle = self.scale.candidate(self.scale.loss(0.5 * (low + high)), risky=False)
+                low, high = (middle, high) if self.sizes(middle) == before else (low, middle)
+            low = high
+            yield high
+
+    def _judge(self, value: float) -> None:
+        self.judged += 1
+        guarantee = self.build(value)
+        delta = guarantee.delta_at_most(epsilon=self.epsilon * (1.0 - MARGIN), gap=SOLVE_GAP)
+        if delta <= self.delta:
+            self.good, self.found = value, guarantee
+        else:  # NaN, too
+            self.bad = value
+        if 0.0 < delta < 1.0:
+            self.misses.append(
+                (
+                    self.scale.loss(value),
+                    math.log(_deviation(self.epsilon, delta) / _deviation(self.epsilon, self.delta)),
+                )
+            )
+
+    def _root(self) -> tuple[float, float] | None:
+        """Where a line through the last two excesses, or one of slope 1 through the only one,
+        crosses zero; and how steep it is.
+        """
+        if not self.misses:
+            return None
+        (place, excess), before = self.misses[-1], self.misses[-2:-1]
+        slope = 1.0
+        if before and before[0][0] != place:
+            slope = max((excess - before[0][1]) / (place - before[0][0]), 0.2)
+        return place - excess / slope, slope
+
+    def _beyond(self) -> float:
+        """A candidate on the other side of the root, as long as only one side is known."""
+        risky = self.bad is None
+        known = self.good if self.bad is None else self.bad
+        assert known is not None
+        here, root = self.scale.loss(known), self._root()
+        far = 0.25 * 2.0**self.judged if root is None else self.scale.resolution(known) * 4.0**self.judged / 8.0
+        place = here if root is None else root[0]
+        place = max(place, here) + far if risky else min(place, here) - far
+        return self._apart(self.scale.candidate(place, risky=risky), known, risky=risky)
+
+    def _apart(self, value: float, known: float, *, risky: bool) -> float:
+        """``value``, or if that is ``known`` itself its neighbour."""
+        if value != known:
+            return value
+        up = risky == (self.scale.risky > self.scale.safe)
+        return round(known + (1.0 if up else -1.0) * self.scale.unit(known), 12)
+
+    def _between(self, *, halve: bool) -> float:
+        """A candidate between the two sides: near the root, on the side of which less is known."""
+        assert self.good is not None
+        assert self.bad is not None
+        scale, root = self.scale, self._root()
+        low, high = scale.loss(self.good), scale.loss(self.bad)
+        place, risky = 0.5 * (low + high), False
+        if root is not None and not halve and low < root[0] < high:
+            risky = root[0] - low < high - root[0]
+            risky = risky and scale.whole  # a real unknown is done once it is close on the good side
+            nudge = 0.3 * scale.resolution(self.good)
+            place = root[0] + nudge if risky else root[0] - nudge
+        value = scale.candidate(place, risky=risky)
+        if not min(self.good, self.bad) < value < max(self.good, self.bad):
+            value = scale.candidate(scale.loss(0.5 * (self.good + self.bad)), risky=risky)
+        return value
+
+    def _hopeless(self) -> str:
+        scale, target = self.scale, f"meets epsilon = {self.epsilon:g} at delta = {self.delta:g}"
+        if not scale.whole:
+            low, high = sorted((scale.safe, scale.risky))
+            return (
+                f"no {scale.name} between {low:g} and {high:g} {target}. Use more users, fewer rounds, or relax the "
+                f"target."
+            )
+        remedy = (
+            "Use more users or a smaller epsilon0." if scale is ROUNDS else "Use a smaller epsilon0 or fewer rounds."
+        )
+        return (
+            f"{scale.name} = {scale.safe:.0f} must already {target.replace('meets', 'meet')}, got a larger epsilon. "
+            f"{remedy}"
+        )
+
+
+def _loss(randomizer: Randomizer) -> float:
+    """A first guess at how much one report loses, on the scale of its parameter."""
+    if isinstance(randomizer, Gaussian):
+        return SIGMA.loss(max(randomizer.sigma, SIGMA.risky))
+    return EPSILON0.loss(min(max(randomizer.epsilon0, EPSILON0.safe), EPSILON0.risky))
+
+
+def _deviation(epsilon: float, delta: float) -> float:
+    """The mu of the Gaussian mechanism that is just (epsilon, delta)-DP: a first guess, and what
+    excesses are measured in.
+    """
+    low, high = -40.0, 10.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        mu = math.exp(middle)
+        value = ndtr(mu / 2.0 - epsilon / mu) - math.exp(min(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu), 0.0))
+        low, high = (middle, high) if value <= delta else (low, middle)
+    return math.exp(0.5 * (low + high))
+
+
+def _sizes(randomizer: Randomizer) -> tuple[int, ...]:
+    """The whole numbers that a family chose by epsilon0."""
+    described = [value for value in randomizer.describe().values() if isinstance(value, int)]
+    return (*described, randomizer.block_size if isinstance(randomizer, Hadamard) else 0)

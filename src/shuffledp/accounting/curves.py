@@ -1,0 +1,373 @@
+"""Answers and curves: the interval type, the envelope of several curves, and the epsilon at which a
+curve meets delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtr, ndtri
+
+from shuffledp.accounting.haystack import DEFAULT_GAP
+from shuffledp.accounting.reductions import Curve
+from shuffledp.randomizers.randomizer import End, Floats
+
+__all__ = ["SOLVE_GAP", "Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
+
+LARGEST = 700.0  # e to the power of more is no float
+SOLVE_GAP = 1e-7  # for the epsilon that meets a delta, and for profiles
+WALL_GAP = 1e-5  # for showing that no much better epsilon does
+WORTH = 9e-4  # relative to epsilon: a better one closer than this is not looked for
+PROBED = 16  # points at which curves compete for a long list of them
+LOOKS, LOOKED_AT = 4, 16  # how often, and at how many points, where the ends of a curve leave room
+CLOSE = 2e-7  # how near log delta comes to its target
+ROUGH_GAP = 1e-3  # for finding where to look
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An interval that contains the true value, and why.
+
+    >>> bound = Bound(0.1, 0.25, method="an example")
+    >>> 0.2 in bound, bound.width
+    (True, 0.15)
+    """
+
+    lower: float
+    upper: float
+    method: str = ""
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> float:
+        """upper - lower."""
+        return self.upper - self.lower
+
+    def __contains__(self, value: float) -> bool:
+        """Whether ``value`` is possible."""
+        return self.lower <= value <= self.upper
+
+    def __iter__(self) -> Iterator[float]:
+        """Unpack as ``lower, upper``."""
+        return iter((self.lower, self.upper))
+
+
+class Band(NamedTuple):
+    """A certified curve: at every point of ``at`` the true value lies between ``lower`` and
+    ``upper``.
+    """
+
+    at: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One end of the largest of several curves, 0 from ``ceiling`` on."""
+
+    curves: Sequence[Curve]
+    end: End
+    ceiling: float = math.inf
+
+    def __call__(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        """The end at every epsilon >= 0."""
+        return self.ends(epsilons, gap)[self.end == "upper"]
+
+    def ends(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Both numerical ends of the largest curve; where many curves compete, only those that can
+        win are computed closely.
+        """
+        epsilons = np.asarray(epsilons, dtype=np.float64)
+        values = np.zeros((2, epsilons.size))
+        live = np.flatnonzero(epsilons < self.ceiling)
+        if live.size:
+            curves = self._contenders(epsilons[live], gap)
+            values[:, live] = np.max([curve.bounds(epsilons[live], gap) for curve in curves], axis=0)
+        return values[0], values[1]
+
+    def _contenders(self, epsilons: Floats, gap: float) -> Sequence[Curve]:
+        if len(self.curves) == 1 or gap >= ROUGH_GAP:
+            return self.curves
+        if (
+            self.end == "lower" and epsilons.size > PROBED
+        ):  # any curve is a lower end: a few points tell which ones to take
+            epsilons = epsilons[np.linspace(0, epsilons.size - 1, PROBED).astype(np.intp)]
+        rough = [curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves]
+        best = np.max([lower for lower, _ in rough], axis=0)
+        return [curve for curve, (_, upper) in zip(self.curves, rough, strict=True) if np.any(upper >= best)]
+
+    def best(self, epsilon: float) -> Curve:
+        """The curve that is largest at epsilon, to rough accuracy."""
+        values = [curve.bounds(np.array([epsilon]), ROUGH_GAP)[self.end == "upper"][0] for curve in self.curves]
+        return self.curves[int(np.argmax(values))]
+
+
+def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: float, *, end: End) -> float:
+    """``crossing`` for a curve of which ``delta_at(epsilon, gap)`` is the one end that counts, and
+    which is known to fall as its values do.
+    """
+
+    def band(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+        values = np.array([delta_at(float(epsilon), gap) for epsilon in epsilons])
+        unknown = np.zeros_like(values) if end == "upper" else np.ones_like(values)
+        other = values if gap <= SOLVE_GAP else unknown
+        return (values, other) if end == "lower" else (other, values)
+
+    return crossing(band, delta, ceiling, end=end)
+
+
+def crossing(
+    band: Callable[[Floats, float], tuple[Floats, Floats]], delta: float, ceiling: float, *, end: End
+) -> float:
+    """Where a falling curve comes down to ``delta``, on the safe side, and nearly as close as its
+    ends allow.
+
+    ``band(epsilons, gap)`` are a lower and an upper end of the curve, which need not fall
+    themselves. For end="upper" the result e is a point at which the upper end is at most delta; for
+    end="lower" the lower end exceeds delta there, so that the true epsilon is at least e (or e =
+    0). Values at rough accuracy only say where to look. The curve itself falls: where its lower end
+    exceeds delta nothing smaller will do, and where its upper end is below delta nothing larger.
+    Whatever these two do not rule out is searched.
+    """
+    search = _Search(band, delta, ceiling, end)
+    gap, start = ROUGH_GAP, search.value(0.0, ROUGH_GAP)
+    if start <= 2.0 * delta:
+        gap, start = ROUGH_GAP if start > 1.1 * delta else SOLVE_GAP, search.value(0.0, SOLVE_GAP)
+    if start <= delta or search.closed:
+        return 0.0
+    low, high = _bracket(lambda e: search.excess(e, gap), _gaussian_guess(start, delta), ceiling)
+    if math.isfinite(high):
+        root, slope = _false_position(lambda e: search.excess(e, gap), low, high)
+        search.polish(root, slope, *sorted((search.best, search.wall)))
+    search.widen()
+    return search.best
+
+
+class _Search:
+    """What is known so far: the best point on the safe side, and the wall on its other side beyond
+    which there is none.
+    """
+
+    def __init__(
+        self, band: Callable[[Floats, float], tuple[Floats, Floats]], delta: float, ceiling: float, end: End
+    ) -> None:
+        self.band, self.delta, self.target, self.end = band, delta, math.log(delta), end
+        self.sign = 1.0 if end == "upper" else -1.0
+        self.ceiling = ceiling
+        self.best, self.wall = (ceiling, 0.0) if end == "upper" else (0.0, min(ceiling, LARGEST))
+
+    @property
+    def closed(self) -> bool:
+        """Whether no point that is better by more than ``WORTH`` is left."""
+        return self.sign * (self.best - self.wall) <= WORTH * min(self.best, self.wall)
+
+    def values(self, epsilons: Floats, gap: float) -> Floats:
+        """The end that counts, and note what follows from it."""
+        ends = self.band(epsilons, gap)
+        counts, other = ends if self.end == "lower" else ends[::-1]
+        safe = (
+            counts <= self.delta if self.end == "upper" else counts > self.delta
+        )  # at delta itself a curve may be flat, and met before
+        hopeless = self.sign * (other - self.delta) > 0.0
+        if self.end == "upper":
+            self.best, self.wall = (
+                min([self.best, *epsilons[safe].tolist()]),
+                max([self.wall, *epsilons[hopeless].tolist()]),
+            )
+        else:
+            self.best, self.wall = (
+                max([self.best, *epsilons[safe].tolist()]),
+                min([self.wall, *epsilons[hopeless].tolist()]),
+            )
+        return np.where(np.isnan(counts), self.sign * math.inf, counts)  # never good
+
+    def value(self, epsilon: float, gap: float) -> float:
+        return float(self.values(np.array([epsilon]), gap)[0])
+
+    def excess(self, epsilon: float, gap: float) -> float:
+        """log of the end that counts over delta."""
+        value = self.value(epsilon, gap)
+        return math.log(value) - self.target if value > 0.0 else -math.inf
+
+    def polish(self, epsilon: float, slope: float, low: float, high: float) -> None:
+        """From near a root to the closest point on its safe side: secant steps inside a bracket,
+        halving where they leave it.
+
+        The steps are taken in t = -ceiling log(1 - epsilon / ceiling), in which log delta has a
+        finite slope where delta vanishes, too.
+        """
+        t, low, high = (self._stretched(e) for e in (epsilon, low, high))
+        slope *= math.exp(-t / self.ceiling)
+        before: tuple[float, float] | None = None
+        for attempt in range(60):
+            value = self.excess(self._shrunk(t), SOLVE_GAP)
+            if -CLOSE * 2.0 ** min(max(attempt - 4, 0), 5) <= self.sign * value <= 0.0:  # as far aside as the steps aim
+                break
+            low, high = (t, high) if value > 0.0 else (low, t)
+            if math.isfinite(high) and self._shrunk(high) - self._shrunk(low) <= 1e-12 * self._shrunk(high):
+                break
+            if before is not None and math.isfinite(value) and math.isfinite(before[1]) and t != before[0]:
+                slope = min((value - before[1]) / (t - before[0]), -1e-6 / max(t, 1e-300))
+            before = (t, value)
+            aside = self.sign * 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope)
+            step = t - value / slope + aside if math.isfinite(value) else math.nan
+            wide = high if math.isfinite(high) else min(2.0 * max(t, low, min(self.ceiling, 1.0)), LARGEST)
+            t = step if low < step < wide and attempt % 8 < 6 else 0.5 * (low + wide)
+
+    def _stretched(self, epsilon: float) -> float:
+        if math.isinf(self.ceiling):
+            return epsilon
+        return -self.ceiling * math.log1p(-epsilon / self.ceiling) if epsilon < self.ceiling else math.inf
+
+    def _shrunk(self, t: float) -> float:
+        return t if math.isinf(self.ceiling) else -self.ceiling * math.expm1(-t / self.ceiling)
+
+    def widen(self) -> None:
+        """Close in on the best point from the other side; if that is not possible, look everywhere
+        between the two, until nothing better is found.
+        """
+        for gap in (WALL_GAP, SOLVE_GAP):
+            if not self.closed and 0.0 < self.best < LARGEST:
+                self.value(self.best * (1.0 - self.sign * 0.8 * WORTH), gap)
+        for _ in range(LOOKS):
+            if self.closed:
+                return
+            before = self.best
+            low, high = sorted((self.best, min(self.wall, LARGEST)))
+            points = np.linspace(low, min(high, LARGEST), LOOKED_AT + 1)[1:]
+            values = self.values(points, SOLVE_GAP)
+            if self.best == before or self.closed:
+                return
+            found = int(np.flatnonzero(points == self.best)[0])
+            beside = found - int(self.sign)
+            (left, f_left), (right, f_right) = sorted(
+                (float(points[i]), float(values[i])) if 0 <= i < points.size else (low, math.inf)
+                for i in (found, beside)
+            )
+            known = 0.0 < f_right < f_left < math.inf
+            slope = math.log(f_right / f_left) / (right - left) if known else -1.0 / right
+            self.polish(
+                left + math.log(self.delta / f_left) / slope if known else 0.5 * (left + right), slope, left, right
+            )
+
+
+def _gaussian_guess(total_variation: float, delta: float) -> float:
+    """The epsilon of the Gaussian mechanism with this total variation at ``delta``: where to look
+    first.
+    """
+    near = math.sqrt(2.0 * math.pi) * total_variation
+    mu = near if total_variation < 1e-8 else 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
+    low, high = 0.0, 60.0 * mu + mu * mu
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        value = float(ndtr(mu / 2.0 - middle / mu) - np.exp(middle + log_ndtr(-mu / 2.0 - middle / mu)))
+        low, high = (middle, high) if value > delta else (low, middle)
+    return high
+
+
+def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> tuple[float, float]:
+    """Points with excess > 0 and excess <= 0 around a guess."""
+    low, high = 0.0, min(max(1.1 * guess, 1e-300), ceiling, LARGEST)
+    while high < ceiling and excess(high) > 0.0:
+        low, high = high, min(1.5 * high, ceiling)
+        if high > LARGEST:
+            return low, math.inf
+    below = 0.85
+    while low == 0.0 and high > 1e-280:
+        middle, below = below * high, below**2
+        low, high = (middle, high) if excess(middle) > 0.0 else (0.0, middle)
+    return low, high
+
+
+def _false_position(excess: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Near the root between low and high, and the slope there (false position with the Illinois
+    weights).
+    """
+    f_low, f_high = excess(low), excess(high)
+    w_low, w_high = f_low, f_high
+    middle = high
+    for _ in range(60 if high > low else 0):
+        middle = (
+            low - w_low * (high - low) / (w_high - w_low)
+            if math.isfinite(w_high) and w_high != w_low
+            else 0.5 * (low + high)
+        )
+        middle = min(max(middle, low + 0.02 * (high - low)), high - 0.02 * (high - low))
+        value = excess(middle)
+        if value > 0.0:
+            low, f_low, w_low, w_high = middle, value, value, w_high / 2.0
+        else:
+            high, f_high, w_low, w_high = middle, value, w_low / 2.0, value
+        if abs(value) < 0.2 or high - low < 1e-3 * high:
+            break
+    slope = (f_high - f_low) / (high - low) if math.isfinite(f_high) and high > low else -1.0 / high
+    return middle, min(slope, -1e-3 / high)
+
+
+def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Values v <= lower such that the polygon through (x, v) stays below every convex curve inside
+    the band.
+
+    On an interval a convex curve lies above the extensions of the chords of the two neighbouring
+    intervals; the polygon is lowered by the most that these leave open. The first and the last
+    point are treated as if the curve went on with slope -1 and 0, which bound the slope of every
+    hockey-stick curve.
+    """
+    distinct = np.flatnonzero(np.diff(x, prepend=-np.inf) > 0.0)
+    if distinct.size < x.size:  # points so close that they are one
+        return minorant(x[distinct], lower[distinct], upper[distinct])[
+            np.searchsorted(distinct, np.arange(x.size), side="right") - 1
+        ]
+    width = np.diff(x)
+    growth = width[1:] / width[:-1]
+    # Rises over each interval, not slopes: over e^epsilon a slope may be too small for a float
+    # where a rise is not.
+    rise = np.diff(lower)
+    steepest = np.concatenate(
+        [-width[:1], (lower[1:-1] - upper[:-2]) * growth]
+    )  # of the chord before, extended; at least
+    flattest = np.concatenate([(upper[2:] - lower[1:-1]) / growth, [0.0]])  # of the chord after, extended; at most
+    left = np.maximum(rise - steepest, 0.0)
+    right = np.maximum(np.minimum(flattest, 0.0) - rise, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        depth = np.where(left + right > 0.0, left * (right / (left + right)), 0.0)
+    lowered = lower - np.maximum(np.concatenate([depth, [0.0]]), np.concatenate([[0.0], depth]))
+    # Where a vertex would be negative, the polygon must already be 0 one vertex before: raising one
+    # end of a chord is not safe.
+    negative = np.flatnonzero(lowered < 0.0)
+    if negative.size:
+        lowered[max(negative[0] - 1, 0) :] = 0.0
+    return np.asarray(lowered)
+
+
+def convex(epsilons: Floats, values: Floats) -> Floats:
+    """The lower convex hull, in x = e^epsilon, of values at ascending epsilons; also made
+    non-increasing.
+
+    A convex curve below upper values at the points is below their hull, and a hull is below its
+    values: it keeps both ends valid.
+    """
+    x = np.expm1(epsilons - epsilons[0])
+    values = np.minimum.accumulate(values)
+    corner = lower_hull(x, values)
+    return np.asarray(np.maximum(np.interp(x, x[corner], values[corner]), 0.0))
+
+
+def lower_hull(x: Floats, y: Floats) -> NDArray[np.intp]:
+    """Indices of the lower convex hull, x strictly ascending (Andrew's monotone chain)."""
+    hull, slopes = [0], [-np.inf]
+    for i in range(1, x.size):
+        slope = (y[i] - y[hull[-1]]) / (x[i] - x[hull[-1]])
+        while slope <= slopes[-1]:
+            hull.pop()
+            slopes.pop()
+            slope = (y[i] - y[hull[-1]]) / (x[i] - x[hull[-1]])
+        hull.append(i)
+        slopes.append(slope)
+    return np.array(hull)

@@ -1,0 +1,43 @@
+"""A guarantee in words: the theorem in use, what it assumes, and the other bounds beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shuffledp.accounting.curves import Bound
+
+__all__ = ["Explanation", "Row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One bound on epsilon: which end it bounds, where it comes from."""
+
+    side: str
+    epsilon: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The certified epsilon at ``delta`` and how it came about; ``print`` it."""
+
+    title: str
+    delta: float
+    bound: Bound
+    rows: tuple[Row, ...]
+
+    def __str__(self) -> str:
+        """A report of some twenty lines."""
+        lines = [
+            self.title,
+            f"  epsilon lies in [{self.bound.lower:.6g}, {self.bound.upper:.6g}] at delta = {self.delta:g}",
+            f"  by the {self.bound.method}",
+            "",
+            "Every bound that was computed",
+            *(f"  {row.side:<6} {row.epsilon:<12.6g} {row.source}" for row in self.rows),
+            "",
+            "It holds if",
+            *(f"  - {assumption}" for assumption in self.bound.assumptions),
+        ]
+        return "\n".join(lines)

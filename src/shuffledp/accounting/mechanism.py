@@ -1,0 +1,435 @@
+"""shuffle(...), compose, Accountant: from a description to certified answers. The only room that
+sees all the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shuffledp.accounting import renyi
+from shuffledp.accounting.curves import Bound, Envelope, crossing
+from shuffledp.accounting.explanation import Explanation, Row
+from shuffledp.accounting.guarantee import CURVE_GAP, Guarantee, check_delta, check_order, check_rounds, check_users
+from shuffledp.accounting.haystack import DEFAULT_GAP, BinaryScan, Haystack
+from shuffledp.accounting.pld import (
+    Composition,
+    CurveBand,
+    LossDistribution,
+    Spread,
+    common_spacing,
+    knot_indices,
+    optimistic,
+    own_multiple,
+    pessimistic,
+)
+from shuffledp.accounting.reductions import ADVERSARIES, Adversary, Curve, Reduction, reduce
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import AnyLDP, Gaussian
+from shuffledp.randomizers.randomizer import End, Floats, Randomizer
+
+__all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
+
+PER_DEVIATION = 40  # grid points per typical loss
+TAIL = 1e-60  # losses rarer than this are counted as infinite
+LONGEST = 400.0  # the largest finite loss
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled(Guarantee):
+    """One round: ``honest`` of ``n`` users send one report each through a shuffler. Build it with
+    ``shuffle``.
+    """
+
+    randomizer: Randomizer
+    n: int
+    adversary: Adversary
+    honest: int
+
+    @cached_property
+    def reduction(self) -> Reduction:
+        """The theorem in use, as curves."""
+        return reduce(self.randomizer, self.honest, self.adversary)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorem behind the upper end."""
+        return self.reduction.method
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What must hold for the answers to hold."""
+        some = (
+            ()
+            if self.honest == self.n
+            else (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
+        )
+        return self.reduction.assumptions + some
+
+    @property
+    def ceiling(self) -> float:
+        return self.reduction.ceiling
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        return self._both(end, epsilons, gap)[end == "upper"]
+
+    def _both(self, end: End, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+        curves = self.reduction.uppers if end == "upper" else self.reduction.lowers
+        return Envelope(curves, end, self.ceiling).ends(epsilons, gap)
+
+    def compose(self, rounds: int) -> Guarantee:
+        rounds = check_rounds(rounds)
+        return self if rounds == 1 or self.ceiling == 0.0 else Rounds(((self, rounds),))
+
+    def rdp(self, *, order: float) -> Bound:
+        order = check_order(order)
+        if self.ceiling == 0.0:  # equal laws
+            return self._bound(0.0, 0.0)
+        # High orders look at rare, large losses, where another dataset may be worse than the one
+        # that leaks most typically.
+        typical, top = self.typical_loss, self.ceiling
+        pairs = [
+            self.sharpest(epsilon)
+            for epsilon in ((typical, math.sqrt(typical * top), 0.8 * top) if math.isfinite(top) else (typical,))
+        ]
+        bands = [(self._band(pair), self._band(pair.swapped())) for pair in dict.fromkeys(pairs)]
+        lower = max(renyi.divergence_at_least(*ends, top, order) for band in bands for ends in (band, band[::-1]))
+        return self._bound(lower, self._rdp_at_most(order))
+
+    def _rdp_at_most(self, order: float) -> float:
+        if math.isfinite(self.ceiling):
+            return renyi.divergence_at_most(lambda e: self._end("upper", e, CURVE_GAP), self.ceiling, order)
+        if isinstance(self.randomizer, Gaussian) and self.adversary != "strong":
+            local = self.randomizer.local_delta  # shuffling is post-processing, so this bounds the far tail
+            curve = renyi.divergence_at_most(
+                lambda e: np.minimum(self._end("upper", e, CURVE_GAP), [local(epsilon=float(x)) for x in e]),
+                math.inf,
+                order,
+            )
+            return min(curve, order / (2.0 * self.randomizer.sigma**2))  # the divergence of one report
+        return math.inf
+
+    def explain(self, *, delta: float) -> Explanation:
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        rows = [Row("upper", bound.upper, self.method)]
+        rows += [Row("upper", self._solve(curves, delta, "upper"), source) for source, curves in self._alternatives()]
+        rows += [Row("lower", self._solve([curve], delta, "lower"), curve.name) for curve in self.reduction.lowers]
+        rows.sort(key=lambda row: -row.epsilon)
+        some = "" if self.honest == self.n else f", {self.honest} of them honest"
+        words = ", ".join(f"{name} = {value}" for name, value in self.randomizer.describe().items())
+        return Explanation(f"{words}; {self.n} users{some}; adversary: {self.adversary}", delta, bound, tuple(rows))
+
+    def _alternatives(self) -> list[tuple[str, list[Curve]]]:
+        """Other valid upper bounds on the same mechanism, for comparison."""
+        if (
+            self.ceiling == 0.0
+            or self.adversary == "strong"
+            or (isinstance(self.randomizer, AnyLDP) and self.randomizer.delta0 > 0.0)
+        ):
+            return []
+        others: list[tuple[str, list[Curve]]] = [
+            ("one report without a shuffler", [Haystack.of(a, 1) for a in self.randomizer.blankets("upper")])
+        ]
+        if self.adversary == "shuffled" and math.isfinite(self.ceiling):
+            general = AnyLDP(epsilon0=self.randomizer.epsilon0)
+            others.append(
+                ("clones (Feldman et al. 2020, Thm 3.2), any randomizer", [Haystack.of(general.clones(), self.honest)])
+            )
+            if not isinstance(self.randomizer, AnyLDP):
+                others.append(
+                    ("any-randomizer theorem", [Haystack.of(a, self.honest) for a in general.blankets("upper")])
+                )
+                others.append(
+                    ("privacy blanket", [Haystack.of(a, self.honest) for a in self.randomizer.blankets("upper")])
+                )
+        return [(source, curves) for source, curves in others if source not in self.method]
+
+    def _solve(self, curves: Sequence[Curve], delta: float, end: End) -> float:
+        return crossing(Envelope(curves, end, self.ceiling).ends, delta, self.ceiling, end=end)
+
+    @cached_property
+    def typical_loss(self) -> float:
+        """About the standard deviation of the privacy loss: that of the Gaussian mechanism with
+        this total variation.
+        """
+        return float(math.sqrt(2.0 * math.pi) * self._end("upper", np.zeros(1), CURVE_GAP)[0])
+
+    def sharpest(self, epsilon: float) -> Curve:
+        """The single dataset and order that leaks most at epsilon, among those tried."""
+        best = Envelope(self.reduction.lowers, "lower", self.ceiling).best(min(epsilon, 0.9 * self.ceiling))
+        return best.worst(epsilon) if isinstance(best, BinaryScan) else best
+
+    def spacing(self) -> float:
+        """A loss grid fine enough for this round."""
+        return min(self.typical_loss / PER_DEVIATION, self.ceiling / 400.0)
+
+    def knots(self, spacing: float) -> Floats:
+        """Where the curve is evaluated to make a PLD: densely where most losses are, then
+        sparser.
+        """
+        reach, far = min(8.0 * self.typical_loss, self.ceiling), min(self.ceiling, LONGEST)
+        probes = np.append(reach * 1.1 ** np.arange(math.log(max(far / reach, 1.0)) / math.log(1.1)), far)
+        values = self._end("upper", probes, CURVE_GAP)
+        last = np.flatnonzero((values <= TAIL) | (probes == far))[0] + 1
+        return knot_indices(spacing, reach, probes[:last], values[:last])
+
+    def spread(self, rounds: int) -> Spread:
+        """What a common grid has to know of so many rounds."""
+        return Spread(self.typical_loss, self.spacing(), rounds)
+
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        if spacing not in self._worse:  # kept for the next question
+            self._worse[spacing] = pessimistic(lambda e: self._end("upper", e, CURVE_GAP), self.knots(spacing), spacing)
+        return self._worse[spacing]
+
+    @cached_property
+    def _worse(self) -> dict[float, LossDistribution]:
+        return {}
+
+    def optimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
+        """PLDs that an explicit pair dominates in either order: one or two."""
+        if spacing not in self._better:
+            self._better[spacing] = self._new_better(spacing)
+        return self._better[spacing]
+
+    @cached_property
+    def _better(self) -> dict[float, tuple[LossDistribution, ...]]:
+        return {}
+
+    def _new_better(self, spacing: float) -> tuple[LossDistribution, ...]:
+        knots, (forward, backward) = self.knots(spacing), self._pair()
+        there, back = forward(spacing * knots), backward(spacing * knots)
+        symmetric = all(np.array_equal(a, b) for a, b in zip(there, back, strict=True))
+        return tuple(
+            optimistic(*ends, knots, spacing) for ends in ((there, back), (back, there))[: 1 if symmetric else 2]
+        )
+
+    def _pair(self) -> tuple[CurveBand, CurveBand]:
+        """The band of an explicit pair that leaks much of what this mechanism leaks, and of the
+        pair in the other order.
+        """
+        pair = self.sharpest(self.typical_loss)
+        return self._band(pair), self._band(pair.swapped())
+
+    def _band(self, curve: Curve) -> CurveBand:
+        return lambda e: tuple(np.where(e < self.ceiling, side, 0.0) for side in curve.bounds(e, CURVE_GAP))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds(Guarantee):
+    """Several rounds over the same users: each part is one round's mechanism and how often it is
+    run.
+    """
+
+    parts: tuple[tuple[Shuffled, int], ...]
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds in all."""
+        return sum(rounds for _, rounds in self.parts)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorems behind the upper end."""
+        return (
+            f"{' and '.join(dict.fromkeys(part.method for part, _ in self.parts))}; {self.rounds} rounds composed "
+            f"as privacy loss distributions"
+        )
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Those of every round, and what joins them."""
+        joint = (
+            "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may "
+            "depend on what was released"
+        )
+        return (*dict.fromkeys(a for part, _ in self.parts for a in part.assumptions), joint)
+
+    @property
+    def ceiling(self) -> float:
+        return sum(part.ceiling * rounds for part, rounds in self.parts)
+
+    @cached_property
+    def spacing(self) -> float:
+        """The grid that all mechanisms share."""
+        return common_spacing([part.spread(rounds) for part, rounds in self.parts])
+
+    def dominating(self, spacing: float) -> Composition:
+        """A composition that dominates this one: every mechanism as fine as it needs, on the grid
+        of multiples of ``spacing``.
+        """
+        times = [own_multiple(part.spacing(), spacing) for part, _ in self.parts]
+        laws = [
+            part.pessimistic_loss(spacing=each * spacing).on_finer(each)
+            for (part, _), each in zip(self.parts, times, strict=True)
+        ]
+        return Composition([(law, rounds) for law, (_, rounds) in zip(laws, self.parts, strict=True)])
+
+    @cached_property
+    def _worse(self) -> Composition:
+        return self.dominating(self.spacing)
+
+    @cached_property
+    def _better(self) -> list[Composition]:
+        """Compositions that this one dominates.
+
+        Different mechanisms may look at one value of a user or at several; a lower end that holds
+        either way composes the rounds of one mechanism at a time, on one dataset and on a grid of
+        its own, and leaves the others out.
+        """
+        spacings = [common_spacing([part.spread(rounds)]) for part, rounds in self.parts]
+        laws = [
+            (part.optimistic_losses(spacing=spacing), rounds)
+            for (part, rounds), spacing in zip(self.parts, spacings, strict=True)
+        ]
+        return [Composition([(law, rounds)]) for both, rounds in laws for law in both]
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        del gap
+        if end == "upper":
+            values = self._worse.deltas(epsilons, "upper")
+        else:
+            values = np.max([part.deltas(epsilons, "lower") for part in self._better], axis=0)
+        return np.where(epsilons < self.ceiling, values, 0.0)
+
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        composed = [self._worse] if end == "upper" else self._better
+        return min(max(part.epsilon(delta, end) for part in composed), self.ceiling)
+
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        return Composition([(part.pessimistic_loss(spacing=spacing), rounds) for part, rounds in self.parts]).law()
+
+    def compose(self, rounds: int) -> Guarantee:
+        rounds = check_rounds(rounds)
+        return Rounds(tuple((part, check_rounds(times * rounds)) for part, times in self.parts))
+
+    def rdp(self, *, order: float) -> Bound:
+        singles = [(part.rdp(order=order), rounds) for part, rounds in self.parts]
+        return self._bound(
+            max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles)
+        )
+
+    def explain(self, *, delta: float) -> Explanation:
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        basic = sum(rounds * part.epsilon(delta=delta / self.rounds).upper for part, rounds in self.parts)
+        rows = [
+            Row("upper", basic, "basic composition of the rounds"),
+            Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
+        ]
+        rows += [Row("upper", bound.upper, self.method), Row("lower", bound.lower, "explicit pairs, composed")]
+        rows += [
+            Row("alone", part.epsilon(delta=delta).upper, f"one round of mechanism {i}, by itself")
+            for i, (part, _) in enumerate(self.parts, 1)
+        ]
+        words = " + ".join(
+            f"{rounds} x ({', '.join(f'{k} = {v}' for k, v in part.randomizer.describe().items())}; n = {part.n})"
+            for part, rounds in self.parts
+        )
+        return Explanation(words, delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+
+    def _by_renyi(self, delta: float) -> float:
+        """The best epsilon from Renyi divergences at a few orders."""
+        return renyi.best_epsilon(
+            lambda order: sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts), delta
+        )
+
+
+def shuffle(
+    randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled", honest: int | None = None
+) -> Shuffled:
+    """One round in which n users each send one report through a shuffler.
+
+    ``adversary`` is what the analyst sees: "shuffled", the multiset of reports and nothing else;
+    "weak" and "strong" see more (Koskela et al. 2021). ``honest`` is how many of the n users follow
+    the protocol; the others' reports hide nobody. By default, all.
+
+    >>> from shuffledp import KRR
+    >>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
+    >>> bound = survey.epsilon(delta=1e-6)
+    >>> round(bound.lower, 4), round(bound.upper, 4)
+    (0.3616, 0.3616)
+    """
+    if not isinstance(randomizer, Randomizer):
+        raise InvalidInput(
+            f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {randomizer!r}. See "
+            f"shuffledp.__all__ for the list."
+        )
+    n, honest = check_users(n, honest)
+    if adversary not in ADVERSARIES:
+        raise InvalidInput(
+            f'adversary must be one of {", ".join(ADVERSARIES)}, got {adversary!r}. Use "shuffled" unless you compare '
+            f"with other work."
+        )
+    return Shuffled(randomizer, n, adversary, honest)
+
+
+def _leaking(parts: tuple[tuple[Shuffled, int], ...]) -> tuple[tuple[Shuffled, int], ...]:
+    """Without the mechanisms whose reports say nothing."""
+    return tuple((part, rounds) for part, rounds in parts if part.ceiling > 0.0)
+
+
+def _merged(parts: tuple[tuple[Shuffled, int], ...]) -> tuple[tuple[Shuffled, int], ...]:
+    """Equal mechanisms counted together."""
+    totals: dict[tuple[Randomizer, int, str, int], tuple[Shuffled, int]] = {}
+    for part, rounds in parts:
+        key = (part.randomizer, part.n, part.adversary, part.honest)
+        first, before = totals.get(key, (part, 0))
+        totals[key] = (first, check_rounds(before + rounds))
+    return tuple(totals.values())
+
+
+class Accountant:
+    """Adds up different mechanisms over the same users.
+
+    >>> from shuffledp import KRR, RR
+    >>> survey, vote = (
+    ...     shuffle(KRR(k=16, epsilon0=4.0), n=10_000),
+    ...     shuffle(RR(epsilon0=1.0), n=10_000),
+    ... )
+    >>> total = Accountant().add(survey, rounds=30).add(vote)
+    >>> 2.0 < total.epsilon(delta=1e-6).upper < 2.4
+    True
+    """
+
+    def __init__(self, parts: tuple[tuple[Shuffled, int], ...] = ()) -> None:
+        self._parts = parts
+
+    def add(self, mechanism: Guarantee, *, rounds: int = 1) -> Accountant:
+        """A new accountant with ``rounds`` more rounds of ``mechanism``; this one stays as it
+        is.
+        """
+        rounds = check_rounds(rounds)
+        if isinstance(mechanism, Shuffled):
+            return Accountant(_merged((*self._parts, (mechanism, rounds))))
+        if isinstance(mechanism, Rounds):
+            return Accountant(
+                _merged((*self._parts, *((part, check_rounds(times * rounds)) for part, times in mechanism.parts)))
+            )
+        raise InvalidInput(
+            f"mechanism must come from shuffle(...) or compose(...), got {mechanism!r}. Wrap the randomizer: "
+            f"shuffle(randomizer, n=...)."
+        )
+
+    @property
+    def total(self) -> Guarantee:
+        """The guarantee of everything added so far."""
+        if not self._parts:
+            raise InvalidInput("the accountant must hold at least one mechanism, got none. Call add(...) first.")
+        (first, rounds), *more = (
+            self._parts if all(part.ceiling == 0.0 for part, _ in self._parts) else _leaking(self._parts)
+        )
+        return first if first.ceiling == 0.0 or (rounds == 1 and not more) else Rounds(_leaking(self._parts))
+
+    def delta(self, *, epsilon: float) -> Bound:
+        """See ``Guarantee.delta``."""
+        return self.total.delta(epsilon=epsilon)
+
+    def epsilon(self, *, delta: float) -> Bound:
+        """See ``Guarantee.epsilon``."""
+        return self.total.epsilon(delta=delta)

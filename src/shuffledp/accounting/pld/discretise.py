@@ -1,0 +1,144 @@
+"""A delta(eps) curve -> a privacy loss distribution (PLD) on a grid that is provably worse, or
+provably better.
+
+For a pair (P, Q) the curve delta(x) = sum (P - x Q)_+ is convex in x = e^eps, and its kinks are the
+PLD: a kink of slope change q at x is mass q under Q and x q under P. So a polygon above the curve
+with corners on the grid is a pessimistic PLD, one below it an optimistic PLD. Losses below 0 are
+the losses above 0 of the pair in the other order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting.curves import lower_hull, minorant
+from shuffledp.randomizers.randomizer import Floats
+
+__all__ = ["LossDistribution", "knot_indices", "optimistic", "pessimistic"]
+
+CurveEnd = Callable[[Floats], Floats]
+CurveBand = Callable[[Floats], tuple[Floats, Floats]]
+SMALLEST = 1e-280
+ROUNDING = 1e-12  # relative to the curve: masses are differences of slopes, and have the rounding errors of these,
+ROUNDING_PER_KNOT = 1e-15  # which add up along the knots
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossDistribution:
+    """Under P, the loss log(P/Q) is ``spacing * index`` with probability ``mass`` and infinite with
+    probability ``infinite``.
+    """
+
+    spacing: float
+    index: Floats  # integers, ascending
+    mass: Floats
+    infinite: float
+
+    @property
+    def losses(self) -> Floats:
+        """The finite losses."""
+        return self.spacing * self.index
+
+    def on_finer(self, times: int) -> LossDistribution:
+        """The same losses on a grid ``times`` finer, a power of two: every loss stays what it was
+        to the last bit.
+        """
+        return LossDistribution(self.spacing / times, self.index * times, self.mass, self.infinite)
+
+
+def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribution:
+    """A PLD that dominates every pair whose two curves are both at most ``curve`` at the knots.
+
+    This is "connect the dots" (Doroshenko et al. 2022). ``knots`` are grid indices from 0 up.
+    Chords of a convex function lie above it, and so does the lower convex hull of upper values at
+    the knots; beyond the last knot the curve goes on as a constant: infinite loss.
+    """
+    growth = np.expm1(spacing * knots)  # x - 1: of tiny losses, x itself would be 1
+    doubt = ROUNDING + ROUNDING_PER_KNOT * knots.size
+    values = np.minimum.accumulate(
+        np.minimum(curve(spacing * knots) * (1.0 + doubt), 1.0)
+    )  # the truth falls, whatever upper values do far out
+    # Both orders have this curve, so the hull also spans from 1/x to x, across x = 1.
+    values[0] = min(values[0], float(np.min((2.0 * values[1:] + growth[1:]) / (growth[1:] + 2.0))) * (1.0 + doubt))
+    corner = lower_hull(growth, values)
+    index, q = _kinks(knots[corner], growth[corner], values[corner])
+    return _two_sided(spacing, index, q, index, q, infinite=float(values[-1]), worse=True)
+
+
+def optimistic(
+    band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knots: Floats, spacing: float
+) -> LossDistribution:
+    """A PLD that a pair dominates, whose curves in the two orders lie inside these bands, (lower,
+    upper) at the knots.
+
+    What a polygon might cut off a convex curve is subtracted first, and so is the value at the last
+    knot: less loss, not more.
+    """
+    growth = np.expm1(spacing * knots)
+    doubt = ROUNDING + ROUNDING_PER_KNOT * knots.size
+    low = [
+        minorant(growth, lower * (1.0 - doubt), upper * (1.0 + doubt)) * (1.0 - doubt)
+        for lower, upper in (band, swapped)
+    ]
+    floor = max(values[-1] for values in low)
+    low = [np.maximum(values - floor, 0.0) for values in low]
+    base = min(values[0] for values in low)
+    for _ in range(20):  # the orders share their total variation, and the mass left for loss 0 is not negative
+        corners = []
+        for values in low:
+            values[0] = base
+            corners.append(lower_hull(growth, values))
+        steps = [growth[corner[1]] for corner in corners]
+        rest = (
+            1.0
+            - base
+            + sum((values[corner[1]] - base) / step for values, corner, step in zip(low, corners, steps, strict=True))
+        )
+        if rest >= 0.0:
+            break
+        base = max(base + 1.01 * rest / (1.0 + sum(1.0 / step for step in steps)), 0.0)
+    else:
+        return LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0)
+    sides = [_kinks(knots[corner], growth[corner], values[corner]) for values, corner in zip(low, corners, strict=True)]
+    return _two_sided(spacing, *sides[0], *sides[1], infinite=0.0, worse=False)
+
+
+def knot_indices(spacing: float, fine_until: float, probes: Floats, values: Floats) -> Floats:
+    """Grid indices from 0: every one up to ``fine_until``, then one whenever the curve has halved
+    or epsilon grown by an eighth.
+
+    ``values`` are the curve, roughly, at ``probes``, which begin at ``fine_until``; the last knot
+    is the last probe, rounded up.
+    """
+    fine = np.arange(max(int(np.ceil(fine_until / spacing)), 2) + 1)
+    fallen = -np.log2(np.maximum(np.minimum.accumulate(values), 1e-300)) + np.log(probes) / np.log(1.125)
+    steps = np.arange(fallen[0], fallen[-1], 1.0)
+    sparse = np.append(np.interp(steps, fallen, probes), probes[-1])
+    return np.unique(np.concatenate([fine, np.ceil(sparse / spacing)])).astype(np.float64)
+
+
+def _kinks(knots: Floats, growth: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Indices and Q-masses of the corners at x = 1 + growth > 1 of a convex, falling polygon that
+    is constant after its end.
+    """
+    slopes = np.append(np.diff(values) / np.diff(growth), 0.0)
+    return knots[1:], np.maximum(np.diff(slopes), 0.0)
+
+
+def _two_sided(
+    spacing: float, up: Floats, q_up: Floats, down: Floats, q_down: Floats, *, infinite: float, worse: bool
+) -> LossDistribution:
+    """Losses above 0 from one order, below 0 from the other (whose Q is our P), and the rest at 0.
+    Masses near 0 become infinite losses, or none.
+    """
+    p_up = q_up * np.exp(spacing * up)
+    rest = max(1.0 - infinite - float(p_up.sum()) - float(q_down.sum()), 0.0)
+    index, mass = np.concatenate([-down[::-1], [0.0], up]), np.concatenate([q_down[::-1], [rest], p_up])
+    kept = mass > SMALLEST
+    kept[down.size] = True  # loss 0, if only in name
+    infinite += float(mass[~kept].sum()) if worse else 0.0
+    mass = np.maximum(mass, SMALLEST)
+    return LossDistribution(spacing, index[kept], mass[kept], infinite)

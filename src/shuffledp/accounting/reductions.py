@@ -1,0 +1,220 @@
+"""Randomizer + number of users + adversary -> curves that bound the leakage from both sides: each
+one a theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from shuffledp.accounting.haystack import DEFAULT_GAP, BinaryDataset, BinaryScan, Haystack, HaystackFamily
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import KRR, AnyLDP, FromMatrix
+from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
+
+__all__ = ["ADVERSARIES", "Adversary", "Curve", "Reduction", "reduce"]
+
+Adversary = Literal["shuffled", "weak", "strong"]
+ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
+
+MODEL = (
+    "replace-one adjacency: neighbouring datasets differ in one user's value",
+    "the shuffler releases only the multiset of the reports and does not collude with the analyst",
+    "every honest user draws fresh, independent randomness from exactly this randomizer",
+)
+BLANKET = "privacy blanket (Balle et al. 2019, Lemma 8)"
+THEOREM = "any-randomizer theorem (docs/theory.md)"
+THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
+SCAN = "scan over all datasets of binary randomized response (docs/theory.md)"
+WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
+SILENT = "equal laws: a report says nothing about its sender"
+STRONG = "exact view of the strong adversary (docs/theory.md)"
+
+
+TURNING_GAP = CHOOSING_GAP = 1e-3
+FEW_INPUTS = 3  # matrices with more are searched for the pairs that leak most
+FARTHEST = 50.0
+
+
+class Curve(Protocol):
+    """delta(eps) of one ordered pair of laws, or of several at once, known between two ends."""
+
+    @property
+    def name(self) -> str:
+        """What the pair is, in words."""
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Lower and upper ends at every epsilon >= 0, about a relative ``gap`` apart."""
+
+    def swapped(self) -> Curve:
+        """The curve of the pair in the other order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What is proven about one round.
+
+    At every epsilon >= 0 the mechanism's delta is at most the largest upper end of ``uppers`` and
+    at least every lower end of ``lowers``; from ``ceiling`` on it is 0. ``uppers`` together cover
+    both orders of every pair of neighbours.
+    """
+
+    method: str
+    assumptions: tuple[str, ...]
+    uppers: tuple[Curve, ...]
+    lowers: tuple[Curve, ...]
+    ceiling: float
+
+
+def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
+    """The best proven reduction for ``n`` honest users (the target among them)."""
+    assumptions = MODEL + randomizer.assumptions
+    if isinstance(randomizer, AnyLDP):
+        return _any(randomizer, n, adversary, assumptions)
+    if isinstance(randomizer, FromMatrix) and randomizer.silent:
+        return Reduction(SILENT, assumptions, (), (), 0.0)
+    if adversary == "weak":
+        view = "the analyst also learns which of the other reports depend on their senders' data, and discards them"
+        return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), randomizer.epsilon0)
+    if adversary == "strong":
+        view = "as the weak adversary, and the analyst also learns whether the target's own report depends on its data"
+        return _blanket_view(Haystack.strong, randomizer, n, STRONG, (*assumptions, view), math.inf)
+    if isinstance(randomizer, KRR) and randomizer.k == 2:
+        scan = (BinaryScan(randomizer.epsilon0, n),)
+        return Reduction(SCAN, assumptions, scan, scan, randomizer.epsilon0)
+    if isinstance(randomizer, FromMatrix) and len(randomizer.table) > FEW_INPUTS:
+        table = randomizer.table
+        everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
+        upper = HaystackFamily("blanket", n, table.min(axis=0), table)
+        return Reduction(BLANKET, assumptions, (upper,), _leakiest(everybody, randomizer.epsilon0), randomizer.epsilon0)
+    uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
+    lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
+    return Reduction(BLANKET, assumptions, uppers, lowers, randomizer.epsilon0)
+
+
+def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
+    """Single pairs and datasets that leak most somewhere between small and large epsilons; any
+    choice is a valid lower bound.
+    """
+    members: dict[tuple[int, int, int], Haystack] = {}
+    typical = float(families[0].bounds(np.zeros(1), CHOOSING_GAP)[1][0])
+    reach = min(epsilon0, FARTHEST)
+    probes = np.unique(
+        np.clip(
+            [0.0, typical, 3.0 * typical, 6.0 * typical, 12.0 * typical, *(reach * share for share in (0.3, 0.6, 0.9))],
+            0.0,
+            0.95 * reach,
+        )
+    )
+    for place, family in enumerate(families):
+        members |= {(place, i, j): family.member(i, j) for i, j in family.likely(probes).tolist()}
+    chosen = list(members.values())
+    values = np.array([member.bounds(probes, CHOOSING_GAP)[0] for member in chosen])
+    return tuple(chosen[best] for best in dict.fromkeys(values.argmax(axis=0).tolist()))
+
+
+def _blanket_view(
+    view: Callable[[Atoms, int], Haystack],
+    randomizer: Randomizer,
+    n: int,
+    method: str,
+    assumptions: tuple[str, ...],
+    ceiling: float,
+) -> Reduction:
+    if isinstance(randomizer, FromMatrix) and len(randomizer.table) > FEW_INPUTS:
+        family = HaystackFamily(
+            "blanket", n, randomizer.table.min(axis=0), randomizer.table, strong=view == Haystack.strong
+        )
+        return Reduction(method, assumptions, (family,), _leakiest([family], randomizer.epsilon0), ceiling)
+    uppers = tuple(view(atoms, n) for atoms in randomizer.blankets("upper"))
+    lowers = tuple(view(atoms, n) for atoms in randomizer.blankets("lower"))
+    return Reduction(method, assumptions, uppers, lowers, ceiling)
+
+
+def _any(randomizer: AnyLDP, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
+    if adversary == "strong" or (adversary == "weak" and randomizer.delta0 > 0.0):
+        raise InvalidInput(
+            f'the adversary "{adversary}" is defined by the blanket of a known randomizer, got '
+            f"{type(randomizer).__name__}. "
+            'Name the randomizer, or use adversary="shuffled".'
+        )
+    assumptions = (
+        *assumptions[:-1],
+        "every user applies an epsilon0-LDP randomizer, the same for all or chosen adaptively from earlier reports",
+    )
+    epsilon0, delta0 = randomizer.epsilon0, randomizer.delta0
+    uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
+    if adversary == "weak":  # binary RR attains the theorem's bound in the weak view
+        return Reduction(THEOREM, assumptions, uppers, uppers, epsilon0)
+    binary = tuple(BinaryDataset(epsilon0, n - 1 - ones, ones) for ones in sorted({0, (n - 1) // 2, n - 1}))
+    lowers: tuple[Curve, ...] = (*binary, *(Haystack.of(atoms, n) for atoms in randomizer.datasets()))
+    if delta0 == 0.0:
+        return Reduction(THEOREM, assumptions, uppers, lowers, epsilon0)
+    clones = _LeakyClones(Haystack.of(randomizer.clones(), n), epsilon0, delta0)
+    *_, third = randomizer.datasets()  # all others hold a value that the target cannot have
+    return Reduction(THM_3_8, assumptions, (clones,), (_Leaky(Haystack.of(third, n), delta0),), math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _LeakyClones:
+    """Feldman et al. 2020, Thm 3.8 over the clones curve, never worse than the local guarantee.
+
+    delta(eps) <= clones(eps') + (e^eps' + 1)(1 + e^-eps0 / 2) n delta0 for every eps' <= eps. The
+    local guarantee of the target's own report is the dominating pair of (eps0, delta0)-DP: delta0 +
+    (1 - delta0) (e^eps0 - e^eps)_+ / (e^eps0 + 1).
+    """
+
+    clones: Haystack
+    epsilon0: float
+    delta0: float
+
+    @property
+    def name(self) -> str:
+        return THM_3_8
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        # The bound is convex in e^eps', so it is used up to about where it is least and kept from
+        # there on; any turning point is valid.
+        grid = self.epsilon0 * np.linspace(0.0, 1.0, 65)
+        turning = grid[np.argmin(self.clones.bounds(grid, TURNING_GAP)[1] + self._leak(grid))]
+        at = np.minimum(epsilons, turning)
+        local = self.delta0 - (1.0 - self.delta0) * np.expm1(np.minimum(epsilons - self.epsilon0, 0.0)) / (
+            1.0 + math.exp(-self.epsilon0)
+        )
+        lower, upper = self.clones.bounds(at, gap)
+        return np.minimum(lower + self._leak(at), local), np.minimum(upper + self._leak(at), local)
+
+    def _leak(self, epsilons: Floats) -> Floats:
+        return np.asarray(
+            (np.exp(epsilons) + 1.0) * (1.0 + 0.5 * math.exp(-self.epsilon0)) * self.clones.n * self.delta0
+        )
+
+    def swapped(self) -> _LeakyClones:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaky:
+    """A randomizer that shows its input with probability delta0 and is pure otherwise: (eps0,
+    delta0)-LDP, so a lower bound.
+
+    All others hold a value that the target cannot have, so their leaks only thin the hay.
+    """
+
+    pure: Haystack
+    delta0: float
+
+    @property
+    def name(self) -> str:
+        return f"leaky randomized response, {self.pure.name}"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        lower, upper = self.pure.bounds(epsilons, gap)
+        return self.delta0 + (1.0 - self.delta0) * lower, self.delta0 + (1.0 - self.delta0) * upper
+
+    def swapped(self) -> _Leaky:
+        return _Leaky(self.pure.swapped(), self.delta0)

@@ -1,0 +1,127 @@
+"""A protocol taken apart: the sampler on values that the auditor draws, the words it draws with,
+the shuffler on known reports, the analyst on a known bag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.audits.census import Census, Finding
+from shuffledp.audits.joint import Joint
+from shuffledp.audits.reading import Misread
+from shuffledp.audits.shuffling import distinct, shuffling
+from shuffledp.audits.thresholds import integers
+from shuffledp.randomizers.randomizer import Floats, Randomizer
+from shuffledp.sampling import Source
+
+__all__ = ["Bench", "tried"]
+
+ITEMS = 1 << 18  # reports at once
+MOST_REPORTS = 40_000_000  # at epsilon0 = 1 these show one truthful report in a thousand
+LEAST_TRIALS, MOST_TRIALS = 400, 4000
+MOST_SHUFFLED = 1 << 24  # reports handed to the shuffler in all
+AGREES = 1e-6
+Told = Callable[[int], bool]  # how many runs were made; whether time is up
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bench:
+    """The parts, each to be tried alone: ``users`` of one run hold inputs of ``joint``, and
+    ``encode`` returns their reports in order.
+
+    ``tokens`` are what to hand to the shuffler, by default reports of users. What is None is not
+    there, or cannot be tried. ``most`` bounds the reports.
+    """
+
+    users: int
+    joint: Joint
+    encode: Callable[[NDArray[Any], Source], NDArray[Any]]
+    randomizer: Randomizer | None = None
+    shuffle: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    decode: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
+    tokens: NDArray[Any] | None = None
+    most: int = MOST_REPORTS
+
+    def runs(self, asked: int) -> int:
+        """How many runs the sampler is tried in, if ``asked`` are attacked on each dataset."""
+        return max(1, min(4 * asked, self.most // self.users))
+
+
+def tried(bench: Bench, asked: int, source: Source, told: Told) -> list[Finding]:
+    """Everything that was found; "format" alone if reports cannot be read."""
+    generator = np.random.default_rng(
+        source.words(4, np.uint64).tolist()
+    )  # the auditor's own: it must not share words with what is audited
+    try:
+        found = _sampled(bench, bench.runs(asked), source, generator, told)
+        if bench.randomizer is not None:
+            exact = integers(bench.randomizer, lambda x, script: _one(bench, x, script), generator)
+            found += [] if exact is None else [exact]
+        _, rows = _drawn(bench, bench.users, source, generator)
+        if bench.shuffle is not None:
+            tokens = rows if bench.tokens is None else bench.tokens
+            trials = max(50, min(max(LEAST_TRIALS, asked // 5), MOST_TRIALS, MOST_SHUFFLED // len(tokens)))
+            found += [
+                shuffling(each, bench.shuffle, trials, generator) for each in (tokens, *distinct(tokens, bench.shuffle))
+            ]
+        if bench.decode is not None:
+            said, right = bench.decode(rows)
+            off = (
+                float(np.max(np.abs(said - right))) / (float(np.max(np.abs(right))) + len(rows))
+                if said.shape == right.shape
+                else np.inf
+            )
+            found.append(
+                (
+                    "estimate",
+                    "the analyst's estimates are not those of the accounted law",
+                    float(off < AGREES),
+                    f"off by a share of {off:.1g}",
+                )
+            )
+    except Misread as error:
+        return [misread(error)]
+    return [("format", MISREAD, 1.0, ""), *found]
+
+
+MISREAD = "reports are not of the documented form"
+
+
+def misread(error: Misread) -> Finding:
+    """What to say of reports that cannot be read."""
+    return "format", MISREAD, 0.0, str(error)
+
+
+def _sampled(bench: Bench, runs: int, source: Source, generator: np.random.Generator, told: Told) -> list[Finding]:
+    census, done, chunk = Census(bench.joint, bench.users), 0, max(1, ITEMS // bench.users)
+    while done < runs:
+        size = min(chunk, runs - done)
+        drawn, rows = _drawn(bench, size * bench.users, source, generator)
+        census.add(drawn, bench.joint.read(drawn, rows, generator))
+        done += size
+        if told(done):
+            break
+    return census.findings()
+
+
+def _one(bench: Bench, x: Any, source: Source) -> Any:
+    rows = bench.encode(np.array([x]), source)
+    if len(rows) != 1:
+        raise Misread(f"one user must send one report, got {len(rows)}")
+    return rows[0]
+
+
+def _drawn(
+    bench: Bench, count: int, source: Source, generator: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Values at random, and what their holders send."""
+    drawn = generator.integers(0, len(bench.joint.inputs), count)
+    rows = bench.encode(bench.joint.inputs[drawn], source)
+    if len(rows) != count:
+        raise Misread(f"there must be one report per user, {count} in all, got {len(rows)}")
+    return drawn, rows

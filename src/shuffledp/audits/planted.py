@@ -1,0 +1,116 @@
+"""Faults planted in a histogram protocol, each an honest mistake, and what an audit makes of them.
+The account is always that of the right code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.audits import faulty_reports as senders
+from shuffledp.audits import faulty_shufflers as shufflers
+from shuffledp.audits.auditing import Audit, audit
+from shuffledp.audits.subject import Surveyed
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.histogram import Histogram
+from shuffledp.sampling import Rng, source_of
+
+__all__ = ["FAULTS", "Fault", "fault_named", "faults"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A mistake: what it is, the ``subject`` that makes it, and the checks that see it; none if an
+    audit is blind to it.
+
+    "order" and "epsilon" are not checks but what the attack proves.
+    """
+
+    name: str
+    sentence: str
+    subject: type[Surveyed]
+    seen_by: tuple[str, ...]
+
+    def __call__(self, poll: Histogram) -> Surveyed:
+        """The protocol with this fault."""
+        return self.subject(poll, name=f"Histogram, {poll.n} users; fault: {self.name}")
+
+
+FAULTS: dict[str, Fault] = {
+    name: Fault(name, subject.sentence(), subject, tuple(seen_by.split()))
+    for name, subject, seen_by in (
+        ("none", senders.Right, ""),
+        ("doubled", senders.Doubled, "epsilon law"),
+        ("modulo", senders.Modulo, "law"),
+        ("same-seed", senders.SameSeed, "independence lags"),
+        ("replayed", senders.Replayed, "repetition"),
+        ("quiet-value", senders.QuietValue, "law"),
+        ("one-in-a-thousand", senders.SomeTruth, "law"),
+        ("copied", senders.Copied, "lags"),
+        ("off-by-one", senders.OffByOne, "integers"),
+        ("quiet-users", senders.QuietUsers, "places"),
+        ("pinned", senders.Pinned, "places"),
+        ("low-bit", senders.LowBit, "law"),
+        ("shared-coins", senders.SharedCoins, "lags"),
+        ("reseeded", senders.Reseeded, "lags"),
+        ("sticky", senders.Sticky, "lags"),
+        ("echo", senders.Echo, "lags"),
+        ("extra-bit", senders.ExtraBit, "format"),
+        ("wider", senders.Wider, "format"),
+        ("twice", senders.Twice, "format"),
+        ("wrong-sign", senders.WrongSign, "estimate"),
+        ("unshuffled", shufflers.Unshuffled, "order shuffling"),
+        ("reversed", shufflers.Reversed, "order shuffling"),
+        ("rotated", shufflers.Rotated, "shuffling"),
+        ("first-kept", shufflers.FirstKept, "shuffling"),
+        ("biased-swaps", shufflers.BiasedSwaps, "shuffling"),
+        ("neighbours", shufflers.Neighbours, "shuffling"),
+        ("halves", shufflers.Halves, "shuffling"),
+        ("short-seed", shufflers.ShortSeed, "shuffling"),
+        ("lossy", shufflers.Lossy, "shuffling"),
+        ("one-in-a-million", senders.RareTruth, ""),
+        ("password", senders.Password, ""),
+        ("forked", senders.Forked, ""),
+        ("long-seed", shufflers.LongSeed, ""),
+    )
+}
+
+
+def fault_named(name: str) -> Fault:
+    """The fault of this name.
+
+    >>> fault_named("rotated").sentence
+    'The shuffler begins at a random report and goes round, so that neighbours stay neighbours.'
+    """
+    if name not in FAULTS:
+        raise InvalidInput(
+            f"the fault must be one of {', '.join(FAULTS)}, got {name!r}. Each is described in the documentation of "
+            f"the audit."
+        )
+    return FAULTS[name]
+
+
+def faults(
+    names: Iterable[str] | None = None,
+    *,
+    k: int = 4,
+    n: int = 100,
+    epsilon0: float = 1.0,
+    delta: float = 1e-3,
+    runs: int = 20_000,
+    rng: Rng = None,
+    budget_seconds: float = 60.0,
+) -> dict[str, Audit]:
+    """Planted faults, by default all, and what the audit found; "none" is the code without a fault.
+
+    >>> import numpy as np
+    >>> faults(["lossy"], n=20, runs=400, rng=np.random.default_rng(7))["lossy"].failed
+    ('format', 'shuffling')
+    """
+    poll, source = Histogram(categories=range(k), n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
+    chosen: Any = FAULTS if names is None else names
+    return {
+        name: audit(fault_named(name)(poll), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds)
+        for name in chosen
+    }

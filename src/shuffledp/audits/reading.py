@@ -1,0 +1,210 @@
+"""What an attacker makes of one report: its class, and the accounted law of the classes for the
+target's two inputs and a third one.
+
+The reading is written from the documented format of the reports and the documented law, not with
+the code that draws them: a sampler that strays from either is caught.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import KRR, FromMatrix, Hadamard, LocalHash, SubsetSelection
+from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.randomizer import Floats, Randomizer
+from shuffledp.randomizers.support import SupportRandomizer
+from shuffledp.randomizers.unary import UnaryEncoding
+
+__all__ = ["Classes", "Misread", "Reading", "grid_law", "hadamard_laws", "krr_laws", "reading_of", "votes_for"]
+
+Classes = NDArray[np.intp]
+FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+MOST_COLUMNS = 1 << 16
+
+
+class Misread(Exception):
+    """What came is not what is documented; the message says what it is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """``laws[i]`` is the law of the class of a report of input i; ``inputs`` are the target's two,
+    then one for the others to hold if there is a third.
+
+    A report is one ``dtype``, or a row of ``width`` of them: anything more could carry the value.
+    """
+
+    inputs: tuple[Any, ...]
+    laws: Floats
+    classify: Callable[[NDArray[Any]], Classes]
+    dtype: np.dtype[Any]
+    width: int | None = None
+
+    def checked(self, reports: NDArray[Any], count: int | None = None) -> NDArray[Any]:
+        """The reports, if they have the documented form and there are ``count``."""
+        shape = () if self.width is None else (self.width,)
+        if reports.dtype != self.dtype or reports.shape[1:] != shape:
+            raise Misread(
+                f"a report must be {self.width or 1} of {self.dtype}, got {reports.dtype} of shape {reports.shape[1:]}"
+            )
+        if count is not None and len(reports) != count:
+            raise Misread(f"there must be one report per user, {count} in all, got {len(reports)}")
+        return reports
+
+    def read(self, reports: NDArray[Any], count: int | None = None) -> Classes:
+        """The classes of reports that have the documented form."""
+        classes = self.classify(self.checked(reports, count))
+        if len(classes) and (classes.min() < 0 or classes.max() >= self.laws.shape[1]):
+            raise Misread(f"reports must be of the {self.laws.shape[1]} classes of the account, got another")
+        return classes
+
+
+def reading_of(randomizer: Randomizer) -> Reading:
+    """The reading of a randomizer that runs, its inputs the pair that is hardest to hide and a
+    third value.
+    """
+    if isinstance(randomizer, OnGrid):
+        return _on_grid(randomizer)
+    if isinstance(randomizer, FromMatrix):
+        table = np.asarray(randomizer.rows, dtype=np.float64)
+        first, second = (int(x) for x in randomizer.worst_pair)  # type: ignore[call-overload]
+        inputs = (first, second, *(x for x in range(len(table)) if x not in (first, second)))[:3]
+        return Reading(inputs, table[list(inputs)], _as_they_are, np.min_scalar_type(table.shape[1] - 1))
+    if isinstance(randomizer, KRR):
+        laws = krr_laws(randomizer, min(randomizer.k, 3))
+        return Reading(tuple(range(len(laws))), laws, _as_they_are, np.min_scalar_type(randomizer.k - 1))
+    if isinstance(randomizer, Hadamard):
+        return _hadamard(randomizer)
+    if isinstance(randomizer, UnaryEncoding | LocalHash | SubsetSelection):
+        return _pattern(randomizer)
+    raise InvalidInput(
+        f"the audit must know how to read reports, got {type(randomizer).__name__}. Audit a protocol that uses KRR, or "
+        f"describe it by FromMatrix."
+    )
+
+
+def _hadamard(randomizer: Hadamard) -> Reading:
+    columns = randomizer.block_count * randomizer.block_size
+    if columns > MOST_COLUMNS:
+        raise InvalidInput(
+            f"the matrix must have at most {MOST_COLUMNS} columns to be audited, got {columns} for k = {randomizer.k}. "
+            f"Lower k, to {MOST_COLUMNS // 2 - 1} say, with the same epsilon0: the code is the same."
+        )
+    first, second = (int(x) for x in randomizer.worst_pair)  # type: ignore[call-overload]
+    inputs = (first, second, *(x for x in reversed(range(randomizer.k)) if x not in (first, second)))[:3]
+    return Reading(inputs, hadamard_laws(randomizer, inputs), _as_they_are, np.min_scalar_type(columns - 1))
+
+
+def krr_laws(randomizer: KRR, inputs: int) -> Floats:
+    """The laws of the first few inputs."""
+    rest = 1.0 / (math.exp(randomizer.epsilon0) + randomizer.k - 1.0)
+    laws = np.full((inputs, randomizer.k), rest)
+    laws[np.arange(inputs), np.arange(inputs)] = rest * math.exp(randomizer.epsilon0)
+    return laws
+
+
+def hadamard_laws(randomizer: Hadamard, inputs: Sequence[int]) -> Floats:
+    """The laws of some inputs, column by column."""
+    columns = np.arange(randomizer.block_count * randomizer.block_size)
+    supported = np.array([votes_for(randomizer, columns, np.full(len(columns), x)) for x in inputs])
+    weights = np.where(supported, math.exp(randomizer.epsilon0), 1.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _as_they_are(reports: NDArray[Any]) -> Classes:
+    return reports.astype(np.intp)
+
+
+def _pattern(randomizer: SupportRandomizer) -> Reading:
+    """The class is which of the inputs in play the report supports: all that matters for telling
+    them apart.
+    """
+    overlap, *others = randomizer.overlaps()
+    assert not others
+    inputs = tuple(range(min(randomizer.k, 3)))
+    base = np.zeros((2,) * len(inputs))
+    for pattern, mass in overlap.table.items():
+        base[pattern] = mass
+    base[(1,) * len(inputs)] += overlap.universal
+    places = np.arange(base.size)
+    favours = np.stack([places >> (len(inputs) - 1 - i) & 1 for i in range(len(inputs))])
+    weights = base.ravel() * np.where(favours == 1, math.exp(randomizer.epsilon0), 1.0)
+
+    def classify(reports: NDArray[Any]) -> Classes:
+        found = np.zeros(len(reports), dtype=np.intp)
+        for x in inputs:
+            found = 2 * found + votes_for(randomizer, reports, np.full(len(reports), x))
+        return found
+
+    dtype, width = _shape_of(randomizer)
+    return Reading(inputs, weights / weights.sum(axis=1, keepdims=True), classify, dtype, width)
+
+
+def _shape_of(randomizer: SupportRandomizer) -> tuple[np.dtype[Any], int]:
+    if isinstance(randomizer, SubsetSelection):
+        return np.min_scalar_type(randomizer.k - 1), randomizer.w
+    return (
+        (np.dtype(np.uint64), 2) if isinstance(randomizer, LocalHash) else (np.dtype(np.uint8), -(-randomizer.k // 8))
+    )
+
+
+def votes_for(randomizer: SupportRandomizer, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether each report supports the value beside it."""
+    if isinstance(randomizer, KRR):
+        return np.asarray(reports == values)
+    if isinstance(randomizer, Hadamard):
+        block, row = np.divmod(values, randomizer.block_size - 1)
+        columns = reports.astype(np.intp)
+        ones = columns % randomizer.block_size & (row + 1)
+        for shift in (16, 8, 4, 2, 1):
+            ones ^= ones >> shift
+        return np.asarray((columns // randomizer.block_size == block) & (ones & 1 == 0))
+    if isinstance(randomizer, SubsetSelection):
+        return np.asarray((reports == values[:, None]).any(axis=1))
+    if isinstance(randomizer, LocalHash):
+        words = _mixed(reports[:, 0] ^ _mixed(values.astype(np.uint64) + np.uint64(1)))
+        return np.asarray(_share_of(words, randomizer.g) == reports[:, 1])
+    return np.asarray(reports[np.arange(len(reports)), values // 8] >> (7 - values % 8).astype(np.uint8) & 1 == 1)
+
+
+def _share_of(words: NDArray[np.uint64], g: int) -> NDArray[np.uint64]:
+    """floor(w g / 2^64), by schoolbook multiplication in base 2^32."""
+    high, low, factor, base = words >> np.uint64(32), words & np.uint64(0xFFFFFFFF), np.uint64(g), np.uint64(32)
+    carried = (low * factor) >> base
+    return np.asarray((high * factor + carried) >> base)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The 64-bit finaliser of MurmurHash3."""
+    for factor in (FIRST, SECOND):
+        words = (words ^ (words >> np.uint64(33))) * factor
+    return words ^ (words >> np.uint64(33))
+
+
+def _on_grid(randomizer: OnGrid) -> Reading:
+    """The outputs -c, ..., m + c; input i of m moves the noise, and what lies beyond is gathered at
+    the ends.
+    """
+    m, c = randomizer.steps, randomizer.margin
+    places = (0, m, m // 2) if m > 1 else (0, m)
+    laws = grid_law(randomizer, places)
+    return Reading(tuple(i / m for i in places), laws, lambda reports: reports.astype(np.intp) + c, np.dtype(np.int64))
+
+
+def grid_law(randomizer: OnGrid, places: Sequence[int]) -> Floats:
+    """The laws of the grid points with these numbers."""
+    m, c = randomizer.steps, randomizer.margin
+    weights = randomizer.ideal.noise_weights(m, m + c)
+    total = sum(weights)
+    noise = np.array([weight / total for weight in weights])
+    laws = np.stack([noise[m - i : 2 * (m + c) - i + 1] for i in places])
+    for law, i in zip(laws, places, strict=True):
+        law[0], law[-1] = noise[: m - i + 1].sum(), noise[2 * (m + c) - i :].sum()
+    return laws

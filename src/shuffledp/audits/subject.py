@@ -1,0 +1,452 @@
+"""What is attacked: code that runs, on two datasets that differ in the target's value, with the law
+and the guarantee that were promised for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.guarantee import check_users
+from shuffledp.accounting.haystack import Haystack
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.audits.bench import Bench
+from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
+from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.histogram import Histogram, LocalHistogram
+from shuffledp.protocols.protocol import Bag, Protocol, Reports, ShuffledProtocol
+from shuffledp.protocols.sgd.descent import ShuffledSGD
+from shuffledp.protocols.sgd.grid_noise import STEPS
+from shuffledp.protocols.sums import LocalMean, StatisticalQuery, Sum, Summation
+from shuffledp.randomizers import AnyLDP, Hadamard
+from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
+from shuffledp.sampling import Source
+
+__all__ = ["Finite", "Play", "Subject", "Surveyed", "subject_of"]
+
+TINY = 1e-300
+AT_ONCE = 1 << 20  # items looked up at once
+WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
+MOST_SLOW = 1 << 14  # answers of a curator
+MOST_DECODED = 1 << 12  # values whose votes are counted one by one
+ENDLESS = 400.0  # an epsilon this large protects nobody
+
+
+class Play(NamedTuple):
+    """Many runs on one dataset, item by item in the order of release.
+
+    ``u`` and ``v`` are the likelihood ratios of the target's two inputs to what the others hold: of
+    each item, or, if there are finitely many ``classes`` of items, of each class, to be looked up;
+    classes are kept in few bytes.
+    """
+
+    u: Floats
+    v: Floats
+    classes: NDArray[np.integer] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Runs, and items in each."""
+        return self.u.shape if self.classes is None else self.classes.shape
+
+    def totals(self) -> tuple[Floats, Floats]:
+        """The sums of u and of v over each run, a bounded number of items at a time."""
+        step = max(1, AT_ONCE // self.shape[1])
+        parts = [self._part(slice(start, start + step)) for start in range(0, self.shape[0], step)]
+        return np.concatenate([u for u, _ in parts]), np.concatenate([v for _, v in parts])
+
+    def ratios(self, places: int | slice) -> Floats:
+        """The log of u over v in some places of every run."""
+        logs = (
+            np.log(self.u) - np.log(self.v)
+            if self.classes is not None
+            else np.log(self.u[:, places]) - np.log(self.v[:, places])
+        )
+        return np.asarray(logs if self.classes is None else logs[self.classes[:, places]])
+
+    def _part(self, runs: slice) -> tuple[Floats, Floats]:
+        u, v = (
+            (self.u[runs], self.v[runs])
+            if self.classes is None
+            else (self.u[self.classes[runs]], self.v[self.classes[runs]])
+        )
+        return u.sum(axis=1), v.sum(axis=1)
+
+
+class Subject(ABC):
+    """A protocol under attack, with ``n`` users."""
+
+    name: str
+    n: int
+    hay: Floats | None = None
+    needles: tuple[Floats, Floats] | None = None
+
+    @abstractmethod
+    def certified(self, delta: float) -> float:
+        """The epsilon that was promised at ``delta``."""
+
+    @abstractmethod
+    def play(self, which: int, runs: int, source: Source) -> Play:
+        """Run the code ``runs`` times on dataset 0 or 1."""
+
+    def choose(self, delta: float) -> float | None:
+        """Settle what the other users hold, and return the epsilon of that pair of datasets if it
+        is known: no attack on them can do better.
+        """
+        return None
+
+    def bench(self) -> Bench | None:
+        """What can be tested apart from the attack: the sampler, the shuffler and the analyst, one
+        by one; None if they cannot be told apart.
+        """
+        return None
+
+
+class Finite(Subject):
+    """A subject whose reports have finitely many classes; subclasses say how it runs."""
+
+    def __init__(self, name: str, n: int, reading: Reading) -> None:
+        self.name, self.n, self.reading = name, n, reading
+        self._hold(len(reading.inputs) - 1)
+
+    @property
+    def target(self) -> int:
+        """The target's place among the users."""
+        return self.n // 2
+
+    @abstractmethod
+    def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
+        """The reports of ``runs`` runs of n users, one after the other, each in the order of
+        release; ``values`` are the users' inputs.
+        """
+
+    def play(self, which: int, runs: int, source: Source) -> Play:
+        values = [self.reading.inputs[self.holder]] * self.n
+        values[self.target] = self.reading.inputs[which]
+        classes = self.reading.read(self.release(values, runs, source), runs * self.n).reshape(runs, self.n)
+        return Play(self._u, self._v, classes.astype(np.min_scalar_type(len(self._u) - 1)))
+
+    def choose(self, delta: float) -> float | None:
+        """The others hold what gives the target away most, among the inputs of the reading."""
+        found = [self._attainable(holder, delta) for holder in range(len(self.reading.inputs))]
+        self._hold(int(np.argmax(found)))
+        return max(found)
+
+    def _hold(self, holder: int) -> None:
+        self.holder = holder
+        first, second, hay = self.reading.laws[0], self.reading.laws[1], self.reading.laws[holder]
+        self.hay, self.needles = hay, (first, second)
+        self._u, self._v = (np.maximum(law, TINY) / np.maximum(hay, TINY) for law in (first, second))
+
+    def _attainable(self, holder: int, delta: float) -> float:
+        pair = Haystack.of(_merged(self.reading.laws[holder], self.reading.laws[0], self.reading.laws[1]), self.n)
+        curve = Envelope([pair, pair.swapped()], "lower", np.inf)
+        found = meets(lambda epsilon, gap: float(curve(np.array([epsilon]), gap)[0]), delta, np.inf, end="lower")
+        return found if found < ENDLESS else np.inf
+
+
+def _merged(hay: Floats, first: Floats, second: Floats) -> Atoms:
+    """Classes whose likelihood ratios agree in one: exactly if they are few, else roughly, which
+    gives away no more.
+    """
+    masses = np.stack([hay, first, second])
+    logs = np.log(np.maximum(masses, TINY))
+    ratios = logs[1:] - logs[0]
+    for width in WIDTHS:
+        _, place = np.unique(np.rint(ratios / width), axis=1, return_inverse=True)
+        if place.max() < MOST_CLASSES:
+            break
+    merged = np.zeros((3, int(place.max()) + 1))
+    np.add.at(merged.T, place.ravel(), masses.T)
+    return Atoms("", *merged)
+
+
+class Behind(Finite):
+    """A randomizer behind a shuffler that sorts."""
+
+    def __init__(self, randomizer: Randomizer, n: int) -> None:
+        if isinstance(randomizer, AnyLDP):
+            raise InvalidInput(
+                "an audit must have something to run, got AnyLDP. Name the randomizer, such as KRR(k=4, epsilon0=1.0)."
+            )
+        self.randomizer = randomizer.realised
+        words = ", ".join(f"{name} = {value}" for name, value in self.randomizer.describe().items())
+        super().__init__(f"{words}; {n} users", n, reading_of(self.randomizer))
+
+    def certified(self, delta: float) -> float:
+        return shuffle(self.randomizer, n=self.n).epsilon(delta=delta).upper
+
+    def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
+        rows = self.randomizer.randomize(np.tile(np.array(values), runs), rng=source)
+        return np.concatenate([self._shuffle(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
+
+    def bench(self) -> Bench:
+        return Bench(
+            self.n,
+            joint_of(self.randomizer),
+            lambda inputs, source: self.randomizer.randomize(inputs, rng=source),
+            self.randomizer,
+            self._shuffle,
+        )
+
+    def _shuffle(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return Bag({}, rows).rows
+
+
+class Surveyed(Finite):
+    """A protocol of this package: encode, shuffle, and the bag that comes out; without a shuffler,
+    the reports as they come.
+    """
+
+    def __init__(self, protocol: ShuffledProtocol, *, name: str | None = None) -> None:
+        if protocol.rounds != 1:
+            raise InvalidInput(
+                f"rounds must be 1 to be audited, got {protocol.rounds}. Audit one round; composition is a theorem "
+                f"about any such round."
+            )
+        self.protocol, self.description = protocol, protocol.describe()
+        self.shuffled = not isinstance(protocol, LocalHistogram | LocalMean)
+        super().__init__(
+            name or f"{type(protocol).__name__}, {protocol.n} users", protocol.n, reading_of(protocol.randomizer)
+        )
+
+    def certified(self, delta: float) -> float:
+        return self.protocol.guarantee.epsilon(delta=delta).upper
+
+    def choose(self, delta: float) -> float | None:
+        found = super().choose(delta)
+        return found if self.shuffled else None
+
+    def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
+        reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
+        rows = self.reading.checked(reports.rows, runs * self.n)
+        return np.concatenate([self._shuffled(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
+
+    def encode(self, values: NDArray[Any], source: Source) -> Reports:
+        """What users send: one report each, of whole runs one after the other."""
+        return self.protocol.encode(values, rng=source)
+
+    def shuffle(self, reports: Reports) -> NDArray[Any]:
+        """What the analyst sees."""
+        return self.protocol.shuffle(reports).rows if self.shuffled else reports.rows
+
+    def analyse(self, bag: Bag) -> Floats:
+        """What the analyst says: the unbiased estimates."""
+        return np.asarray(self.protocol.analyse(bag).values)
+
+    def bench(self) -> Bench:
+        randomizer, halves = self.protocol.randomizer, isinstance(self.protocol, Summation)
+        return Bench(
+            self.n,
+            joint_of(randomizer, halves=halves),
+            lambda inputs, source: self.encode(self._values(inputs), source).rows,
+            randomizer,
+            self._shuffled if self.shuffled else None,
+            None if isinstance(randomizer, Hadamard) or randomizer.k > MOST_DECODED else self._decoded,
+        )
+
+    def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
+        try:
+            return self.shuffle(Reports(self.description, rows))
+        except InvalidInput as error:
+            raise Misread(f"the shuffler refused the reports: {error}") from error
+
+    def _decoded(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        """What the analyst says of a bag, and what follows from the accounted law."""
+        protocol, randomizer = self.protocol, self.protocol.randomizer
+        said = self.analyse(Bag(self.description, rows))
+        votes = np.array(
+            [np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)]  # type: ignore[arg-type]
+        )
+        hit, miss = vote_law(randomizer)  # type: ignore[arg-type]
+        held = (votes - len(rows) * miss) / (hit - miss)
+        if not isinstance(protocol, Summation):
+            return said, held
+        mean = protocol.lower + (protocol.upper - protocol.lower) * float(
+            held @ np.linspace(0.0, 1.0, len(held))
+        ) / len(rows)
+        return said, np.array([mean * (len(rows) if isinstance(protocol, Sum) else 1.0)])
+
+    def _values(self, indices: NDArray[Any]) -> NDArray[Any]:
+        """The values that the protocol encodes as these inputs of its randomizer."""
+        protocol = self.protocol
+        if isinstance(protocol, Summation):
+            return np.asarray(
+                protocol.lower + (protocol.upper - protocol.lower) * indices / (protocol.randomizer.k - 1)
+            )
+        labels: Any = protocol.domain if isinstance(protocol, Frequency) else protocol.categories  # type: ignore[attr-defined]
+        if isinstance(labels, range):
+            return indices
+        table = (
+            np.array(labels)
+            if len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int)
+            else _objects(labels)
+        )
+        return np.asarray(table[indices])
+
+
+def _objects(labels: Any) -> NDArray[Any]:
+    """Labels of any kind, tuples included, in a vector."""
+    table = np.empty(len(labels), dtype=object)
+    for place, label in enumerate(labels):
+        table[place] = label
+    return table
+
+
+class Curated(Subject):
+    """A trusted curator with Gaussian noise: the answer is a vector, and the likelihood ratio is
+    that of two Gaussians.
+    """
+
+    def __init__(self, protocol: CentralHistogram | CentralMean | CentralSum) -> None:
+        self.protocol, self.n, self.name = protocol, protocol.n, f"{type(protocol).__name__}, {protocol.n} users"
+        low, high = (
+            protocol.categories[:2] if isinstance(protocol, CentralHistogram) else (protocol.lower, protocol.upper)  # type: ignore[index]
+        )
+        self.data = [[low] * (self.n - 1) + [each] for each in (low, high)]
+        self.divisor = float(self.n) if isinstance(protocol, CentralMean) else 1.0
+
+    def certified(self, delta: float) -> float:
+        return self.protocol.guarantee.epsilon(delta=delta).upper
+
+    def choose(self, delta: float) -> float | None:
+        return self.protocol.guarantee.epsilon(delta=delta).lower
+
+    def play(self, which: int, runs: int, source: Source) -> Play:
+        bag = self.protocol.shuffle(self.protocol.encode(self.data[which], rng=source))
+        answers = np.array([self.protocol.analyse(bag, rng=source).values for _ in range(runs)]) * self.divisor
+        zero, one = self._exact(0), self._exact(1)
+        loss = ((answers - one) ** 2 - (answers - zero) ** 2).sum(axis=1) / (2.0 * self.protocol.sigma**2)
+        return Play(np.exp(np.clip(loss, -600.0, 600.0))[:, None], np.ones((runs, 1)))
+
+    def bench(self) -> Bench:
+        """The curator's noise, in units of sigma: one number for every one released."""
+        exact, bag = self._exact(0), self.protocol.shuffle(self.protocol.encode(self.data[0]))
+
+        def noise(drawn: NDArray[Any], source: Source) -> NDArray[Any]:
+            runs = len(drawn) // len(exact)
+            answers = np.array([self.protocol.analyse(bag, rng=source).values for _ in range(runs)]) * self.divisor
+            return np.asarray((answers - exact) / self.protocol.sigma).ravel()
+
+        return Bench(len(exact), gaussian_noise(), noise, most=MOST_SLOW * len(exact))
+
+    def _exact(self, which: int) -> Floats:
+        values = self.data[which]
+        if isinstance(self.protocol, CentralHistogram):
+            labels: Any = self.protocol.categories
+            return np.array([values.count(label) for label in labels], dtype=np.float64)
+        return np.array([sum(values)], dtype=np.float64)
+
+
+class Descended(Subject):
+    """Noisy gradient descent: the others' gradients are 0, the target's is as long as allowed, in
+    one direction or the other; all reports are seen.
+    """
+
+    def __init__(self, training: ShuffledSGD) -> None:
+        self.training, self.n, self.name = training, training.n, f"ShuffledSGD ({training.order}), {training.n} users"
+
+    def certified(self, delta: float) -> float:
+        if delta != self.training.delta:
+            raise InvalidInput(
+                f"delta must be the training's own, {self.training.delta:g}, got {delta:g}. It was promised for that "
+                f"one."
+            )
+        return self.training.privacy.epsilon
+
+    def play(self, which: int, runs: int, source: Source) -> Play:
+        training, vectors = self.training, np.zeros((self.n, self.training.dimension))
+        vectors[self.n // 2, 0] = training.clip * (1.0 - 2.0 * which)
+        pulled = np.empty((runs, self.n))
+        for run in range(runs):
+            steps = training.steps(vectors, np.zeros(self.n), gradient=lambda _weights, rows, _labels: rows, rng=source)
+            pulled[run] = np.concatenate([step.reports[:, 0] for step in steps])
+        scaled = pulled * training.clip / training.sigma**2
+        half = 0.5 * (training.clip / training.sigma) ** 2
+        return Play(np.exp(np.clip(scaled - half, -600.0, 600.0)), np.exp(np.clip(-scaled - half, -600.0, 600.0)))
+
+    def bench(self) -> Bench:
+        """The noise of all coordinates in units of sigma, with gradients of 0; and in which order
+        users were taken, told by their labels.
+        """
+        training, zeros = self.training, np.zeros((self.n, self.training.dimension))
+        size = zeros.size
+
+        def noise(drawn: NDArray[Any], source: Source) -> NDArray[Any]:
+            passes = [training.randomize(zeros, rng=source).ravel() / training.sigma for _ in range(len(drawn) // size)]
+            return np.concatenate(passes)
+
+        def taken(labels: NDArray[Any]) -> NDArray[Any]:
+            order: list[Floats] = []
+
+            def gradient(_weights: Floats, rows: Floats, labels: Floats) -> Floats:
+                order.append(labels)
+                return rows
+
+            for _ in training.steps(zeros, labels, gradient=gradient):
+                pass
+            return np.concatenate(order)
+
+        shuffle = taken if training.order == "permuted" else None
+        return Bench(
+            size,
+            gaussian_noise(STEPS),
+            noise,
+            shuffle=shuffle,
+            tokens=np.arange(float(self.n)),
+            most=max(1 << 20, size),
+        )
+
+
+def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:
+    """What to attack: a protocol, noisy gradient descent, or a randomizer with ``n`` users behind a
+    shuffler.
+    """
+    if isinstance(what, Subject):
+        return what
+    if isinstance(what, Randomizer):
+        users, _ = check_users(n)
+        if users < 2:
+            raise InvalidInput(
+                f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
+            )
+        return Behind(what, users)
+    makers: list[tuple[Any, Callable[[Any], Subject]]] = [
+        (
+            StatisticalQuery,
+            lambda protocol: Surveyed(_identity(protocol), name=f"StatisticalQuery, {protocol.n} users"),
+        ),
+        (Histogram | LocalHistogram | Summation | Frequency, Surveyed),
+        (CentralHistogram | CentralMean | CentralSum, Curated),
+        (ShuffledSGD, Descended),
+    ]
+    for kind, maker in makers:
+        if isinstance(what, kind):
+            return maker(what)
+    raise InvalidInput(
+        f"what is audited must be a protocol or a randomizer, got {type(what).__name__}. Or write a Subject for it."
+    )
+
+
+def _identity(asked: StatisticalQuery) -> StatisticalQuery:
+    """The same with records that are their own answers: an audit does not know which records have
+    the extreme ones.
+    """
+    grid = {"k": asked.k, "lower": asked.lower, "upper": asked.upper}
+    return StatisticalQuery(
+        query=float,
+        n=asked.n,
+        epsilon0=asked.epsilon0,
+        delta=asked.delta,
+        least=asked.least,
+        rounds=asked.rounds,
+        **grid,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,155 @@
+"""The whole story in a minute, told by the commands themselves: plan, run, estimate against the
+truth, report, audit. ``make demo`` runs it.
+"""
+
+import csv
+import json
+import shlex
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+
+from rich.console import Console
+
+from shuffledp.cli import main as shuffledp
+from shuffledp.cli import show
+
+__all__ = ["main"]
+
+FOLDER = Path("build/demo")
+NEXT = """\
+What to try next:
+  open {report}
+  {command} histogram YOUR.csv --column COLUMN --categories a,b,c --epsilon 1 --delta 1e-6 --out result
+  {command} --help
+  README.md and docs/ go on from here; make site builds them as a web site"""
+
+
+def main(folder: Path = FOLDER) -> int:
+    """Run every command of the story in ``folder``; what an earlier demo left there is replaced."""
+    began = perf_counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("data", "affairs", "cities", "ages"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for spent in folder.glob("budget.sqlite*"):
+        spent.unlink()
+    data, ledger, figure = folder / "data", folder / "budget.sqlite", folder / "bounds.png"
+
+    _say("1. Data: a real survey with a sensitive question, and a made-up million.")
+    _run("example", data)
+
+    _say("2. Plan. 6,366 women will be asked whether they had an affair. Which protocol, and what error?")
+    _run("plan histogram --domain 2 --n 6366 --epsilon 1 --delta 1e-6")
+
+    _say("3. Run it. Every answer is randomised, the reports are shuffled, the noise is taken out again on average.")
+    asked, limits = (
+        "--column affair --categories yes,no --epsilon 1 --delta 1e-6",
+        "--limit-epsilon 2 --limit-delta 1e-6",
+    )
+    _run(
+        "histogram",
+        data / "affairs.csv",
+        asked,
+        "--ledger",
+        ledger,
+        f"--population readers {limits} --out",
+        folder / "affairs",
+    )
+    _truth(folder / "affairs", _survey(data / "affairs.csv"))
+
+    _say("4. The same for a million people, 13 cities, from Parquet; then their mean age.")
+    people, promised = data / "people.parquet", "--epsilon 1 --delta 1e-8 --ledger"
+    city = (
+        "--column city --categories",
+        data / "cities.txt",
+        promised,
+        ledger,
+        f"--population everybody {limits} --out",
+        folder / "cities",
+    )
+    _run("histogram", people, *city)
+    counts, age = _population(people)
+    _truth(folder / "cities", counts)
+    _run(
+        "mean",
+        people,
+        f"--column age --lower 0 --upper 120 {promised}",
+        ledger,
+        "--population everybody --out",
+        folder / "ages",
+    )
+    _truth(folder / "ages", {"mean": age})
+
+    _say(
+        "5. The budget. Two questions went to the same people, so what they give away adds up: by the accountant, not "
+        "by hand."
+    )
+    _run("ledger show", ledger)
+
+    _say("6. Defend it. Every number of the report, computed again by a slow and independent oracle.")
+    _run("verify", folder / "affairs" / "report.html")
+
+    _say(
+        "7. Attack it. Many runs of the code itself, on two data sets that differ in one person: what leaks must stay "
+        "below what is certified."
+    )
+    _run("audit --randomizer rr --epsilon0 1 --n 100 --delta 1e-3 --runs 20000")
+
+    _say("8. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
+    _run("compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot", figure)
+
+    command = Path(sys.executable).with_name("shuffledp")
+    shown = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command.name
+    _say(f"{perf_counter() - began:.0f} s in all. Figures: {figure}, {folder / 'affairs' / 'estimates.png'}")
+    print(NEXT.format(report=folder / "affairs" / "report.html", command=shown))
+    return 0
+
+
+def _say(words: str) -> None:
+    Console(highlight=False).print(f"\n{words}\n", style="bold", soft_wrap=True)
+
+
+def _run(*pieces: str | Path) -> None:
+    """Show a command and run it; the demo ends where one fails. A path is one argument, and text is
+    as many as it has words.
+    """
+    arguments = [word for piece in pieces for word in ([str(piece)] if isinstance(piece, Path) else piece.split())]
+    Console(highlight=False).print(f"$ shuffledp {shlex.join(arguments)}\n", style="cyan", soft_wrap=True, markup=False)
+    if code := shuffledp(arguments):
+        sys.exit(code)
+
+
+def _truth(folder: Path, truth: Mapping[str, float]) -> None:
+    """The estimates beside the truth, which only a demo can know."""
+    estimates = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))["estimates"]
+    columns = zip(estimates["label"], estimates["value"], estimates["lower"], estimates["upper"], strict=True)
+    rows = []
+    for label, value, low, high in columns:
+        true = truth[label]
+        covered = "yes" if low <= true <= high else "no"
+        rows.append((f"{true:,.6g}", f"{value:,.{0 if value > 1000 else 4}f}", f"{value - true:+,.2g}", covered, label))
+    print("\nAgainst the truth, which only a demo can know (one interval in twenty may miss it):")
+    show.table(["truth", "estimate", "off by", "in the 95 % interval", ""], rows, numbers=4)
+
+
+def _survey(path: Path) -> dict[str, float]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return dict(Counter(row["affair"] for row in csv.DictReader(file)))
+
+
+def _population(path: Path) -> tuple[dict[str, float], float]:
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    counts = {
+        each["values"]: each["counts"] for each in pc.value_counts(table["city"].cast("string").drop_null()).to_pylist()
+    }
+    return counts, pc.mean(table["age"]).as_py()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(Path(argument) for argument in sys.argv[1:2])))

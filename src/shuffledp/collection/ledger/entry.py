@@ -1,0 +1,198 @@
+"""What is to be released, as plain data that a later reader can certify again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+from shuffledp.accounting.guarantee import Guarantee, check_delta, check_rounds, check_users
+from shuffledp.accounting.mechanism import Accountant, Rounds, Shuffled, shuffle
+from shuffledp.errors import InvalidInput, check_positive
+from shuffledp.randomizers.law import from_law, law_of
+from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.storage.canonical import canonical
+
+__all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]
+
+LONGEST = 500  # characters of a name or of a description
+FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
+REMEDY = "Take it from what shuffledp wrote."
+
+
+class Part(NamedTuple):
+    """One mechanism: ``honest`` of ``n`` users report ``rounds`` times, by this law (``law_of``),
+    to an adversary who sees shuffled reports.
+    """
+
+    law: dict[str, Any]
+    n: int
+    honest: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A release: its mechanisms, what it is, the digest of its design, and the (epsilon, delta)
+    that it promises by itself.
+
+    ``batches`` names the calls of ``encode`` whose reports it holds, where they were made apart: no
+    report may be in two different releases.
+    """
+
+    parts: tuple[Part, ...]
+    what: str
+    design: str
+    epsilon: float
+    delta: float
+    batches: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise InvalidInput(
+                "an entry must have at least one part, got none. A release that uses no reports needs no budget."
+            )
+        object.__setattr__(self, "parts", tuple(_checked(part) for part in self.parts))
+        object.__setattr__(self, "what", check_text("what", self.what))
+        object.__setattr__(self, "design", check_digest("design", self.design))
+        object.__setattr__(
+            self,
+            "epsilon",
+            check_positive("epsilon", self.epsilon, remedy="It is what the release promises by itself."),
+        )
+        object.__setattr__(self, "delta", check_delta(self.delta))
+        if not all(re.fullmatch("[0-9a-f]{32}", str(batch)) for batch in self.batches):
+            raise InvalidInput(f"batches must be names of 32 digits 0-9 and a-f, got {self.batches!r}. {REMEDY}")
+        object.__setattr__(self, "batches", tuple(sorted(set(self.batches))))
+
+    @classmethod
+    def of(
+        cls,
+        guarantee: Guarantee,
+        *,
+        what: str,
+        design: str,
+        epsilon: float,
+        delta: float,
+        batches: tuple[str, ...] = (),
+    ) -> Entry:
+        """The entry of a guarantee from ``shuffle``, ``compose`` or ``Accountant.total``."""
+        if not isinstance(guarantee, (Shuffled, Rounds)):
+            raise InvalidInput(
+                f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Of an Accountant, pass its "
+                f"total."
+            )
+        mechanisms = guarantee.parts if isinstance(guarantee, Rounds) else ((guarantee, 1),)
+        if others := sorted({each.adversary for each, _ in mechanisms} - {"shuffled"}):
+            raise InvalidInput(
+                f'a recorded release must face the adversary "shuffled", got {others[0]!r}. The others are for '
+                f"comparison with other work."
+            )
+        parts = tuple(
+            Part(law_of(cast(VotingRandomizer, each.randomizer)), each.n, each.honest, rounds)
+            for each, rounds in mechanisms
+        )
+        return cls(parts, what, design, epsilon, delta, batches)
+
+    @property
+    def mechanisms(self) -> tuple[tuple[Shuffled, int], ...]:
+        """The parts, ready to be composed."""
+        return tuple((mechanism_of(canonical(part.law), part.n, part.honest), part.rounds) for part in self.parts)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is certified about this release by itself."""
+        accountant = Accountant()
+        for mechanism, rounds in self.mechanisms:
+            accountant = accountant.add(mechanism, rounds=rounds)
+        return accountant.total
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, for ``from_json``."""
+        parts = [part._asdict() for part in self.parts]
+        return {
+            "parts": parts,
+            "what": self.what,
+            "design": self.design,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "batches": list(self.batches),
+        }
+
+    @classmethod
+    def from_json(cls, facts: object) -> Entry:
+        """The entry of ``as_json``; every rule is checked again."""
+        if (
+            not isinstance(facts, Mapping)
+            or set(facts) != FIELDS
+            or not all(isinstance(facts[name], list) for name in ("parts", "batches"))
+        ):
+            raise InvalidInput(f"an entry must have {', '.join(sorted(FIELDS))}, got something else. {REMEDY}")
+        for part in facts["parts"]:
+            if not isinstance(part, Mapping) or set(part) != set(Part._fields):
+                raise InvalidInput(
+                    f"a part of an entry must have {', '.join(Part._fields)}, got something else. {REMEDY}"
+                )
+        return cls(
+            **{**facts, "parts": tuple(Part(**part) for part in facts["parts"]), "batches": tuple(facts["batches"])}
+        )
+
+
+def check_text(name: str, value: object) -> str:
+    """Return ``value`` as a short line of printable text.
+
+    >>> check_text("population", "app-users")
+    'app-users'
+    """
+    remedy = f"Use a short line of text, such as 'app-users', of at most {LONGEST} printable characters."
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, got {value!r}. {remedy}")
+    if not value.strip() or value != value.strip():
+        raise InvalidInput(f"{name} must be text without blanks around it, got {value!r}. {remedy}")
+    if len(value) > LONGEST or not value.isprintable():
+        raise InvalidInput(
+            f"{name} must be printable and short, got {value[:40]!r}{' ...' * (len(value) > 40)}. {remedy}"
+        )
+    return value
+
+
+def check_digest(name: str, value: object) -> str:
+    """Return ``value`` as a SHA-256 digest in hexadecimal digits."""
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
+        raise InvalidInput(
+            f"{name} must be a SHA-256 digest of 64 digits 0-9 and a-f, got {value!r}. Compute it with "
+            f"hashlib.sha256(...).hexdigest()."
+        )
+    return value
+
+
+def _checked(part: Part) -> Part:
+    law, n, honest, rounds = part
+    users, some = check_users(n, honest)
+    return Part(law_of(_read(_text(law))), users, some, check_rounds(rounds))
+
+
+def _text(law: object) -> str:
+    """A law as canonical JSON; what is no JSON is no law."""
+    try:
+        return canonical(law)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"the law of a part must be what `law_of` says of a randomizer, got {law!r}. {REMEDY}"
+        ) from None
+
+
+@lru_cache(1 << 16)
+def mechanism_of(law: str, n: int, honest: int) -> Shuffled:
+    """The mechanism of a part, its law given as canonical JSON. Ten thousand releases have few of
+    them between them.
+    """
+    return shuffle(_read(law), n=n, honest=honest)
+
+
+@lru_cache(1 << 16)
+def _read(law: str) -> VotingRandomizer:
+    return from_law(json.loads(law))

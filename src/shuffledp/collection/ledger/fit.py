@@ -1,0 +1,102 @@
+"""What would still fit: how many more of the same release, or the largest with all its epsilon0
+made smaller by one factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from shuffledp.accounting.guarantee import MOST_ROUNDS
+from shuffledp.accounting.mechanism import Rounds
+from shuffledp.collection.ledger.alike import Mechanism
+from shuffledp.collection.ledger.entry import Entry, Part
+from shuffledp.collection.ledger.total import composed, harshest
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.law import from_law, law_of
+
+__all__ = ["MANY", "largest", "more"]
+
+SMALLEST = 1e-3  # a release with a thousandth of the epsilon0 says nothing any more
+DIGITS = 2e-3  # relative accuracy of the factor; it is rounded down
+TRIES = 6
+LEAST = 1e-12  # an epsilon that stands for 0, which no release promises
+MANY = 10_000  # more releases than anybody counts
+
+
+def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, limit_delta: float) -> Entry | None:
+    """``entry`` with the largest epsilon0 found to fit, checked as a release would be; ``None`` if
+    nothing does.
+
+    The search is quick and conservative, on a grid of its own, and takes for granted that less
+    epsilon0 leaks less. The answer is checked again as ``spend`` would check it.
+    """
+    earlier = list(earlier)
+    harsh = harshest(earlier)
+    good, bad = SMALLEST, 1.0
+    if (first := _scaled(entry, good)) is None or not _fits(harsh, first, limit_epsilon, limit_delta):
+        return None
+    while bad / good > 1.0 + DIGITS:
+        middle = math.sqrt(good * bad)
+        smaller = _scaled(entry, middle)
+        good, bad = (
+            (middle, bad)
+            if smaller is not None and _fits(harsh, smaller, limit_epsilon, limit_delta)
+            else (good, middle)
+        )
+    for attempt in range(TRIES):
+        answer = _scaled(entry, good * (1.0 - DIGITS * attempt))
+        if (
+            answer is not None
+            and composed([*earlier, *answer.mechanisms]).delta_at_most(epsilon=limit_epsilon) <= limit_delta
+        ):
+            return replace(answer, epsilon=max(answer.guarantee.epsilon(delta=entry.delta).upper, LEAST))
+    return None
+
+
+def more(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, limit_delta: float) -> int:
+    """How many more releases like ``entry`` fit, one after the other; at most ``MANY``.
+
+    Upper ends only, in doubling steps and then by bisection, to a hundredth. What is said to fit is
+    checked as ``spend`` would check it.
+    """
+    earlier = list(earlier)
+    room = MOST_ROUNDS - sum(rounds for _, rounds in earlier)
+    most = min(MANY, room // sum(part.rounds for part in entry.parts))
+    harsh, good, bad = harshest(earlier), 0, 1
+    while bad <= most and _fits(harsh, entry, limit_epsilon, limit_delta, times=bad):
+        good, bad = bad, min(2 * bad, most) if bad < most else most + 1
+    while bad - good > max(1, good // 100):
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if _fits(harsh, entry, limit_epsilon, limit_delta, times=middle) else (good, middle)
+    for times in range(good, 0, -max(1, good // 100)):
+        if composed([*earlier, *_repeated(entry, times)]).delta_at_most(epsilon=limit_epsilon) <= limit_delta:
+            return times
+    return 0
+
+
+def _repeated(entry: Entry, times: int) -> list[Mechanism]:
+    return [(mechanism, times * rounds) for mechanism, rounds in entry.mechanisms]
+
+
+def _fits(earlier: list[Mechanism], entry: Entry, limit_epsilon: float, limit_delta: float, *, times: int = 1) -> bool:
+    """Upper end only. A step that is a power of two is part of every finer such grid, so earlier
+    releases are laid out once for all questions.
+    """
+    total = Rounds((*earlier, *_repeated(entry, times)))
+    spacing = 2.0 ** math.floor(math.log2(total.spacing))
+    return float(total.dominating(spacing).deltas(np.array([limit_epsilon]), "upper")[0]) <= limit_delta
+
+
+def _scaled(entry: Entry, factor: float) -> Entry | None:
+    """The same release with every epsilon0 times ``factor``; ``None`` if its reports would be noise
+    only.
+    """
+    try:
+        laws = [law_of(replace(from_law(part.law), epsilon0=part.law["epsilon0"] * factor)) for part in entry.parts]  # type: ignore[type-var]
+        return replace(entry, parts=tuple(Part(law, *part[1:]) for law, part in zip(laws, entry.parts, strict=True)))
+    except InvalidInput:
+        return None

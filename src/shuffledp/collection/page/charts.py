@@ -1,0 +1,203 @@
+"""The figures of a report. Colours come from the style sheet, so that they follow light, dark and
+print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shuffledp.collection.page.markup import Markup, element, join
+from shuffledp.collection.page.svg import (
+    Scale,
+    chart,
+    decades,
+    disc,
+    line,
+    linear_ticks,
+    log_ticks,
+    rect,
+    ribbon,
+    shortened,
+    text,
+    window,
+)
+from shuffledp.collection.page.words import decimals_for, fixed, power, scientific, tied
+
+__all__ = ["Bar", "bars", "curve", "interval", "narrow"]
+
+ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
+FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone
+LABEL = "58%"  # of the width; what is longer is cut off
+CURVE = 300.0
+LOWEST = 1e-16  # deltas below are not drawn
+WIDE_ENOUGH = 0.04  # of the scale: a narrower interval is enlarged
+AROUND = 4.0  # half-widths shown on either side, enlarged
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row: a bar from 0 to ``value``, an error bar from ``low`` to ``high``, and the value in
+    words.
+    """
+
+    label: str
+    words: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    class_: str = "bar"
+
+
+def bars(title: str, rows: Sequence[Bar], *, most: float | None = None) -> Markup:
+    """Horizontal bars to one scale, each below its label."""
+    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
+    scale = Scale(min(0.0, *ends), most if most is not None else max(0.0, *ends))
+    height, zero = ROW * len(rows), scale(0.0)
+    drawn = [_row(row, scale, ROW * place) for place, row in enumerate(rows)]
+    return chart(
+        title,
+        height,
+        drawn,
+        line(zero, 0.0, zero, height - 6.0, class_="zero") if scale.low < 0.0 else None,
+        class_="bars",
+    )
+
+
+def _row(row: Bar, scale: Scale, top: float) -> Markup:
+    y, zero, value = top + TEXT + 7.0, scale(0.0), scale(row.value)
+    parts = [
+        element("svg", _label(row.label), y=top, width=LABEL, height=TEXT + 6.0),
+        text(1.0, top + TEXT, row.words, anchor="end", class_="value"),
+        rect(0.0, y, 1.0, BAR, class_="track"),
+        rect(min(zero, value), y, max(zero, value), BAR, class_=row.class_),
+    ]
+    if row.low is not None and row.high is not None:
+        parts.append(_error(scale(row.low), scale(row.high), y + BAR / 2.0, BAR / 2.0 + 2.0))
+    return join(parts)
+
+
+def _label(words: str) -> Markup:
+    full, brief = (shortened(words, columns) for columns in (FULL, BRIEF))
+    if full == brief:
+        return text(0.0, TEXT, full)
+    return join([text(0.0, TEXT, full, class_="full"), text(0.0, TEXT, brief, class_="brief")])
+
+
+def _error(low: float, high: float, y: float, reach: float) -> Markup:
+    caps = [line(end, y - reach, end, y + reach, class_="error") for end in (low, high)]
+    return join([line(low, y, high, y, class_="error"), *caps])
+
+
+def interval(title: str, value: float, low: float, high: float, lower: float, upper: float) -> Markup:
+    """A number with its interval on the scale of what was possible; enlarged beneath, if the
+    interval is too narrow to be seen.
+    """
+    whole = Scale(lower, upper)
+    parts = [_axis(whole, 16.0), _estimate(whole, value, low, high, 16.0)]
+    half = max(high - value, value - low)
+    if not narrow(low, high, lower, upper):
+        return chart(title, 56.0, parts, class_="scale")
+    near = Scale(value - AROUND * half, value + AROUND * half)
+    lens = [(whole(near.low), 16.0), (whole(near.high), 16.0)], [(0.0, 108.0), (1.0, 108.0)]
+    enlarged = [
+        window(108.0, ribbon(*lens, class_="lens")),
+        _axis(near, 108.0),
+        _estimate(near, value, low, high, 108.0),
+    ]
+    return chart(title, 148.0, enlarged[0], parts, enlarged[1:], class_="scale")
+
+
+def narrow(low: float, high: float, lower: float, upper: float) -> bool:
+    """Whether an interval is too narrow to be seen on the whole scale."""
+    return 0.0 < high - low < WIDE_ENOUGH * (upper - lower)
+
+
+def _axis(scale: Scale, y: float) -> Markup:
+    ticks = linear_ticks(scale.low, scale.high, 4)
+    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 2
+    marks = [line(scale(tick), y, scale(tick), y + 6.0, class_="axis") for tick in ticks]
+    anchors = ["start" if scale(tick) < 0.04 else "end" if scale(tick) > 0.96 else "middle" for tick in ticks]
+    names = [
+        text(scale(tick), y + 24.0, fixed(tick, decimals), anchor=anchor, class_="tick")
+        for tick, anchor in zip(ticks, anchors, strict=True)
+    ]
+    return join([line(0.0, y, 1.0, y, class_="axis"), *marks, *names])
+
+
+def _estimate(scale: Scale, value: float, low: float, high: float, y: float) -> Markup:
+    return join(
+        [
+            rect(scale(low), y - 5.0, scale(high), 10.0, class_="band"),
+            _error(scale(low), scale(high), y, 7.0),
+            disc(scale(value), y, 5.0, class_="dot"),
+        ]
+    )
+
+
+def curve(
+    title: str,
+    epsilons: Sequence[float],
+    lower: Sequence[float],
+    upper: Sequence[float],
+    *,
+    promise: tuple[float, float],
+    alone: float,
+) -> Markup:
+    """Delta against epsilon, on a logarithmic axis: the band that encloses it, a point that is
+    certified, and what a report guarantees alone.
+    """
+    x = Scale(0.0, epsilons[-1] if epsilons[-1] > 0.0 else 1.0)
+    lowest, highest = decades([*upper, promise[1]], LOWEST)
+    floor, y = 10.0**lowest, Scale(highest, lowest)
+
+    def place(epsilon: float, delta: float) -> tuple[float, float]:
+        return x(epsilon), CURVE * y(math.log10(max(delta, floor)))
+
+    above, below = ([place(*point) for point in zip(epsilons, deltas, strict=True)] for deltas in (upper, lower))
+    shapes = window(
+        CURVE, ribbon(above, below, class_="band"), ribbon(below, class_="lower"), ribbon(above, class_="upper")
+    )
+    grid, names = [], []
+    for exponent in log_ticks(lowest, highest):
+        level = CURVE * y(exponent)
+        grid.append(line(0.0, level, 1.0, level, class_="grid"))
+        names.append(
+            text(0.0, level + 4.0, power(f"1e{exponent}") if exponent else "1", anchor="end", class_="tick", dx=-8.0)
+        )
+    ticks = linear_ticks(x.low, x.high, 5)
+    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 0
+    for tick in ticks:
+        grid.append(line(x(tick), CURVE, x(tick), CURVE + 5.0, class_="axis"))
+        names.append(text(x(tick), CURVE + 21.0, fixed(tick, decimals), anchor="middle", class_="tick"))
+    names += [
+        text(0.0, -14.0, "δ", anchor="end", class_="axis-name", dx=-8.0),
+        text(1.0, CURVE + 40.0, "ε", anchor="end", class_="axis-name"),
+    ]
+    marks = [_alone(x, alone), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
+    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, class_="curve")
+
+
+def _alone(x: Scale, alone: float) -> Markup | None:
+    if alone > x.high:
+        return None
+    at = x(alone)
+    return join(
+        [
+            line(at, 0.0, at, CURVE, class_="alone"),
+            text(at, 14.0, "a report alone", anchor="end", class_="note", dx=-8.0),
+        ]
+    )
+
+
+def _mark(x: float, y: float, epsilon: float) -> Markup:
+    side, dx = ("start", 8.0) if x < 0.6 else ("end", -8.0)
+    guides = [line(0.0, y, x, y, class_="guide"), line(x, y, x, CURVE, class_="guide")]
+    return join(
+        [
+            *guides,
+            disc(x, y, 5.0, class_="dot"),
+            text(x, y - 10.0, tied(f"ε ≤ {scientific(epsilon, up=True)}"), anchor=side, class_="mark", dx=dx),
+        ]
+    )

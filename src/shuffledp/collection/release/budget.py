@@ -1,0 +1,135 @@
+"""A release in the ledger: recorded before anything is written, marked as published once its output
+stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.collection.ledger import Entry, Ledger, Receipt
+from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.protocols.design import Design
+
+__all__ = ["Budget", "Spent", "Unnoted"]
+
+
+class Unnoted(ShuffledpError):
+    """A release stands and was charged, and the ledger could not note that it stands: asking for it
+    again would be another one.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A record in the ledger, to be marked as published."""
+
+    ledger: Ledger
+    receipt: Receipt
+
+    def begin(self) -> None:
+        """Say, of a release that was held back, that its output is about to be seen: to be called
+        just before a finished file is put in place.
+        """
+        self.ledger.begin(self.receipt.id)
+
+    def publish(self, digest: str, place: Path) -> None:
+        """Say that the output stands, at ``place``. What goes wrong here goes wrong too late to
+        undo anything, and is said so.
+        """
+        try:
+            self.ledger.publish(self.receipt.id, digest)
+        except InvalidInput as error:
+            reason = str(error).partition(". ")[0]  # its remedy is for those who have nothing yet
+            raise Unnoted(
+                f"{str(place)!r} is complete and was charged as release {self.receipt.id}, but the ledger must note "
+                f"that it stands, got: {reason}. "
+                "Do not ask again, which would be charged again; `shuffledp ledger show` lists this one as recorded."
+            ) from None
+
+    def facts(self) -> dict[str, Any]:
+        """For the report."""
+        receipt = self.receipt
+        return {
+            "population": receipt.population,
+            "id": receipt.id,
+            "record": receipt.record,
+            "releases": receipt.releases,
+            "limit": {"epsilon": receipt.limit_epsilon, "delta": receipt.limit_delta},
+            "total": {"lower": receipt.total.lower, "upper": receipt.total.upper},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Where a population's releases are recorded, and what they may add up to."""
+
+    path: Path
+    population: str
+    limit_epsilon: float | None = None
+    limit_delta: float | None = None
+
+    @classmethod
+    def of(
+        cls, path: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
+    ) -> Budget | None:
+        """The budget that the options describe, if any."""
+        if path is None:
+            if given := [
+                name
+                for name, value in (
+                    ("population", population),
+                    ("limit-epsilon", limit_epsilon),
+                    ("limit-delta", limit_delta),
+                )
+                if value is not None
+            ]:
+                raise InvalidInput(f"--{given[0]} must come with --ledger, got none. Add --ledger budget.sqlite.")
+            return None
+        if population is None:
+            raise InvalidInput(
+                "--ledger must come with --population, got none. Name the people whose budget this is, for example "
+                "--population app-users."
+            )
+        return cls(path, population, limit_epsilon, limit_delta)
+
+    def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = (), held_back: bool = False) -> Spent:
+        """Record one round of a design, or refuse it. With ``held_back``, nothing of it may be seen
+        before ``Spent.begin``.
+        """
+        ledger, entry = Ledger(self.path), entry_of(design, what, batches)
+        receipt = ledger.spend(
+            self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta, held_back=held_back
+        )
+        return Spent(ledger, receipt)
+
+    def afford(self, design: Design, what: str) -> dict[str, Any]:
+        """What spending would come to, and how many ``more`` like it would fit after it; nothing is
+        recorded.
+        """
+        ledger = Ledger(self.path)
+        receipt = ledger.afford(
+            self.population, entry_of(design, what), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
+        )
+        return Spent(ledger, receipt).facts() | {"more": max(self.more(design) - 1, 0)}
+
+    def more(self, design: Design) -> int:
+        """How many more rounds of a design fit within the limit."""
+        entry = entry_of(design, design.task)
+        return Ledger(self.path).more(
+            self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
+        )
+
+
+def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
+    """One round of a design, as the ledger records it."""
+    facts, once = design.facts, _once(design)
+    epsilon = once.epsilon_at_most(delta=facts["delta"])
+    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=facts["delta"], batches=batches)
+
+
+def _once(design: Design) -> Guarantee:
+    return shuffle(design.protocol.randomizer, n=design.facts["n"], honest=design.facts["least"])

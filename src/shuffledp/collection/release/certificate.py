@@ -1,0 +1,101 @@
+"""What a privacy officer signs: the certified interval of a design, its curve, its premises, and
+what other models of trust would cost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.collection.page.statements import ADJACENCY, ADVERSARY, COUNTS, ONE_ROW
+from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
+
+__all__ = ["certificate", "comparison"]
+
+POINTS = 49
+FAR_DELTA = 1e-15  # where the curve ends
+DRAWN_GAP = 1e-6  # of a curve that is drawn: no eye sees less
+
+
+def certificate(design: Design) -> dict[str, Any]:
+    """The guarantee of a design, for all its rounds, as long as the promised number of honest
+    reports is shuffled together.
+    """
+    protocol, facts = design.protocol, design.facts
+    guarantee, delta = protocol.guarantee, facts["delta"]
+    bound, promised = guarantee.epsilon(delta=delta), facts["epsilon"]
+    return {
+        "epsilon": {"delta": delta, "lower": bound.lower, "upper": bound.upper},
+        "delta": None if promised is None else _delta(guarantee, promised),
+        "curve": _curve(guarantee),
+        "method": guarantee.method,
+        "assumptions": [*guarantee.assumptions, ONE_ROW, COUNTS],
+        "adversary": ADVERSARY,
+        "adjacency": ADJACENCY,
+        "users": facts["n"],
+        "honest": facts["least"],
+        "rounds": facts["rounds"],
+        "alone": protocol.epsilon0,
+        "numerical_error": _numerical_error(guarantee, bound.upper),
+    }
+
+
+def _delta(guarantee: Guarantee, epsilon: float) -> dict[str, float]:
+    bound = guarantee.delta(epsilon=epsilon)
+    return {"epsilon": epsilon, "lower": bound.lower, "upper": bound.upper}
+
+
+def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
+    """How far apart, relatively, the two ends are between which the theorem's delta was computed;
+    several rounds keep only the safe end.
+    """
+    if not isinstance(guarantee, Shuffled):
+        return None
+    ends = [curve.bounds(np.array([epsilon])) for curve in guarantee.reduction.uppers]
+    low, high = (max(float(end[side][0]) for end in ends) for side in (0, 1))
+    return (high - low) / high if high > 0.0 else 0.0
+
+
+def _curve(guarantee: Guarantee) -> dict[str, list[float]]:
+    last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
+    epsilons = np.linspace(0.0, last, POINTS)
+    band = guarantee.profile(epsilons, gap=DRAWN_GAP)
+    return {"epsilon": epsilons.tolist(), "lower": band.lower.tolist(), "upper": band.upper.tolist()}
+
+
+def comparison(design: Design, certified: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same promise under three kinds of trust, with the standard error to expect of each:
+    nobody, a shuffler, a curator.
+    """
+    protocol, facts = design.protocol, design.facts
+    delta = facts["delta"]
+    epsilon = facts["epsilon"] if facts["epsilon"] is not None else certified["epsilon"]["upper"]
+    promise = {"n": facts["n"], "epsilon": epsilon, "delta": delta, "rounds": facts["rounds"]}
+    alone: Protocol
+    curator: Protocol
+    if design.task == "mean":
+        bounds = {"lower": facts["lower"], "upper": facts["upper"]}
+        alone, curator = LocalMean(**promise, **bounds), CentralMean(**promise, **bounds)
+    else:
+        categories = facts.get("categories", facts.get("domain"))
+        curator = CentralHistogram(categories=categories, **promise)
+        alone = (
+            LocalHistogram(categories=categories, **promise)
+            if design.task == "histogram"
+            else _local_frequency(design, promise)
+        )
+    kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
+    return [{"trust": trust, "epsilon0": each.epsilon0, "stderr": each.predicted_stderr()} for trust, each in kinds]
+
+
+def _local_frequency(design: Design, promise: dict[str, Any]) -> ShuffledProtocol:
+    """The same encoding with so much noise that every report hides its sender alone."""
+    family, parameters = design.protocol._family()
+    epsilon0 = calibrated(family, tuple(parameters.items()), 1, promise["epsilon"], promise["delta"], promise["rounds"])
+    facts = design.facts
+    return type(design.protocol)(n=promise["n"], epsilon0=epsilon0, domain=facts["domain"], method=facts["method"])  # type: ignore[call-arg]

@@ -1,0 +1,178 @@
+"""What is asked of a table: a column, the answers that it admits, and what happens to the
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.collection.page.clipping import CLIPPED_TO_BOUNDS
+from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, name_of
+from shuffledp.collection.tables import (
+    AS_WRITTEN,
+    Cleaning,
+    Column,
+    Keep,
+    Numbers,
+    Places,
+    Values,
+    learn_categories,
+    open_column,
+    read,
+)
+from shuffledp.collection.tables.formats import Kind
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols import Frequency, Histogram, Mean
+from shuffledp.protocols.design import Design, Task
+from shuffledp.protocols.frequency import Method
+from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.sums import check_bounds
+
+__all__ = ["Question"]
+
+FEW, MOST_RARE = 10, 20  # people who hold a rare value, and how many such values a learned list may have at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question about one column of a table."""
+
+    task: Task
+    source: str
+    column: str | None = None
+    format: Any = None
+    title: str | None = None
+    categories: Categories | None = None
+    method: Method = "hadamard"
+    lower: float = 0.0
+    upper: float = 1.0
+    clip: bool = False
+    cleaning: Cleaning = AS_WRITTEN
+    encoding: str | None = None
+    ids: str | None = None
+    keep: Keep = "first"
+
+    def settled(self) -> Question:
+        """The same with categories that are known: given ones, or, if that was asked for, those
+        that the data hold.
+        """
+        check_words("--title", self.title)
+        if self.categories is None:
+            check_bounds(self.lower, self.upper)
+            return self
+        given = self.categories
+        labels = given.labels
+        if labels is None:
+            if self.source == "-":
+                raise InvalidInput(
+                    "categories can be learned from a file only, got standard input, which is read once. Save it "
+                    "first, or list the categories."
+                )
+            labels = learn_categories(self.open(), cleaning=self.cleaning)
+        return replace(self, categories=replace(given, labels=check_labels(given.of(labels))))
+
+    def open(self) -> Column:
+        """The column that is asked about."""
+        kind: Kind = "number" if self.categories is None and not self.cleaning.reads_numbers else "text"
+        return open_column(
+            self.source, self.column, kind=kind, format=self.format, ids=self.ids, encoding=self.encoding
+        )
+
+    def values(self, column: Column, *, tick: Callable[[int], object] | None = None) -> Values:
+        """Read the column once, and keep what the randomizer needs of it."""
+        values = read(column, self.reader(), keep=self.keep, tick=tick)
+        if self.categories is not None and self.categories.learned:
+            try:
+                self._check_common(values, column.title)
+            except BaseException:
+                values.close()
+                raise
+        return values
+
+    def _check_common(self, values: Values, title: str) -> None:
+        """Refuse to publish a list of values most of which few people hold: names, numbers and free
+        texts, which are people more than categories.
+        """
+        assert self.categories is not None
+        assert self.categories.labels is not None
+        labels = self.categories.labels
+        held = np.zeros(len(labels), dtype=np.int64)
+        for chunk in values.chunks():
+            held += np.bincount(chunk, minlength=len(labels))
+        declared = {self.categories.other, self.categories.missing}
+        counts = [int(count) for label, count in zip(labels, held, strict=True) if label not in declared]
+        rare = sum(count < FEW for count in counts)
+        if rare > MOST_RARE or 2 * rare > len(counts):
+            raise InvalidInput(
+                f"{title} must hold values that many people share for its categories to be learned, got {len(counts)} "
+                f"distinct values, {rare} of which "
+                f"fewer than {FEW} people hold: to publish their list would give those people away. Declare the "
+                f"categories instead, from a public source: "
+                "--categories FILE, with --other NAME for the rest; if they are very many, with `shuffledp frequency`."
+            )
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether rows without a value do not take part, and are counted in public; else they are a
+        category whose count is as private as all others.
+        """
+        return self.categories is None or self.categories.missing is None
+
+    @property
+    def what(self) -> str:
+        """The question in a few words: short and printable, whatever the column is called, since
+        the ledger keeps them.
+        """
+        printable = "".join(letter if letter.isprintable() else " " for letter in self.column or "a column")
+        clipped = f", clipped to {self.lower:g} to {self.upper:g}" if self.clip else ""
+        return f"{self.task} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip() + clipped
+
+    def reader(self) -> Places | Numbers:
+        """From what the table holds to what the randomizer takes."""
+        if self.categories is None:
+            return Numbers(self.lower, self.upper, clip=self.clip, cleaning=self.cleaning)
+        assert self.categories.labels is not None
+        return Places(
+            self.categories.labels, other=self.categories.other, missing=self.categories.missing, cleaning=self.cleaning
+        )
+
+    def protocol(self, n: int, promise: Promise) -> ShuffledProtocol:
+        """The protocol that asks ``n`` people and keeps the promise."""
+        terms = promise.terms(n)
+        if self.categories is None:
+            return Mean(lower=self.lower, upper=self.upper, **terms)
+        labels, other = self.categories.labels, self.categories.other
+        assert labels is not None
+        if self.task == "frequency":
+            return Frequency(domain=labels, method=self.method, other=other, **terms)
+        return Histogram(categories=labels, other=other, **terms)
+
+    def design(self, n: int, promise: Promise) -> Design:
+        """The protocol, written down."""
+        return Design.of(self.protocol(n, promise), learned=self.categories is not None and self.categories.learned)
+
+    def asked(self) -> dict[str, object]:
+        """The question in words, for the report."""
+        name = "standard input" if self.source == "-" else name_of(Path(self.source))
+        facts: dict[str, object] = {"what": self.what, "title": self.title, "source": name, "column": self.column}
+        if said := self.cleaning.words():
+            facts["cleaned"] = said
+        if self.categories is None:
+            return facts | {
+                "outside": CLIPPED_TO_BOUNDS if self.clip else "refused",
+                "missing": "left out",
+                "learned": False,
+            }
+        other, missing = self.categories.other, self.categories.missing
+        outside = "refused" if other is None else f"counted as {other}"
+        return facts | {
+            "categories": self.categories.origin,
+            "outside": outside,
+            "missing": "left out" if missing is None else f"counted as {missing}",
+            "learned": self.categories.learned,
+        }

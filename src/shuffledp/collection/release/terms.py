@@ -1,0 +1,156 @@
+"""What is promised to whom, and which answers count: the part of a question that needs no table."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.categories import check_size
+
+__all__ = ["Categories", "Promise", "check_labels", "check_words", "name_of", "read_categories"]
+
+LONGEST, SHOWN = 500, 60
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and bytes that were no text
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """The answers that count, and how they became known: ``labels`` is None if they are to be
+    learned from the data.
+    """
+
+    labels: tuple[str, ...] | None
+    origin: str
+    other: str | None = None
+    missing: str | None = None
+    learned: bool = False  # then the list itself says something about the data
+
+    def of(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """``labels`` and those that stand for the rest, which are counted like all others."""
+        more = [label for label in (self.other, self.missing) if label is not None]
+        return (*labels, *(label for label in dict.fromkeys(more) if label not in set(labels)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """What is to be guaranteed for all rounds together, as long as ``honest`` of the people, or
+    that share of them, follow the protocol.
+    """
+
+    epsilon: float
+    delta: float
+    rounds: int = 1
+    honest: int | Fraction | None = None
+
+    def terms(self, n: int) -> dict[str, Any]:
+        """The promise to ``n`` people, as a protocol takes it."""
+        least = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
+        return {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
+
+
+def read_categories(
+    text: str | None, *, learn: bool, domain: int | None, other: str | None, missing: str | None
+) -> Categories:
+    """The categories as the command line gives them: a file with one per line, a list with commas,
+    a number, or asked of the data.
+    """
+    given = [
+        name
+        for name, there in (
+            ("--categories", text is not None),
+            ("--learn-categories", learn),
+            ("--domain", domain is not None),
+        )
+        if there
+    ]
+    if len(given) != 1:
+        raise InvalidInput(
+            f"the categories must be given in one way, got {' and '.join(given) or 'none'}. Add --categories FILE (one "
+            f"per line) or --categories yes,no; "
+            "--learn-categories takes them from the data, and the list of those is then published without protection."
+        )
+    check_words("--other", other)
+    check_words("--missing", missing)
+    if learn:
+        return Categories(None, "learned from the data", other, missing, learned=True)
+    if domain is not None:
+        return Categories(
+            tuple(map(str, range(check_size("domain", domain)))),
+            f"the whole numbers from 0 to {domain - 1}",
+            other,
+            missing,
+        )
+    assert text is not None
+    path = Path(text)
+    if "," in text and not os.path.exists(text):  # not Path.exists, which fails on a long list
+        return Categories(_distinct([part.strip() for part in text.split(",")], "the list"), "a list", other, missing)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"{text!r} must be a text file in UTF-8, got other bytes. Save it as UTF-8, one category per line."
+        ) from None
+    except OSError as error:
+        near = (
+            difflib.get_close_matches(path.name, [each.name for each in path.parent.iterdir() if each.is_file()], n=1)
+            if path.parent.is_dir()
+            else []
+        )
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InvalidInput(
+            f"--categories must name a file with one category per line, or list them with commas, got {text!r}: "
+            f"{error.strerror}.{hint} "
+            "A single category is nothing to choose from."
+        ) from None
+    return Categories(_distinct([line.strip() for line in lines], text), name_of(path), other, missing)
+
+
+def name_of(path: Path) -> str:
+    """The name of a file as text; it may hold bytes that are none."""
+    return os.fsencode(path.name).decode(errors="replace")
+
+
+def check_words(name: str, text: str | None) -> None:
+    """Refuse words of the user that a report cannot show."""
+    if text is not None and (not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text)):
+        raise InvalidInput(
+            f"{name} must be one line of 1 to {LONGEST} printable characters, got {_shown(text)}. Choose other words, "
+            f"or leave it out."
+        )
+
+
+def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse fewer than two categories, and those that no report can show."""
+    check_size("categories", len(labels))
+    if len(labels) < 2:
+        raise InvalidInput(
+            f"categories must be at least two, got {len(labels)}. List all answers that count, or add one for the "
+            f"rest: --other."
+        )
+    if max(map(len, labels)) > LONGEST or UNPRINTABLE.search("".join(labels)):
+        wrong = next(label for label in labels if len(label) > LONGEST or UNPRINTABLE.search(label))
+        raise InvalidInput(
+            f"a category must be one line of at most {LONGEST} printable characters, got {_shown(wrong)}. Rename it, "
+            f"in the data too."
+        )
+    return labels
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
+
+
+def _distinct(labels: list[str], where: str) -> tuple[str, ...]:
+    """The labels that are not empty, each once."""
+    kept = [label for label in labels if label]
+    if len(set(kept)) < len(kept):
+        twice = next(label for place, label in enumerate(kept) if label in set(kept[:place]))
+        raise InvalidInput(f"categories must be distinct, got {twice!r} twice in {where}. Remove one.")
+    return tuple(kept)

@@ -1,0 +1,64 @@
+"""The folder that a release leaves: estimates as CSV and JSON, a figure, the design, and the
+report. It is absent or complete.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shuffledp.collection.page import html
+from shuffledp.collection.release.facts import LEVEL
+from shuffledp.figures import estimates_figure
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.storage.files import check_new_folder, new_folder, write_table
+
+__all__ = ["FILES", "check_folder", "holds_release", "write_release"]
+
+FILES = {
+    "report.html": "the whole story, to read, sign and verify",
+    "estimates.csv": "every estimate with its error bars",
+    "estimates.json": "the same and all that is known about it, for programs",
+    "estimates.png": "the figure",
+    "design.json": "the question and its noise, to ask again",
+}
+COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_upper")
+
+
+def check_folder(folder: Path, *, replace: bool = False) -> Path:
+    """Return ``folder`` if a release can stand there; with ``replace``, also in place of an earlier
+    release, and of nothing else.
+    """
+    return check_new_folder(folder, replacing=FILES if replace else ())
+
+
+def holds_release(folder: Path) -> bool:
+    """Whether an earlier release stands there."""
+    return any((folder / name).exists() for name in FILES)
+
+
+def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *, replace: bool = False) -> None:
+    """Put all ``FILES`` into a new ``folder`` at once."""
+
+    def fill(place: Path) -> None:
+        _write_csv(place / "estimates.csv", estimate)
+        (place / "estimates.json").write_text(
+            json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+        )
+        (place / "design.json").write_text(
+            json.dumps(facts["design"], indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+        )
+        estimates_figure(facts, place / "estimates.png")
+        (place / "report.html").write_text(html(facts), encoding="utf-8")
+
+    new_folder(folder, fill, replacing=FILES if replace else ())
+
+
+def _write_csv(path: Path, estimate: Estimate) -> None:
+    """One row per label: each interval by itself, and all of them at once, at the level of the
+    report.
+    """
+    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
+    write_table(path, COLUMNS, zip(estimate.labels, *(column.tolist() for column in columns), strict=True))

@@ -1,0 +1,52 @@
+"""From files to counted reports: people's values in, randomised reports, shuffled, added up.
+Nothing here knows what privacy that gives.
+
+opening  files that are one whole, and one sentence for those that are not
+tables   CSV, Parquet and Arrow, in batches
+look     a first look at a table
+source   one column of a table cleaning what of a messy table is forgiven
+values   its values as the randomizer takes them: places among the categories, or numbers within
+         bounds
+spool    rows kept for later, in memory and then on disk
+persons  one row for each person
+reports  the file that clients send and the shuffler releases
+shuffle  many files of reports to one, in a uniformly random order, larger than memory
+tally    the same in one process: reports are added up as they are made, and never stored
+"""
+
+from __future__ import annotations
+
+from shuffledp.collection.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.collection.tables.columns import Column, open_column
+from shuffledp.collection.tables.persons import KEEPING, Keep, Persons
+from shuffledp.collection.tables.reports import Header, ReportsFile, open_reports, write_reports
+from shuffledp.collection.tables.shuffle import shuffle_files
+from shuffledp.collection.tables.spool import batch_rows
+from shuffledp.collection.tables.tallying import Tally, tally, tally_file
+from shuffledp.collection.tables.values import Numbers, Places, Values, choose_rows, learn_categories, prepared, read
+
+__all__ = [
+    "AS_WRITTEN",
+    "KEEPING",
+    "Cleaning",
+    "Column",
+    "Header",
+    "Keep",
+    "Numbers",
+    "Persons",
+    "Places",
+    "ReportsFile",
+    "Tally",
+    "Values",
+    "batch_rows",
+    "choose_rows",
+    "learn_categories",
+    "open_column",
+    "open_reports",
+    "prepared",
+    "read",
+    "shuffle_files",
+    "tally",
+    "tally_file",
+    "write_reports",
+]

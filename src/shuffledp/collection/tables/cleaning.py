@@ -1,0 +1,170 @@
+"""What of a messy table is forgiven, when somebody asks for it: blanks around a text, its case,
+words that mean "no value", decimal commas.
+
+Nothing of this is guessed. Two texts are the same only by a rule that was given, and a number that
+does not fit the rule exactly is refused: with a point between thousands, "1.23" is no number.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput
+
+__all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "check_encoding"]
+
+NO_NUMBER = ["", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan"]
+DECIMAL, THOUSANDS = (".", ","), (".", ",", "'", "’", " ", "\u00a0", "\u202f", "_")
+SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """The rules that hold for one column. ``na`` lists texts that mean a missing value; they are
+    compared by the same rules as all others.
+
+    >>> rules = Cleaning(strip=True, ignore_case=True, na=("n/a",))
+    >>> rules.key(" SA\u0303O PAULO") == rules.key("são paulo"), rules.absent("N/A ")
+    (True, True)
+    """
+
+    strip: bool = False
+    ignore_case: bool = False
+    na: tuple[str, ...] = ()
+    decimal: str = "."
+    thousands: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in DECIMAL:
+            raise InvalidInput(
+                f"--decimal must be a point or a comma, got {self.decimal!r}. Leave it out for numbers like -1.5."
+            )
+        if self.thousands is not None and (self.thousands not in THOUSANDS or self.thousands == self.decimal):
+            raise InvalidInput(
+                f"--thousands must be one of {' '.join(map(repr, THOUSANDS))}, and not the decimal mark "
+                f"{self.decimal!r}, got {self.thousands!r}. "
+                "For numbers like 1.234,5 write --thousands . --decimal ,"
+            )
+        if not all(word.strip() for word in self.na):
+            raise InvalidInput(
+                f"--na must list words with commas between them, got {','.join(self.na)!r}. An empty cell of a CSV "
+                f"file is missing anyway."
+            )
+
+    @property
+    def changes_text(self) -> bool:
+        """Whether texts are compared by anything but their letters."""
+        return self.strip or self.ignore_case or bool(self.na)
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether numbers are to be read from text by these rules, not by those of the file's
+        format.
+        """
+        return self.decimal != "." or self.thousands is not None or bool(self.na)
+
+    def key(self, text: str) -> str:
+        """What is left of a text that the rules do not overlook: texts with the same key are the
+        same value.
+        """
+        if self.strip:
+            text = text.strip()
+        if self.ignore_case:  # caseless matching as Unicode defines it, whichever way accents are composed
+            text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+        return text
+
+    def absent(self, text: str) -> bool:
+        """Whether a text means that there is no value."""
+        return self.key(text) in self._absent
+
+    def keys(self, texts: pa.Array) -> pa.Array:
+        """The keys of texts; null where there is no value. With ``strip``, nothing but blanks is
+        none.
+        """
+        found = [self.key(text) for text in texts.to_pylist()]
+        return pa.array(
+            [None if key in self._absent or (self.strip and not key) else key for key in found], pa.string()
+        )
+
+    def numbers(self, texts: pa.Array, title: str) -> NDArray[np.float64]:
+        """The numbers that texts stand for; NaN where there is no value."""
+        trimmed = pc.utf8_trim_whitespace(texts)
+        trimmed = pc.if_else(
+            pc.is_in(trimmed, value_set=pa.array([*NO_NUMBER, *(word.strip() for word in self.na)])), None, trimmed
+        )
+        odd = pc.fill_null(pc.invert(pc.match_substring_regex(trimmed, self._number)), False)
+        if value := next((text for text in trimmed.filter(odd).to_pylist() if not self.absent(text)), None):
+            marks = f"decimal mark {self.decimal!r}" + (
+                "" if self.thousands is None else f" and {self.thousands!r} between thousands"
+            )
+            raise InvalidInput(
+                f"{title} must hold numbers with the {marks}, got {value[:SHOWN]!r}. "
+                "Correct it, change --decimal or --thousands, or say that it stands for no value: --na."
+            )
+        plain = pc.if_else(odd, None, trimmed)
+        if self.thousands is not None:
+            plain = pc.replace_substring(plain, self.thousands, "")
+        plain = pc.replace_substring(plain, self.decimal, ".")
+        floats: NDArray[np.float64] = pc.fill_null(plain.cast(pa.float64()), float("nan")).to_numpy(
+            zero_copy_only=False
+        )
+        return floats
+
+    def words(self) -> str:
+        """The rules in words; empty if there are none.
+
+        >>> Cleaning(strip=True, na=("NA", "?")).words()
+        "blanks around texts removed; 'NA' and '?' taken for missing"
+        """
+        said = ["blanks around texts removed"] * self.strip + [
+            "upper and lower case taken for the same"
+        ] * self.ignore_case
+        if self.na:
+            said.append(f"{' and '.join(map(repr, self.na))} taken for missing")
+        if self.decimal != ".":
+            said.append("decimal commas read")
+        if self.thousands is not None:
+            said.append(f"{self.thousands!r} between thousands removed")
+        return "; ".join(said)
+
+    @cached_property
+    def _absent(self) -> frozenset[str]:
+        return frozenset(map(self.key, self.na))
+
+    @cached_property
+    def _number(self) -> str:
+        """What a number looks like, as a regular expression."""
+        whole = r"\d+"
+        if self.thousands is not None:
+            whole = rf"(?:\d+|\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+)"
+        mark = re.escape(self.decimal)
+        return rf"^[+-]?(?:{whole}(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?$"
+
+
+AS_WRITTEN = Cleaning()
+
+
+def check_encoding(name: str) -> str:
+    """Return the usual name of an encoding of text.
+
+    >>> check_encoding("Latin-1")
+    'iso8859-1'
+    """
+    try:
+        found = codecs.lookup(name)
+        "".encode(name)  # others than encodings of text, such as base64, refuse
+    except (LookupError, ValueError, TypeError):
+        raise InvalidInput(
+            f"--encoding must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got "
+            f"{name!r}."
+        ) from None
+    return found.name

@@ -1,0 +1,137 @@
+"""One column of a table, in batches: one value per person."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+
+from shuffledp.collection.tables.formats import Format, Kind, Table, open_table
+from shuffledp.errors import InvalidInput
+
+__all__ = ["Batch", "Column", "find_column", "nearest", "open_column"]
+
+T = TypeVar("T")
+SHOWN = 20  # names of columns in a message
+
+
+class Batch(NamedTuple):
+    """Some people's values, and who they are if that was asked for."""
+
+    values: pa.Array
+    ids: pa.Array | None
+
+
+class Column:
+    """The column ``name`` of a table, and beside it perhaps the column of ``ids``.
+
+    ``rows`` is how many there are, where the file says so beforehand. ``unsure`` is true where
+    nobody named the column and its name is merely the first line of a CSV file: if that line is a
+    value, somebody would be lost.
+    """
+
+    def __init__(self, table: Table, name: str, kind: Kind, *, ids: str | None, unsure: bool) -> None:
+        self.name, self.kind, self.ids, self.unsure, self.rows = name, kind, ids, unsure, table.rows
+        self._table, self._used = table, False
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"column {self.name!r} of {self.table_title}"
+
+    @property
+    def table_title(self) -> str:
+        """How messages call the table."""
+        return self._table.title
+
+    @property
+    def once(self) -> bool:
+        """Whether it can be read only once."""
+        return self._table.once
+
+    def progress(self) -> float | None:
+        """How much of the file has been read by now, from 0 to 1, if that is known."""
+        return self._table.done
+
+    def batches(self) -> Iterator[Batch]:
+        """All rows in their order; the next batch is decoded while this one is used. A file can be
+        read again, standard input cannot.
+        """
+        if self._used and self._table.once:
+            raise InvalidInput(
+                "standard input must be read only once, got a second reading. Write it to a file and name that."
+            )
+        self._used = True
+        wanted = [self.name] if self.ids in (None, self.name) else [self.name, self.ids]
+        for batch in _ahead(self._table.batches(wanted, self.kind)):
+            yield Batch(batch.column(self.name), None if self.ids is None else batch.column(self.ids))
+
+
+def open_column(
+    path: str,
+    column: str | None = None,
+    *,
+    kind: Kind,
+    format: Format | None = None,
+    ids: str | None = None,
+    encoding: str | None = None,
+) -> Column:
+    """The column of that name in a CSV, Parquet or Arrow file, or "-" for standard input; a table
+    with a single column needs no name.
+
+    ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or
+    "number". ``encoding`` is that of a CSV file, UTF-8 if it is left out.
+    """
+    table = open_table(path, format, encoding)
+    if column is None and len(table.names) > 1:
+        raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table.names)}")
+    name = find_column(table, table.names[0] if column is None else column, "column")
+    return Column(
+        table,
+        name,
+        kind,
+        ids=None if ids is None else find_column(table, ids, "id"),
+        unsure=column is None and table.headed,
+    )
+
+
+def find_column(table: Table, name: str, option: str) -> str:
+    """Return ``name`` if exactly one column has it; ``option`` is how messages call it."""
+    if (times := table.names.count(name)) == 1:
+        return name
+    if times:
+        raise InvalidInput(
+            f"{option} must name one column of {table.title}, got {name!r}, which {times} have. Rename them."
+        )
+    raise InvalidInput(f"{option} must name a column of {table.title}, got {name!r}. {nearest(name, table.names)}")
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """The column that somebody may have meant, and all there are."""
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    return f"{hint}{_there_are(names)}"
+
+
+def _there_are(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:SHOWN])
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"The columns are {shown}{more}."
+
+
+def _ahead(items: Iterator[T]) -> Generator[T, None, None]:
+    """The same items, each made in another thread while its predecessor is used."""
+    end: Any = object()
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, items, end)
+        try:
+            while (item := following.result()) is not end:
+                following = pool.submit(next, items, end)
+                yield item
+        finally:
+            following.cancel() or following.exception()  # no generator can be closed while it runs
+            if isinstance(items, Generator):
+                pool.submit(items.close).result()

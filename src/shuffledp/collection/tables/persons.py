@@ -1,0 +1,175 @@
+"""Who is who: rows of the same person are found by their ids, however many rows there are, and one
+of them is kept.
+
+An id becomes 16 bytes, by AES in CBC-MAC with a key that is drawn for one run and never leaves it:
+two different ids among a billion share theirs with a probability below 2^-68, and what lies in a
+temporary file names nobody. Rows are compared a share of all fingerprints at a time, so memory
+stays bounded but for one byte a row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from shuffledp.collection.tables.spool import Closing, Spool
+from shuffledp.errors import InvalidInput
+from shuffledp.sampling import Rng, source_of, uniform
+
+__all__ = ["KEEPING", "Chosen", "Keep", "Persons", "id_texts"]
+
+Keep = Literal["first", "random"]
+KEEPING = get_args(Keep)
+MEMORY = 1 << 28
+COMPARING = 64  # bytes that comparing one fingerprint takes
+BLOCK = 16  # bytes of the cipher
+AT_ONCE = 1 << 18  # ids that are read at once
+LONGEST = 1024  # bytes of an id
+
+
+class Chosen(NamedTuple):
+    """Which rows are ``kept``, one for each of ``people`` people; ``absent`` of them have no row
+    that holds a value, and none is kept.
+    """
+
+    kept: NDArray[np.bool_]
+    people: int
+    absent: int
+
+
+class Persons(Closing):
+    """The persons behind rows that are added in pieces. Beyond ``memory`` bytes their fingerprints
+    lie in a nameless file in ``folder``.
+    """
+
+    def __init__(self, *, memory: int = MEMORY, folder: Path | None = None) -> None:
+        self._cipher = Cipher(algorithms.AES(os.urandom(32)), modes.ECB())
+        self._spool, self._memory = Spool(memory=memory, folder=folder), memory
+        self._present: list[NDArray[np.bool_]] = []
+
+    def add(self, ids: pa.Array, present: NDArray[np.bool_] | None, title: str) -> None:
+        """Rows with their ids, and which of them hold a value (None for all); ``title`` names the
+        table in messages.
+        """
+        texts = id_texts(ids)
+        lengths = pc.binary_length(texts)
+        if nameless := len(texts) - (pc.sum(pc.greater(lengths, 0)).as_py() or 0):
+            raise InvalidInput(
+                f"ids in {title} must name everybody, got {nameless:,} rows without one. Fill them in, or remove those "
+                f"rows: nobody can tell whose they are."
+            )
+        if (longest := pc.max(lengths).as_py() or 0) > LONGEST:
+            raise InvalidInput(
+                f"ids in {title} must have at most {LONGEST:,} bytes, got one of {longest:,}. Take shorter ones: an id "
+                f"is a name, not a text."
+            )
+        for start in range(0, len(texts), AT_ONCE):
+            self._spool.append(self._fingerprints(texts.slice(start, AT_ONCE)))
+        self._present.append(np.ones(len(ids), dtype=np.bool_) if present is None else present)
+
+    def choose(self, keep: Keep, *, rng: Rng = None) -> Chosen:
+        """One row for each person who has one with a value: the first, or any with the same
+        probability, drawn by ``rng``.
+        """
+        if keep not in KEEPING:
+            raise InvalidInput(
+                f"keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows "
+                f"says something."
+            )
+        source, present = source_of(rng), self.holding
+        kept, people, absent = np.zeros(len(present), dtype=np.bool_), 0, 0
+        for rows, starts in self._groups(present):
+            ends = np.append(starts[1:], len(rows))
+            holding = (
+                np.add.reduceat(present[rows], starts, dtype=np.int64) if len(rows) else np.zeros(0, dtype=np.int64)
+            )
+            drawn = np.zeros(len(starts), dtype=np.int64)
+            if keep == "random":
+                for size in np.unique(holding[holding > 1]).tolist():
+                    several = np.flatnonzero(holding == size)
+                    drawn[several] = uniform(source, size, len(several))
+            some = holding > 0
+            kept[rows[(starts + drawn)[some]]] = True
+            people, absent = people + len(ends), absent + int(np.count_nonzero(~some))
+        return Chosen(kept, people, absent)
+
+    def repeated(self) -> NDArray[np.int64]:
+        """The rows whose person had a row before, in rising order."""
+        parts = [np.delete(rows, starts) for rows, starts in self._groups(self.holding)]
+        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
+
+    def close(self) -> None:
+        """Give memory and disk back."""
+        self._spool.close()
+
+    @property
+    def holding(self) -> NDArray[np.bool_]:
+        """Which rows hold a value."""
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *self._present])
+
+    def _groups(self, present: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Rows sorted by person, those with a value first and else in their order, and where each
+        person begins: a share of all people at a time.
+        """
+        shares = np.uint64(max(1, -(-len(self._spool) * COMPARING // self._memory)))
+        for share in range(int(shares)):
+            found, places, at = list[NDArray[Any]](), list[NDArray[np.int64]](), 0
+            for block in self._spool.blocks():
+                mine = np.flatnonzero(block[:, 0] % shares == share) if shares > 1 else np.arange(len(block))
+                found.append(block[mine])
+                places.append(mine + at)
+                at += len(block)
+            if not found or not (rows := np.concatenate(places)).size:
+                continue
+            prints = np.concatenate(found)
+            order = np.lexsort((~present[rows], prints[:, 1], prints[:, 0]))
+            prints, rows = prints[order], rows[order]
+            new = np.append(True, np.any(prints[1:] != prints[:-1], axis=1))
+            yield rows, np.flatnonzero(new)
+
+    def _fingerprints(self, ids: pa.Array) -> NDArray[np.uint64]:
+        """CBC-MAC of each id, its length in the first block, so that no id is the beginning of
+        another.
+        """
+        binary = ids.cast(pa.large_binary())
+        ends = np.frombuffer(binary.buffers()[1], dtype=np.int64)[binary.offset : binary.offset + len(binary) + 1]
+        starts, lengths = ends[:-1], np.diff(ends)
+        content = np.frombuffer(binary.buffers()[2] or b"", dtype=np.uint8)
+        encryptor = self._cipher.encryptor()
+        state = np.zeros((len(binary), 2), dtype=np.uint64)
+        state[:, 0] = lengths
+        state = _encrypted(encryptor, state)
+        for place in range(0, int(lengths.max(initial=0)), BLOCK):
+            longer = np.flatnonzero(lengths > place)
+            inside = np.arange(place, place + BLOCK)
+            there = inside < lengths[longer, None]
+            text = np.where(there, content[np.where(there, starts[longer, None] + inside, 0)], np.uint8(0))
+            state[longer] = _encrypted(encryptor, state[longer] ^ text.view(np.uint64))
+        return state
+
+
+def id_texts(ids: pa.Array) -> pa.Array:
+    """Ids of any usual kind as text."""
+    try:
+        text = ids.cast(pa.string())
+        text.validate(full=True)  # Parquet says that text is UTF-8, and does not look
+    except pa.ArrowException:
+        raise InvalidInput(
+            f"ids must be numbers or text in UTF-8, got others in a column of {ids.type}. Convert it to text first, or "
+            f"leave out --id."
+        ) from None
+    return text
+
+
+def _encrypted(encryptor: Any, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return (
+        np.frombuffer(encryptor.update(np.ascontiguousarray(blocks).tobytes()), dtype=np.uint64).reshape(-1, 2).copy()
+    )

@@ -1,0 +1,251 @@
+"""A randomizer's law from the whole numbers in a report, by counting: fractions, not floats, and
+none of the code that drew the reports.
+
+A report is drawn from a base law, in which it *supports* some of the inputs, and is more likely by
+one factor if it supports the sender's:
+
+    P(report | input x) = base(report) * (high if it supports x else low).
+
+So what two inputs x0 and x1, and a third one x2 that others may hold, can be told apart by is the
+pattern of which of them a report supports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import permutations, product
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+
+__all__ = ["Classes", "Law"]
+
+WORD = 2**64
+DIGITS = Context(prec=60)
+NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
+MOST_VALUES = 1 << 26
+LARGEST = 700.0  # what e^epsilon can be computed of
+FAMILIES = ("krr", "hadamard", "hash", "subset", "oue", "rappor")
+REMEDY = "Pass a report that shuffledp wrote, unchanged."
+
+Classes = tuple[tuple[Fraction, Fraction, Fraction], ...]  # hay, needle0, needle1 of every class of reports
+Patterns = Mapping[tuple[int, ...], Fraction]
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of one report: ``family``, ``k`` inputs, the numbers of words out of 2^64, and
+    ``size``: g for hashing, w for subsets, else 0.
+    """
+
+    family: str
+    k: int
+    integers: tuple[int, ...]
+    size: int
+    epsilon0: float
+
+    @classmethod
+    def of(cls, law: Mapping[str, Any]) -> Law:
+        """Read what a design says."""
+        try:
+            family, k, epsilon0 = law["randomizer"], law["k"], float(law["epsilon0"])
+            integers = tuple(int(each) for each in law["integers"])
+            plain = [str(each) for each in integers] == law["integers"]  # not " 1_0", which int() would read
+            size: Any = {"hash": law.get("g"), "subset": law.get("size")}.get(family, 0)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise InvalidInput(
+                f"the law of a design must have a randomizer, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}"
+            ) from None
+        unary = family in {"oue", "rappor"}
+        sound = (
+            family in FAMILIES
+            and type(k) is int
+            and type(size) is int
+            and 2 <= k <= MOST_VALUES
+            and 0.0 <= epsilon0 <= LARGEST
+            and len(integers) == 1 + unary
+        )
+        sound = (
+            sound
+            and plain
+            and all(0 < each < WORD for each in integers)
+            and (size >= 1 + (family == "hash") if family in {"hash", "subset"} else True)
+        )
+        if not sound or (family == "subset" and size >= k) or (unary and integers[0] <= integers[1]):
+            raise InvalidInput(
+                f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
+            )
+        return cls(family, k, integers, size, epsilon0)
+
+    @property
+    def unary(self) -> bool:
+        """Whether a report is one bit per input."""
+        return self.family in {"oue", "rappor"}
+
+    @cached_property
+    def share(self) -> Fraction:
+        """The base probability that a report supports a given input."""
+        if self.unary:
+            return Fraction(self.integers[1], WORD)
+        whole = {
+            "krr": Fraction(1, self.k),
+            "subset": Fraction(self.size, self.k),
+            "hash": Fraction(1, max(self.size, 1)),
+        }
+        return whole[self.family] if self.family in whole else Fraction(1, 2 * self.blocks[0])
+
+    @cached_property
+    def factors(self) -> tuple[Fraction, Fraction]:
+        """high and low."""
+        if self.unary:
+            own, other = (Fraction(each, WORD) for each in self.integers)
+            return own / other, (1 - own) / (1 - other)
+        noise = Fraction(self.integers[0], WORD)
+        return noise + (1 - noise) / self.share, noise
+
+    @cached_property
+    def blocks(self) -> tuple[int, int]:
+        """For Hadamard response: B blocks of b columns, with 2 B the least power of two from
+        min(e^epsilon0, 2 k) on, and b the least above k / B.
+        """
+        smaller = min(DIGITS.exp(Decimal(self.epsilon0)), Decimal(2 * self.k))
+        double = 2
+        while double < smaller:
+            double *= 2
+        columns = 2
+        while columns * (double // 2) < self.k + double // 2:
+            columns *= 2
+        return double // 2, columns
+
+    @cached_property
+    def implied(self) -> Decimal:
+        """epsilon0 as the integers imply it, to 55 digits."""
+        ratio = self.factors[0] / self.factors[1]
+        return DIGITS.ln(DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+
+    @cached_property
+    def hit(self) -> Fraction:
+        """How often a report supports its sender's value; for Hadamard response, its mean vote of
+        +1 or -1 for it.
+        """
+        if self.family == "hadamard":
+            return 1 - Fraction(self.integers[0], WORD)
+        return self.share * self.factors[0]
+
+    @cached_property
+    def miss(self) -> Fraction:
+        """How often a report supports a given other value; for Hadamard response, its mean vote."""
+        if self.family == "hadamard":
+            return Fraction(0)
+        both = sum(mass for pattern, mass in self._patterns((0, 1)).items() if pattern == (1, 1))
+        return both * self.factors[0] + (self.share - both) * self.factors[1]
+
+    @cached_property
+    def blankets(self) -> tuple[Classes, ...]:
+        """One haystack per kind of pair and order: every other user is absent unless they draw from
+        what all inputs have in common.
+        """
+        return self._distinct([self._classes(pair, None) for pair in permutations(self._candidates, 2)])
+
+    @cached_property
+    def datasets(self) -> tuple[Classes, ...]:
+        """One haystack per kind of pair, order and value that all others hold, be it one of the
+        pair or a third.
+        """
+        held = [self._classes(pair, place) for pair in permutations(self._candidates, 2) for place in (0, 1)]
+        return self._distinct(held + [self._classes(triple, 2) for triple in permutations(self._candidates, 3)])
+
+    @property
+    def _candidates(self) -> tuple[int, ...]:
+        """Inputs among which every kind of triple occurs. All are alike, but for Hadamard response.
+
+        There, what counts is who shares a block and whether three rows of one block multiply to 1:
+        rows 1, 2, 3 do, rows 1, 2, 4 do not.
+        """
+        if self.family != "hadamard":
+            return tuple(range(min(self.k, 3)))
+        rows = self.blocks[1] - 1
+        return tuple(sorted({x for x in (0, 1, 2, 3, rows, rows + 1, 2 * rows) if x < self.k}))
+
+    def _distinct(self, found: list[dict[tuple[Fraction, Fraction], Fraction]]) -> tuple[Classes, ...]:
+        kinds = {tuple(sorted(each.items())) for each in found}
+        return tuple(tuple((hay, hay * u, hay * v) for (u, v), hay in kind) for kind in sorted(kinds))
+
+    def _classes(self, inputs: tuple[int, ...], holder: int | None) -> dict[tuple[Fraction, Fraction], Fraction]:
+        """Mass of the hay by likelihood ratios: the law of the input in place ``holder``, or what
+        all inputs have in common.
+        """
+        high, low = self.factors
+        mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
+        for pattern, base in self._patterns(inputs).items():
+            common = self._universal if all(pattern) else Fraction(0)
+            for part, factor in (
+                ((common, high), (base - common, low))
+                if holder is None
+                else ((base, high if pattern[holder] else low),)
+            ):
+                if part > 0:
+                    mass[tuple((high if supported else low) / factor for supported in pattern[:2])] += part * factor  # type: ignore[index]
+        return dict(mass)
+
+    @cached_property
+    def _universal(self) -> Fraction:
+        """The base probability of the reports that support every input."""
+        if self.family == "hadamard":
+            # Column 0 is +1 in every row. In any other column some row 1, 2, 4, ... is -1, and all
+            # of these below b are inputs once the block is half full.
+            blocks, columns = self.blocks
+            return Fraction(int(self.k < columns), blocks * columns)
+        if self.family in {"krr", "subset"}:
+            return Fraction(0)
+        return self.share**self.k if self.k * -math.log2(float(self.share)) < NEGLIGIBLE else Fraction(0)
+
+    def _patterns(self, inputs: tuple[int, ...]) -> Patterns:
+        """The base probability of every pattern of which ``inputs`` are supported."""
+        every = list(product((0, 1), repeat=len(inputs)))
+        if self.family == "hadamard":
+            blocks, columns = self.blocks
+            counts = dict.fromkeys(every, 0)
+            mine = [divmod(x, columns - 1) for x in inputs]
+            for block in {each for each, _ in mine}:
+                signs = self._signs([row + 1 if each == block else 0 for each, row in mine])
+                for pattern in signs:
+                    there = tuple(int(each == block and plus) for plus, (each, _) in zip(pattern, mine, strict=True))
+                    counts[there] += columns // len(signs)
+            counts[every[0]] += (blocks - len({each for each, _ in mine})) * columns
+            return {pattern: Fraction(count, blocks * columns) for pattern, count in counts.items()}
+        if self.unary or self.family == "hash":
+            return {
+                pattern: math.prod((self.share if one else 1 - self.share for one in pattern), start=Fraction(1))
+                for pattern in every
+            }
+        size, rest = (1 if self.family == "krr" else self.size), self.k - len(inputs)
+        # of all sets of ``size`` inputs, those that hold just these of the tested ones: falling
+        # factorials, as binomial coefficients would be long
+        return {
+            pattern: Fraction(
+                math.perm(size, sum(pattern)) * math.perm(self.k - size, len(pattern) - sum(pattern)),
+                math.perm(self.k, len(pattern)),
+            )
+            for pattern in every
+            if size - sum(pattern) <= rest
+        }
+
+    def _signs(self, rows: list[int]) -> list[tuple[bool, ...]]:
+        """Where these rows of a Sylvester matrix are +1, column by column: every pattern that
+        occurs, and all occur equally often.
+
+        Entry (row, column) is -1 to the number of binary digits that both have, which is linear in
+        the column's digits: so the patterns are all sums of the single digits' ones.
+        """
+        reached = {(0,) * len(rows)}
+        for digit in range(max(rows).bit_length()):
+            own = [row >> digit & 1 for row in rows]
+            reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
+        return [tuple(value == 0 for value in each) for each in sorted(reached)]

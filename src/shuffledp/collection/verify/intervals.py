@@ -1,0 +1,88 @@
+"""Confidence limits from their definition: the counts that a test does not reject, found by
+halving.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom, norm
+
+from shuffledp.literature.exact.lattice import Array, TooLarge
+
+__all__ = ["rare", "rare_signed", "score"]
+
+HALVINGS = 200
+LEFT_OUT = 1e-16
+MOST = 1 << 20  # stray votes that are summed over; where votes are rare they are a few hundred
+
+
+def score(values: Array, base: Array, slope: Array, skew: Array, tail: float) -> tuple[Array, Array]:
+    """Where |values - c - shift| = z sqrt(base + slope c): the normal test, its shift the first
+    Cornish-Fisher term.
+    """
+    z = float(norm.isf(tail))
+    centre = values - (z * z - 1.0) / 6.0 * skew
+
+    def inside(c: Array) -> NDArray[np.bool_]:
+        return np.asarray((centre - c) ** 2 <= z * z * (base + slope * c))
+
+    far = 4.0 * z * np.sqrt(np.abs(base) + np.abs(slope * centre)) + 4.0 * (z * slope) ** 2 + 1.0
+    turn = centre + z * z * slope / 2.0  # the middle of the parabola's roots: inside, if any point is
+    ends = []
+    for side in (-1.0, 1.0):
+        good, bad = turn.copy(), turn + side * far
+        for _ in range(HALVINGS):
+            middle = 0.5 * (good + bad)
+            kept = inside(middle) & inside(turn)
+            good, bad = np.where(kept, middle, good), np.where(kept, bad, middle)
+        ends.append(good)
+    return np.minimum(ends[0], values), np.maximum(ends[1], values)
+
+
+def rare(votes: int, n: int, hit: float, miss: float, tail: float) -> tuple[float, float]:
+    """The least count c with P(S >= votes) > tail and the largest with P(S <= votes) > tail, for S
+    = Bin(c, hit) + Bin(n - c, miss).
+
+    >>> rare(1, 6, 0.787, 0.1065, 0.025)
+    (0.0, 4.0)
+    """
+
+    def beyond(c: int, least: int) -> float:
+        """P(S >= least)."""
+        most = float(binom.isf(LEFT_OUT, n - c, miss))
+        if not most < MOST:
+            raise TooLarge(f"{most:g} stray votes are too many to be summed over")
+        stray = np.arange(int(most) + 2)
+        return min(1.0, float(binom.pmf(stray, n - c, miss) @ binom.sf(least - stray - 1, c, hit)))
+
+    low = _first(lambda c: beyond(c, votes) > tail, n)
+    high = _first(lambda c: beyond(c, votes + 1) >= 1.0 - tail, n + 1) - 1
+    return float(low), float(max(high, 0))
+
+
+def rare_signed(votes: int, cast: int, n: int, hit: float, tail: float) -> tuple[float, float]:
+    """Votes for and against, as Hadamard response casts them: limits for how many of the ``cast``
+    votes are the holders', then for the holders.
+    """
+    against, half = (cast - votes) // 2, tail / 2.0
+    least = _first(lambda noise: float(binom.sf(against - 1, noise, 0.5)) > half, cast)
+    most = _first(lambda noise: float(binom.sf(against, noise, 0.5)) >= 1.0 - half, cast + 1) - 1
+    own = cast - min(least, cast)
+    held = _first(lambda c: float(binom.sf(own, c, hit)) >= 1.0 - half, n + 1) - 1
+    return float(cast - max(most, 0)), float(max(held, 0))
+
+
+def _first(fits: Callable[[int], bool], most: int) -> int:
+    """The first number from 0 on that fits, given that all later ones do; ``most`` if none before
+    does.
+    """
+    low, high = 0, most
+    for _ in range(math.ceil(math.log2(most + 2)) + 1):
+        if low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fits(middle) else (middle + 1, high)
+    return low

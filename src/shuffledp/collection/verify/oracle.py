@@ -1,0 +1,225 @@
+"""The slow oracle: delta of a design between two ends, by direct sums over what the analyst may
+see.
+
+One round, more than two values: the upper end is the privacy blanket's haystack, the lower end the
+worst of the datasets in which all others hold one value, each summed on a lattice. Two values:
+every dataset, or blocks of them. Several rounds: the same curves, composed. A handful of users:
+every dataset there is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shuffledp.collection.verify.counted_law import Classes, Law
+from shuffledp.collection.verify.effort import Effort, TooMuch
+from shuffledp.literature.exact import rounds_delta
+from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most
+from shuffledp.literature.exact.datasets import binary_dataset, binary_datasets
+from shuffledp.literature.exact.lattice import Array
+from shuffledp.literature.exact.summation import TooLarge, haystack_interval
+
+__all__ = ["Oracle", "Span"]
+
+GAP, NEAR_GAP, FAR_GAP, ROUGH_GAP = 1e-3, 2e-4, 1e-2, 0.1
+ROUGH_GAPS = (
+    0.1,
+    1e-2,
+    1e-3,
+)  # of several haystacks, those that cannot be the largest are left out as soon as that is seen
+MOST_REFUSED = 3  # sums that may prove too large: others would be, too
+PER_DEVIATION, DEVIATIONS, SPARSER = (
+    20,
+    6,
+    3,
+)  # knots of the one-round curve: so many per deviation of the loss up to so many, then every third
+FAR = 1e-20
+UNKNOWN = (0.0, 1.0)
+NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
+MOST_KNOTS = 1 << 14
+FEW_USERS, FEW_VALUES, FEW_ROUNDS = 7, 4, 3
+
+Tick = Callable[[int, int], None]
+Curve = Callable[[Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """Two certified ends each of what the two ends of a certificate claim, at every epsilon; 0 and
+    1 where the sum is too large.
+    """
+
+    upper: tuple[Array, Array]
+    lower: tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Oracle:
+    """``users`` honest users, the target among them, report ``rounds`` times by ``law``."""
+
+    law: Law
+    users: int
+    rounds: int
+    tick: Tick | None = None
+    effort: Effort = field(default_factory=Effort)
+    known: dict[tuple[Classes, float, float], tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def binary(self) -> bool:
+        """Whether the datasets themselves are scanned."""
+        return self.law.family == "krr" and self.law.k == 2
+
+    @property
+    def how(self) -> str:
+        """In words."""
+        one = "binomial sums over datasets" if self.binary else "lattice sums of the blanket and of explicit datasets"
+        return one if self.rounds == 1 else f"{one}, {self.rounds} rounds convolved"
+
+    def spans(self, epsilons: Array) -> Span:
+        """Both ends at every epsilon >= 0."""
+        ceiling = self.rounds * self.law.epsilon0  # from where on delta is 0
+        epsilons = np.minimum(epsilons, ceiling)
+        if self.rounds > 1:
+            return self._composed(epsilons)
+        if self.binary:
+            with suppress(TooLarge):  # then the blanket bounds all datasets, if less sharply
+                low, high = (
+                    np.where(epsilons < ceiling, end, 0.0)
+                    for end in binary_datasets(self._wrong, self.users, epsilons)[:2]
+                )
+                return Span((low, high), (low, high))
+            some, most = self._largest(self.law.datasets, epsilons), self._largest(self.law.blankets, epsilons)
+            return Span((some[0], most[1]), (some[0], most[1]))
+        return Span(self._largest(self.law.blankets, epsilons), self._largest(self.law.datasets, epsilons))
+
+    def enumerated(self, epsilons: Array) -> Array | None:
+        """The exact delta over all datasets, for a handful of users of randomized response; None if
+        there are too many.
+        """
+        if (
+            self.law.family != "krr"
+            or self.users > FEW_USERS
+            or self.law.k > FEW_VALUES
+            or self.rounds > (FEW_ROUNDS if self.users * self.law.k <= 12 else 1)
+        ):
+            return None
+        rows = np.full((self.law.k, self.law.k), float(self.law.miss))
+        np.fill_diagonal(rows, float(self.law.hit))
+        return rounds_delta([rows] * self.rounds, self.users, epsilons)
+
+    @property
+    def _wrong(self) -> float:
+        return float(self.law.miss)
+
+    def _largest(self, kinds: tuple[Classes, ...], epsilons: Array, near: float = math.inf) -> tuple[Array, Array]:
+        """Both ends of the largest of several haystacks; with ``near``, closer up to there and
+        rougher beyond.
+        """
+        found: list[tuple[float, float]] = []
+        refused = 0
+        for done, eps in enumerate(epsilons.tolist()):
+            if self.tick is not None:
+                self.tick(done, len(epsilons))
+            gap = GAP if near == math.inf else NEAR_GAP if eps <= near else FAR_GAP
+            found.append(
+                self._larger(kinds, eps, gap) if refused < MOST_REFUSED or eps >= self.law.epsilon0 else UNKNOWN
+            )
+            refused += found[-1][1] == 1.0
+        return np.array([low for low, _ in found]), np.array([high for _, high in found])
+
+    def _larger(self, kinds: tuple[Classes, ...], eps: float, gap: float) -> tuple[float, float]:
+        """Both ends of the largest at one epsilon; one that is too large to be summed leaves the
+        upper end open.
+        """
+        found = dict.fromkeys(kinds, (0.0, math.inf))
+        for step in dict.fromkeys([*(rough for rough in ROUGH_GAPS if rough > gap and len(kinds) > 1), gap]):
+            found = {kind: ends if ends == UNKNOWN else self._tried(kind, eps, step) for kind, ends in found.items()}
+            best = max(low for low, _ in found.values())
+            found = {kind: ends for kind, ends in found.items() if ends[1] >= best}
+        return max(low for low, _ in found.values()), max(high for _, high in found.values())
+
+    def _tried(self, kind: Classes, eps: float, gap: float) -> tuple[float, float]:
+        try:
+            return self._sum(kind, eps, gap)
+        except (TooLarge, TooMuch, OverflowError):
+            return UNKNOWN
+
+    def _sum(self, kind: Classes, eps: float, gap: float) -> tuple[float, float]:
+        if eps >= self.law.epsilon0:
+            return 0.0, 0.0
+        if (kind, eps, gap) not in self.known:
+            self.effort.check()
+            hay, there, back = zip(*kind, strict=True)
+            self.known[kind, eps, gap] = haystack_interval(hay, there, back, self.users, eps, gap=gap)
+        return self.known[kind, eps, gap]
+
+    def _composed(self, epsilons: Array) -> Span:
+        """Several rounds: the theorem's curve from above and from below, and a pair that leaks much
+        from below.
+        """
+        most, *curves = self._curves()
+        knots = self._knots(math.sqrt(2.0 * math.pi) * float(most(np.zeros(1))[0]), most)
+        upper = most(knots)
+        inside = epsilons < self.rounds * self.law.epsilon0
+        high = np.where(inside, rounds_at_most(knots, upper, upper, self.rounds, epsilons), 0.0)
+        least = [np.where(inside, self._at_least(knots, there, back, epsilons), 0.0) for there, back in curves]
+        return Span((np.maximum.reduce(least), high), (least[0], high))
+
+    def _at_least(self, knots: Array, pair: Curve, swapped: Curve | None, epsilons: Array) -> Array:
+        """One pair, in whichever order leaks more."""
+        there = pair(knots)
+        if swapped is None:
+            return rounds_at_least(knots, there, there, self.rounds, epsilons)
+        back = swapped(knots)
+        return np.maximum(
+            *(rounds_at_least(knots, *both, self.rounds, epsilons) for both in ((there, back), (back, there)))
+        )
+
+    def _curves(self) -> tuple[Callable[[Array], Array], tuple[Curve, Curve | None], tuple[Curve, Curve | None]]:
+        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, and of
+        one blanket, each in both orders unless they are alike.
+        """
+        if self.binary:
+            total, _, _, _ = binary_datasets(self._wrong, self.users, np.zeros(1))
+            _, _, _, ones = binary_datasets(
+                self._wrong, self.users, math.sqrt(2.0 * math.pi) * total
+            )  # worst at a typical loss
+            zeros = self.users - 1 - ones
+            p = self._wrong
+            pair = (lambda e: binary_dataset(p, zeros, ones, e), lambda e: binary_dataset(p, ones, zeros, e))
+            return lambda e: binary_datasets(p, self.users, e)[1], pair, pair
+        typical = math.sqrt(2.0 * math.pi) * max(self._sum(kind, 0.0, ROUGH_GAP)[0] for kind in self.law.blankets)
+
+        def both_orders(kinds: tuple[Classes, ...]) -> tuple[Curve, Curve | None]:
+            best = max(kinds, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0])
+            turned: Classes = tuple((hay, back, there) for hay, there, back in best)
+            alike = sorted(turned) == sorted(best)
+            return lambda e: self._largest((best,), e, NEAR * typical), None if alike else lambda e: self._largest(
+                (turned,), e, NEAR * typical
+            )
+
+        return (
+            lambda e: self._largest(self.law.blankets, e, NEAR * typical)[1],
+            both_orders(self.law.datasets),
+            both_orders(self.law.blankets),
+        )
+
+    def _knots(self, deviation: float, upper: Callable[[Array], Array]) -> Array:
+        """Multiples of one step up to epsilon0, from where on delta is 0: dense where most losses
+        are, then sparser, to where delta is next to nothing.
+        """
+        ceiling = self.law.epsilon0
+        dense = math.ceil(PER_DEVIATION * max(ceiling / deviation, 1.0))
+        last = near = min(PER_DEVIATION * DEVIATIONS, dense)
+        while last < dense and (delta := float(upper(np.array([ceiling * last / dense]))[0])) > FAR:
+            last = (
+                min(last + PER_DEVIATION, dense) if delta < 1.0 else dense
+            )  # too large a sum: the others farther out would be, too
+        if last > MOST_KNOTS:
+            raise TooLarge(f"{last} points of one round's curve are needed")
+        return np.array([ceiling * place / dense for place in [*range(near), *range(near, last, SPARSER), last]])

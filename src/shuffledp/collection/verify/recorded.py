@@ -1,0 +1,146 @@
+"""The ledger's word about a report: what its block may claim at least, and, where the ledger is at
+hand, what was recorded and published.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.collection.ledger import Ledger, Release
+from shuffledp.collection.ledger.total import composed
+from shuffledp.collection.verify.effort import TooMuch
+from shuffledp.collection.verify.oracle import Oracle
+from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
+from shuffledp.literature.exact.lattice import TooLarge
+from shuffledp.storage.canonical import digest_of
+
+__all__ = ["check_claims", "check_ledger"]
+
+NOISE = 1e-9  # relative: rounding of the oracle
+SAME = 1e-6  # relative: another machine's arithmetic may differ in the last digits
+
+
+def check_claims(facts: dict[str, Any], oracle: Oracle) -> list[Check]:
+    """What a page says about its ledger, from the page alone: all releases together cost at least
+    what this one does.
+    """
+    ledger = facts["ledger"]
+    if ledger is None:
+        return []
+    total, limit = ledger["total"], ledger["limit"]
+    try:
+        least, most = (float(end[0]) for end in oracle.spans(np.array([float(total["upper"])])).upper)
+    except (TooLarge, TooMuch):
+        least, most = 0.0, 1.0
+    enough = least <= limit["delta"] * (1.0 + NOISE)
+    shown = f"delta of this release alone: {least:.6g} to {most:.6g}"
+    kept = total["lower"] <= total["upper"] <= limit["epsilon"]
+    return [
+        holds(
+            "the ledger's limit", limit["epsilon"], f"at least {total['upper']:.6g}", "the total that is stated", kept
+        ),
+        holds(
+            "releases in the ledger",
+            ledger["releases"],
+            "at least this one, and as many as were ever recorded",
+            "its number",
+            _numbered(ledger),
+        ),
+        holds(
+            "the ledger's total, at least",
+            total["upper"],
+            shown,
+            "the oracle: together they cost no less than one",
+            enough,
+        ),
+        unchecked(
+            "the ledger's total",
+            total["upper"],
+            "the ledger is not here: `shuffledp verify --ledger FILE`, and `shuffledp ledger check`",
+        ),
+    ]
+
+
+def _numbered(ledger: dict[str, Any]) -> bool:
+    return ledger["releases"] >= 1 and (ledger["id"] is None or ledger["id"] >= ledger["releases"])
+
+
+def check_ledger(path: Path, facts: dict[str, Any]) -> list[Check]:
+    """A report against the ledger itself: the record, its seal, its design, and the digest that was
+    noted when the output stood.
+    """
+    ledger = Ledger(path)
+    faults = ledger.check().faults
+    if faults:
+        return [holds("the ledger itself", "whole", faults[0], "`shuffledp ledger check`", False)]
+    claimed, releases, design = facts["ledger"], ledger.releases(), digest_of(facts["design"])
+    if claimed is None:  # analysed apart from the shuffler, who records
+        recorded = [str(each.id) for each in releases if each.entry.design == design]
+        found = f"release {', '.join(recorded[:4])}" if recorded else f"none of {len(releases)} releases"
+        return [
+            holds(
+                "design in the ledger",
+                "this report's",
+                found,
+                "the digest that was recorded before anything was written",
+                bool(recorded),
+            )
+        ]
+    record = next((each for each in releases if each.id == claimed["id"]), None)
+    if record is None:
+        return [
+            holds("record in the ledger", f"release {claimed['id']}", f"{len(releases)} releases", "the ledger", False)
+        ]
+    before = [each for each in releases if each.population == record.population and each.id <= record.id]
+    owner = next(each for each in ledger.populations() if each.name == record.population)
+    stated, limit = (claimed["limit"]["epsilon"], claimed["limit"]["delta"]), (owner.limit_epsilon, owner.limit_delta)
+    return [
+        equal("population in the ledger", claimed["population"], record.population, "the ledger"),
+        equal("seal in the ledger", claimed["record"], record.record, "the ledger"),
+        equal(
+            "design in the ledger",
+            design,
+            record.entry.design,
+            "the digest that was recorded before anything was written",
+        ),
+        equal("releases in the ledger, up to this one", claimed["releases"], len(before), "the ledger"),
+        equal("limit in the ledger", stated, limit, "the ledger"),
+        _total(claimed, before),
+        _published(record, facts),
+    ]
+
+
+def _total(claimed: dict[str, Any], releases: list[Release]) -> Check:
+    """What all releases up to this one cost at least, by the accounting, as `shuffledp ledger
+    check` composes them.
+    """
+    least = (
+        composed(part for release in releases for part in release.entry.mechanisms)
+        .epsilon(delta=claimed["limit"]["delta"])
+        .lower
+    )
+    upper = float(claimed["total"]["upper"])
+    return holds(
+        "total in the ledger",
+        upper,
+        f"at least {least:.6g}",
+        "its releases, composed by the accounting",
+        upper >= least * (1.0 - SAME),
+    )
+
+
+def _published(found: Release, facts: dict[str, Any]) -> Check:
+    """Whether these very facts are what was noted as published."""
+    digest = digest_of(facts)
+    if found.output is None:
+        return vital(
+            unchecked(
+                "digest in the ledger",
+                digest,
+                "this release is recorded, and not noted as published: its program may have been stopped",
+            )
+        )
+    return equal("digest in the ledger", digest, found.output, "what was noted when the output stood")

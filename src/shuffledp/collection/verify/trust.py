@@ -1,0 +1,202 @@
+"""The same promise under other kinds of trust: what a lone report, and a trusted curator, would
+cost.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import norm
+
+from shuffledp.collection.verify.counted_law import WORD, Law
+from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
+from shuffledp.literature.exact.lattice import UNIT, Array, TooLarge
+
+__all__ = ["check_comparison"]
+
+SAME = 1e-9
+LOCAL_STEP = 1e-3  # the local epsilon0 is the largest, up to this
+MOST_STEPS = 64  # of a local mean's grid
+MOST_ROUNDS = 20_000
+
+
+def check_comparison(facts: dict[str, Any], law: Law) -> list[Check]:
+    """Three rows: nobody, a shuffler, a curator."""
+    rows, design = facts["comparison"], facts["design"]
+    epsilon = design["epsilon"] if design["epsilon"] is not None else facts["certificate"]["epsilon"]["upper"]
+    delta, rounds, n = float(design["delta"]), int(design["rounds"]), int(design["n"])
+    named = equal(
+        "who is trusted", [row["trust"] for row in rows], ["nobody", "shuffler", "curator"], "the order of the rows"
+    )
+    if named.outcome == "FAIL":
+        return [named]
+    alone, shuffled, curator = rows
+    width = float(design["upper"]) - float(design["lower"]) if design["task"] == "mean" else 0.0
+    moved, unit = (width, n) if design["task"] == "mean" else (math.sqrt(2.0), 1)
+    sigma = _sigma(float(epsilon), delta) * moved * math.sqrt(rounds) / unit
+    error = _mean_error(law, n, width) if design["task"] == "mean" else _count_error(law, n)
+    rounding = math.sqrt(n * UNIT) * (width / n if width else 1.0)  # 1 - hit, in floats
+    return [
+        named,
+        equal("epsilon0 with a shuffler", shuffled["epsilon0"], law.epsilon0, "the design"),
+        agree(
+            "error to expect with a shuffler",
+            shuffled["stderr"],
+            error,
+            "the law's variance",
+            within=SAME * error + rounding,
+        ),
+        equal("epsilon0 with a curator", curator["epsilon0"], None, "users do not randomise"),
+        agree(
+            "error to expect with a curator",
+            curator["stderr"],
+            sigma,
+            "the Gaussian mechanism's exact condition",
+            within=SAME * sigma,
+        ),
+        *_alone(alone, law, design, float(epsilon), delta, rounds, n, width, rounding),
+    ]
+
+
+def _sigma(epsilon: float, delta: float) -> float:
+    """The least noise for sensitivity 1: Phi(1/(2s) - eps s) - e^eps Phi(-1/(2s) - eps s) = delta
+    (Balle and Wang 2018, Thm 8).
+    """
+
+    def excess(log: float) -> float:
+        s = math.exp(log)
+        first, second = norm.logcdf(0.5 / s - epsilon * s), epsilon + norm.logcdf(-0.5 / s - epsilon * s)
+        return (
+            float(first + math.log(-math.expm1(min(second - first, -1e-300))) - math.log(delta))
+            if second < first
+            else -math.inf
+        )
+
+    return math.exp(brentq(lambda log: max(excess(log), -1e9), -20.0, 40.0, xtol=1e-14, rtol=1e-14))
+
+
+def _count_error(law: Law, n: int) -> float:
+    """Root mean square over the values, with the n users spread evenly."""
+    held, hit, miss = Fraction(n, law.k), law.hit, law.miss
+    if law.family != "hadamard":
+        return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (hit - miss) ** 2)
+    count, columns = law.blocks
+    full, rest = divmod(law.k, columns - 1)  # blocks: a block's own reports vote more often than the others
+
+    def votes(size: int) -> Fraction:
+        near = size * held
+        return size * (near * (hit + (1 - hit) / count) - held * hit**2 + (n - near) * (1 - hit) / count)
+
+    total = full * votes(columns - 1) + votes(rest)
+    return math.sqrt(total / law.k / hit**2)
+
+
+def _mean_error(law: Law, n: int, width: float) -> float:
+    """The worst data all sit at one point of the outermost cell, where they are farthest from the
+    middle: found by trying.
+    """
+    k, gamma, kept = law.k - 1, float(law.k * law.miss), float(law.hit - law.miss)
+
+    def variance(x: float) -> float:
+        part = x * k
+        return (1.0 - gamma) * (part * (1.0 - part) / k**2 + gamma * (x - 0.5) ** 2) + gamma * (k + 2) / (12.0 * k)
+
+    best = minimize_scalar(lambda x: -variance(x), bounds=(0.0, 1.0 / k), method="bounded", options={"xatol": 1e-12})
+    return math.sqrt(n * max(variance(0.0), -float(best.fun))) / kept * width / n
+
+
+def _alone(
+    row: dict[str, Any],
+    law: Law,
+    design: dict[str, Any],
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    n: int,
+    width: float,
+    rounding: float,
+) -> list[Check]:
+    """A lone report: its epsilon0 keeps the promise, a slightly larger one does not, and its error
+    is what its law says.
+    """
+    epsilon0 = float(row["epsilon0"])
+    if not 0.0 < epsilon0 < 700.0:
+        return [holds("epsilon0 without a shuffler", epsilon0, "a positive number", "the promise", False)]
+    grids = range(2, MOST_STEPS + 2) if design["task"] == "mean" else (law.k,)
+    tried = [(grid, _noisy(law, epsilon0, grid)) for grid in grids]
+    errors = [_mean_error(each, n, width) if design["task"] == "mean" else _count_error(each, n) for _, each in tried]
+    nearest = int(np.argmin(np.abs(np.array(errors) - float(row["stderr"]))))
+    chosen = tried[nearest][1]
+    kept = _local_delta(chosen, epsilon, rounds)
+    larger = _noisy(law, epsilon0 * (1.0 + LOCAL_STEP), chosen.k)
+    sharp = (
+        _local_delta(larger, epsilon, rounds) > delta or min(larger.integers) == 1
+    )  # there is no less noise than one word in 2^64
+    how = "the loss of lone reports, convolved" if rounds > 1 else "the law of a lone report"
+    return [
+        holds(
+            "epsilon0 without a shuffler",
+            epsilon0,
+            f"delta there: {kept:.6g}",
+            how,
+            kept <= delta * (1.0 + SAME) and sharp,
+        ),
+        agree(
+            "error to expect without a shuffler",
+            row["stderr"],
+            errors[nearest],
+            "the law's variance",
+            within=1e-8 * errors[nearest] + rounding,
+        ),
+    ]
+
+
+def _noisy(law: Law, epsilon0: float, k: int) -> Law:
+    """The same kind of randomizer with another epsilon0; hashing and subsets choose their size by
+    it.
+    """
+    growth = math.exp(epsilon0)
+    size = {"hash": min(max(2, round(growth + 1.0)), 2**32), "subset": max(1, round(k / (growth + 1.0)))}.get(
+        law.family, 0
+    )
+    if law.family == "oue":
+        return replace(law, k=k, size=size, epsilon0=epsilon0, integers=(WORD // 2, math.ceil(WORD / (growth + 1.0))))
+    other = replace(law, k=k, size=size, epsilon0=epsilon0)
+    return replace(other, integers=(min(math.ceil(WORD / (1.0 + (growth - 1.0) * float(other.share))), WORD - 1),))
+
+
+def _local_delta(law: Law, epsilon: float, rounds: int) -> float:
+    """The largest delta over pairs: with one user a haystack is the needle alone, and its loss is
+    epsilon0, -epsilon0 or 0.
+    """
+    if rounds > MOST_ROUNDS:
+        raise TooLarge(f"the loss of {rounds} lone reports is too long to be added up")
+    net = np.arange(-rounds, rounds + 1)  # reports that speak for the truth, less those that speak against it
+    gain = -np.expm1(np.minimum(epsilon - net * float(law.implied), 0.0))
+    found = 0.0
+    for kind in law.blankets:
+        less, more = (
+            sum((there for _, there, back in kind if (there - back) * side > 0), Fraction(0)) for side in (-1, 1)
+        )
+        found = max(
+            found, float(_repeated(np.array([float(less), float(1 - less - more), float(more)]), rounds) @ gain)
+        )
+    return found
+
+
+def _repeated(chances: Array, rounds: int) -> Array:
+    """The law of a sum, by convolving again and again: only positive numbers are added, so that
+    every digit is kept.
+    """
+    found = np.ones(1)
+    while rounds:
+        if rounds & 1:
+            found = np.convolve(found, chances)
+        rounds >>= 1
+        chances = np.convolve(chances, chances) if rounds else chances
+    return found

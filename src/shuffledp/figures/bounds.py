@@ -1,0 +1,112 @@
+"""Every published bound on one mechanism, as points beside the certified interval."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.figures.figures import check_figure
+from shuffledp.figures.style import BLUE, DARK, GREY, STYLE
+from shuffledp.figures.words import describe
+from shuffledp.storage.files import replace_file
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:  # every published bound would come along
+    from matplotlib.axes import Axes
+
+    from shuffledp.literature.comparison import Compared, Comparison
+
+__all__ = ["comparison_figure"]
+
+MARKERS = {  # side and status -> marker, filled, what it means
+    ("upper", "proven"): ("o", True, "at most, proven"),
+    ("upper", "unproven"): ("o", False, "at most, unproven"),
+    ("upper", "invalid"): ("X", True, "invalid as an upper bound"),
+    ("lower", "proven"): (">", True, "at least"),
+    ("lower", "unproven"): (">", False, "at least, unproven"),
+}
+
+
+def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    """Draw one point per bound, sorted, and the certified interval as a band through them all;
+    return the file's path.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from shuffledp.literature.comparison import CERTIFIED
+
+    path = check_figure(path)
+    rows = [row for row in comparison.rows if 0.0 < row.epsilon < math.inf and row.name != CERTIFIED]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 1.7 + 0.21 * max(len(rows), 4)), layout="constrained")
+        axes = figure.subplots()
+        _points(axes, rows, comparison)
+        _band(axes, comparison)
+        figure.suptitle(
+            (title if title is not None else describe(comparison.mechanism)).replace("epsilon0", "ε₀"),
+            x=0.01,
+            ha="left",
+            fontweight="bold",
+        )
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8.0)
+        replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
+    return path
+
+
+def _band(axes: Axes, comparison: Comparison) -> None:
+    low, high = comparison.certified.lower, comparison.certified.upper
+    if 0.0 < high < math.inf:
+        words = f"certified: ε in [{rounded(low, up=False)}, {rounded(high, up=True)}]"
+        axes.axvspan(
+            max(low, axes.get_xlim()[0]), high, facecolor=BLUE, edgecolor=BLUE, alpha=0.3, linewidth=2.0, label=words
+        )
+
+
+def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> None:
+    alone = (
+        comparison.mechanism.ceiling
+    )  # what the reports guarantee without any shuffler; nothing beyond deserves space
+    last = 1.6 * alone if math.isfinite(alone) else math.inf
+    named: set[str] = set()
+    for place, row in enumerate(rows):
+        marker, filled, meaning = MARKERS[row.side, row.status]
+        colour = GREY if row.status == "invalid" else DARK
+        label = None if meaning in named else meaning
+        named.add(meaning)
+        at = min(row.epsilon, last)
+        axes.plot(
+            [at],
+            [place],
+            marker,
+            color=colour,
+            markerfacecolor=colour if filled else "white",
+            markersize=5.5,
+            linestyle="none",
+            label=label,
+        )
+        notes = [f"{row.ratio:.4g}×"] if row.refuted or row.ratio >= 1.05 else []
+        notes += ["too small to be true"] if row.refuted else []
+        notes += ["beyond this figure"] if row.epsilon > last else []
+        side = -1.0 if row.epsilon > last else 1.0
+        ha = "left" if side > 0.0 else "right"
+        axes.annotate(
+            ", ".join(notes),
+            (at, place),
+            textcoords="offset points",
+            xytext=(7.0 * side, -3.0),
+            ha=ha,
+            fontsize=7.5,
+            color=GREY,
+        )
+    axes.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=8.0)
+    axes.set_ylim(-0.8, len(rows) - 0.2)
+    axes.set_xscale("log")
+    axes.margins(x=0.15)
+    axes.set_xlabel(f"ε at δ = {comparison.delta:g}".replace("e-0", "e-"))
+    axes.grid(visible=True, axis="x", which="major", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,192 @@
+"""delta against epsilon, with and without a shuffler."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp.accounting.curves import Band, meets
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.mechanism import Rounds, shuffle
+from shuffledp.figures.figures import check_figure
+from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
+from shuffledp.figures.words import describe, parts
+from shuffledp.randomizers.randomizer import Floats
+from shuffledp.storage.files import replace_file
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["POINTS", "curve_figure"]
+
+POINTS = 81
+LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
+GAP = (
+    1e-4  # between the ends, relative: invisible in a figure, and many times faster than the accuracy of single answers
+)
+
+
+def curve_figure(
+    guarantee: Guarantee,
+    path: str | os.PathLike[str],
+    *,
+    epsilons: Floats | None = None,
+    delta: float = 1e-6,
+    title: str | None = None,
+) -> Path:
+    """Draw delta(epsilon) of ``guarantee`` beside that of the same reports without a shuffler, and
+    return the file's path.
+
+    Both certified ends are drawn, and the truth lies between them. ``delta`` is where the two
+    guarantees are compared in words. Without ``epsilons`` the axis is logarithmic and reaches from
+    below the one guarantee to beyond the other. The file appears whole or not at all.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    path = check_figure(path)
+    local = _without_shuffler(guarantee)
+    floor = max(min(LOWEST, 1e-6 * guarantee.delta(epsilon=0.0).upper), 1e-200)
+    marked, ends = ((guarantee.epsilon(delta=at), _epsilon_alone(local, at)) for at in (delta, floor))
+    if epsilons is None:
+        near, far = _reach(marked[0].upper, marked[1], ends[0].upper, ends[1])
+        last = min(far, 1.05 * ends[0].upper) if ends[0].upper > near else far
+        at = np.unique(np.append(np.geomspace(near, last, POINTS), _close_to(guarantee.ceiling, near, last)))
+    else:
+        at = np.unique(np.asarray(epsilons, dtype=np.float64))
+        near, far = float(at[0]), float(at[-1])
+    band = Band(at, guarantee._end("lower", at, GAP), guarantee._end("upper", at, GAP))
+    alone_at = np.unique(
+        np.concatenate(
+            [
+                np.linspace(near, far, POINTS),
+                np.geomspace(max(near, 1e-6 * far), far, POINTS),
+                _close_to(local.ceiling, near, far),
+            ]
+        )
+    )
+    alone = local._end("upper", alone_at, GAP)
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        axes = figure.subplots()
+        _draw(axes, band, Band(alone_at, alone, alone), floor, _reports(guarantee))
+        _scale(axes, near, far, log=epsilons is None)
+        if near < marked[0].upper < marked[1] / 1.02 and marked[1] < far:
+            _compare(axes, max(marked[0].lower, near), marked[0].upper, marked[1], delta)
+        axes.set_title(
+            (title if title is not None else describe(guarantee)).replace("epsilon0", "ε₀"),
+            loc="left",
+            fontweight="bold",
+            pad=24.0,
+        )
+        replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
+    return path
+
+
+def _without_shuffler(guarantee: Guarantee) -> Guarantee:
+    """The same reports, each sent under its owner's name."""
+    alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in parts(guarantee))
+    return alone[0][0] if sum(rounds for _, rounds in alone) == 1 else Rounds(alone)
+
+
+def _epsilon_alone(local: Guarantee, delta: float) -> float:
+    return meets(
+        lambda epsilon, _: float(local._end("upper", np.array([epsilon]), GAP)[0]), delta, local.ceiling, end="upper"
+    )
+
+
+def _reports(guarantee: Guarantee) -> str:
+    rounds = sum(rounds for _, rounds in parts(guarantee))
+    return "one report" if rounds == 1 else f"{rounds:,} reports"
+
+
+def _reach(*landmarks: float) -> tuple[float, float]:
+    """The epsilons to show: from well below the first landmark to beyond the last."""
+    known = [value for value in landmarks if 0.0 < value < math.inf] or [1.0, 10.0]
+    return min(known) / 20.0, 2.0 * max(known)
+
+
+def _close_to(ceiling: float, near: float, far: float) -> Floats:
+    """Points that close in on the epsilon at which a pure guarantee falls to nothing."""
+    points: Floats = min(ceiling, 1e300) * (1.0 - 10.0 ** -np.arange(1.0, 14.0, 0.5))
+    return points[(near <= points) & (points <= far)]
+
+
+def _draw(axes: Axes, band: Band, local: Band, floor: float, reports: str) -> None:
+    upper, lower, alone = (np.where(delta > 0.0, delta, np.nan) for delta in (band.upper, band.lower, local.upper))
+    axes.fill_between(
+        band.at,
+        np.maximum(band.lower, 1e-3 * floor),
+        np.maximum(band.upper, 1e-3 * floor),
+        color=BLUE,
+        alpha=0.25,
+        linewidth=0.0,
+    )
+    axes.plot(band.at, upper, color=DARK, linewidth=2.0, label="shuffled: at most")
+    axes.plot(band.at, lower, color=PALE, linewidth=1.2, linestyle=(0, (4, 2.5)), label="shuffled: at least")
+    axes.plot(
+        local.at, alone, color=GREY, linewidth=1.4, linestyle=(0, (1, 1.3)), label=f"{reports} without a shuffler"
+    )
+    axes.set_yscale("log")
+    axes.set_ylim(floor, 1.6)
+    axes.set_xlabel("ε")
+    axes.set_ylabel("the smallest δ for which (ε, δ)-privacy holds")
+    axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(-0.01, 1.0),
+        ncols=3,
+        frameon=False,
+        borderaxespad=0.2,
+        handlelength=2.6,
+        columnspacing=1.2,
+        fontsize=8.5,
+    )
+
+
+def _scale(axes: Axes, near: float, far: float, *, log: bool) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    if log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if far < 1e3 * near else (1.0,), numticks=20))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}".replace("e-0", "e-")))
+    axes.set_xlim(near, far)
+
+
+def _compare(axes: Axes, least: float, shuffled: float, alone: float, delta: float) -> None:
+    """Say in the figure how far apart the two guarantees are."""
+    arrow = {"arrowstyle": "->", "color": DARK, "linewidth": 0.8, "shrinkA": 4.0, "shrinkB": 4.0}
+    axes.plot([shuffled, alone], [delta, delta], color=DARK, linewidth=0.0, marker="o", markersize=4.0, zorder=4)
+    axes.annotate("", xy=(shuffled, delta), xytext=(alone, delta), arrowprops=arrow)
+    middle = math.sqrt(shuffled * alone) if axes.get_xscale() == "log" else 0.5 * (shuffled + alone)
+    times = alone / shuffled
+    notes = [
+        (
+            middle,
+            (0.0, 6.0),
+            "center",
+            f"{times:,.1f} times smaller" if times < 10.0 else f"{times:,.0f} times smaller",
+        ),
+        (least, (-7.0, -3.0), "right", f"ε ≤ {rounded(shuffled, up=True, digits=3)}"),
+        (alone, (7.0, -3.0), "left", f"ε = {rounded(alone, up=True, digits=3)}"),
+    ]
+    for x, offset, side, text in notes:
+        axes.annotate(
+            text,
+            (x, delta),
+            textcoords="offset points",
+            xytext=offset,
+            ha=side,
+            color=DARK,
+            bbox={"color": "white", "pad": 1.0, "alpha": 0.8},
+        )

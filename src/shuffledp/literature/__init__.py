@@ -1,0 +1,1 @@
+"""What others proved, beside what is certified here."""

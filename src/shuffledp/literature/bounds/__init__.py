@@ -1,0 +1,76 @@
+"""Every known way to bound what a shuffled mechanism leaks: one file per paper, under one
+interface.
+
+base              ``Published``, a bound described, and ``Setting``, what it is asked about
+erlingsson        Erlingsson et al. 2019
+cheu              Cheu et al. 2019
+balle             Balle et al. 2019: the privacy blanket, with Hoeffding's and Bennett's
+                  inequalities
+checkins          Balle et al. 2020: random check-ins
+feldman           Feldman et al. 2020: closed forms and the numerical algorithm
+girgis            Girgis et al. 2021: Renyi divergences
+clones_renyi      Feldman et al. 2020, through Renyi divergences
+koskela           Koskela et al. 2021: the Fourier accountant (its pairs in koskela_pairs, its
+                  transform in fourier)
+biswas            Biswas et al. 2023
+variation_ratio   Wang et al. 2023
+certified         what this package proves
+composition       from one round to many, knowing only (epsilon, delta)
+
+>>> from shuffledp import RR
+>>> round(
+...     find("erlingsson-2019").epsilon(Setting(RR(epsilon0=0.4), n=100_000), delta=1e-6), 5
+... )
+0.05642
+"""
+
+from difflib import get_close_matches
+
+from shuffledp.errors import InvalidInput
+from shuffledp.literature.bounds import (
+    balle,
+    biswas,
+    certified,
+    checkins,
+    cheu,
+    clones_renyi,
+    erlingsson,
+    feldman,
+    girgis,
+    koskela,
+    variation_ratio,
+)
+from shuffledp.literature.bounds.composing import COMPOSITIONS, composed
+from shuffledp.literature.bounds.published import Published, Setting, Status
+
+__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed", "find"]
+
+LITERATURE: tuple[Published, ...] = tuple(
+    bound
+    for module in (
+        certified,
+        erlingsson,
+        cheu,
+        balle,
+        checkins,
+        feldman,
+        girgis,
+        clones_renyi,
+        koskela,
+        biswas,
+        variation_ratio,
+    )
+    for bound in module.BOUNDS
+)
+
+
+def find(name: str) -> Published:
+    """The bound of that name, as ``shuffledp bounds`` lists it."""
+    known = {bound.name: bound for bound in LITERATURE}
+    if name not in known:
+        close = get_close_matches(name, known, n=1)
+        raise InvalidInput(
+            f"a bound must be known by its name, got {name!r}. "
+            f"{f'Did you mean {close[0]}?' if close else 'List them: shuffledp bounds'}"
+        )
+    return known[name]

@@ -1,0 +1,197 @@
+"""What this package proves, under the interface of the published bounds: certified upper ends, and
+explicit datasets as lower ends.
+
+Where two names stand for one number there is one description, and its remark names the other.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.haystack import Haystack
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.reductions import Adversary
+from shuffledp.literature.bounds.published import Published, Setting, require
+from shuffledp.randomizers import AnyLDP, Randomizer
+from shuffledp.randomizers.randomizer import End
+
+__all__ = [
+    "ANY_RANDOMIZER",
+    "BLANKET",
+    "BOUNDS",
+    "CLONES",
+    "LEAKY_CLONES",
+    "LOCAL",
+    "LOWER",
+    "SCAN",
+    "STRONG",
+    "clones_curve",
+    "slowness",
+]
+
+FEW_CLONES = 30.0
+Describe = Callable[[Setting], Guarantee]
+
+
+def _described(
+    describe: Describe, side: End
+) -> tuple[Callable[[Setting, float], float], Callable[[Setting, float], float]]:
+    """epsilon(delta) and delta(epsilon) of one end of a mechanism, built from the setting."""
+
+    def epsilon(setting: Setting, delta: float) -> float:
+        bound = describe(setting).epsilon(delta=delta)
+        return bound.upper if side == "upper" else bound.lower
+
+    def delta(setting: Setting, epsilon: float) -> float:
+        bound = describe(setting).delta(epsilon=epsilon)
+        return bound.upper if side == "upper" else bound.lower
+
+    return epsilon, delta
+
+
+def _rounds(
+    randomizer: Randomizer, setting: Setting, adversary: Adversary = "shuffled", n: int | None = None
+) -> Guarantee:
+    return shuffle(randomizer, n=setting.n if n is None else n, adversary=adversary).compose(setting.rounds)
+
+
+def _any(setting: Setting) -> Guarantee:
+    return _rounds(AnyLDP(epsilon0=setting.epsilon0), setting)
+
+
+def _known(setting: Setting) -> Randomizer:
+    require(not isinstance(setting.randomizer, AnyLDP), "the randomizer itself must be known", setting.randomizer)
+    return setting.randomizer
+
+
+def _scan(setting: Setting) -> Guarantee:
+    require(setting.krr.binary, "it is about binary randomized response", setting.randomizer)
+    return _rounds(setting.krr, setting)
+
+
+def _leaky(setting: Setting) -> Guarantee:
+    randomizer = setting.randomizer
+    require(
+        isinstance(randomizer, AnyLDP) and randomizer.delta0 > 0.0, "it is about AnyLDP with delta0 > 0", randomizer
+    )
+    return _rounds(randomizer, setting)
+
+
+def clones_curve(n: int, epsilon0: float) -> Envelope:
+    """Upper ends of delta(eps) of the clones pair (Feldman, McMillan and Talwar 2020, Thm 3.2)."""
+    return Envelope([Haystack.of(AnyLDP(epsilon0=epsilon0).clones(), n)], "upper", epsilon0)
+
+
+def _clones_epsilon(setting: Setting, delta: float) -> float:
+    curve = clones_curve(setting.n, setting.epsilon0)
+    return meets(lambda epsilon, gap: float(curve(np.array([epsilon]), gap)[0]), delta, curve.ceiling, end="upper")
+
+
+def slowness(setting: Setting) -> float:
+    """How many times longer than usual an answer takes: while hardly anybody else makes noise, and
+    for noise on a continuous scale.
+    """
+    epsilon0 = setting.randomizer.epsilon0
+    return 10.0 if math.isinf(epsilon0) else 4.0 if setting.n * math.exp(-epsilon0) < FEW_CLONES else 1.0
+
+
+def _seconds(one: float, many: float) -> Callable[[Setting], float]:
+    return lambda setting: slowness(setting) * (one if setting.rounds == 1 else many)
+
+
+def _certified(
+    name: str,
+    where: str,
+    covers: str,
+    describe: Describe,
+    *,
+    remark: str = "",
+    paper: str = "this package",
+    side: End = "upper",
+    adversary: Adversary = "shuffled",
+) -> Published:
+    epsilon_at, delta_at = _described(describe, side)
+    return Published(
+        name=name,
+        paper=paper,
+        where=where,
+        covers=covers,
+        status="proven",
+        remark=remark,
+        side=side,
+        adversary=adversary,
+        rounds="any",
+        epsilon_at=epsilon_at,
+        delta_at=delta_at,
+        cost=_seconds(0.05, 0.3),
+    )
+
+
+ANY_RANDOMIZER = _certified(
+    "shuffledp-any",
+    "docs/theory.md, any-randomizer theorem; rounds as privacy loss distributions",
+    "any epsilon0-LDP randomizers, also adaptive",
+    _any,
+    remark=(
+        'the number of "stronger clones" (Feldman, McMillan and Talwar 2022), whose own proof has an erratum, and '
+        "of the generic variation-ratio bound"
+    ),
+)
+CLONES = Published(
+    name="feldman-2020-clones-exact",
+    paper="Feldman, McMillan and Talwar 2020",
+    where="Thm 3.2, evaluated by this package",
+    covers="any epsilon0-LDP randomizers, also adaptive",
+    status="proven",
+    epsilon_at=_clones_epsilon,
+    delta_at=lambda setting, epsilon: float(clones_curve(setting.n, setting.epsilon0)(np.array([epsilon]))[0]),
+    cost=_seconds(0.03, 0.03),
+)
+LEAKY_CLONES = _certified(
+    "feldman-2020-thm-3.8-exact",
+    "Thms 3.2 and 3.8, evaluated by this package",
+    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive",
+    _leaky,
+    paper="Feldman, McMillan and Talwar 2020",
+)
+BLANKET = _certified(
+    "balle-2019-blanket-exact",
+    "Lemma 8, evaluated by this package; rounds as privacy loss distributions",
+    "a known randomizer",
+    lambda setting: _rounds(_known(setting), setting, "weak"),
+    remark="also what the weak adversary (Koskela et al. 2021) learns, exactly",
+    paper="Balle et al. 2019",
+    adversary="weak",
+)
+SCAN = _certified(
+    "shuffledp-binary",
+    "docs/theory.md, scan over all datasets; rounds as privacy loss distributions",
+    "binary randomized response",
+    _scan,
+)
+STRONG = _certified(
+    "shuffledp-strong",
+    "docs/theory.md, exact view of the strong adversary",
+    "a known randomizer",
+    lambda setting: _rounds(_known(setting), setting, "strong"),
+    remark="for a bound that holds against every adversary; looser than the blanket for the others",
+    adversary="strong",
+)
+LOCAL = _certified(
+    "local",
+    "one report without a shuffler, exactly; rounds as privacy loss distributions",
+    "any randomizer",
+    lambda setting: _rounds(setting.randomizer, setting, n=1),
+    adversary="weak",
+)
+LOWER = _certified(
+    "shuffledp-lower",
+    "explicit datasets, or the exact view of an adversary who sees more; rounds over one of them",
+    "any randomizer",
+    lambda setting: _rounds(setting.randomizer, setting, setting.adversary),
+    side="lower",
+)
+BOUNDS = (ANY_RANDOMIZER, CLONES, LEAKY_CLONES, BLANKET, SCAN, STRONG, LOCAL, LOWER)

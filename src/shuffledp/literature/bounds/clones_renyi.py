@@ -1,0 +1,55 @@
+"""Feldman, McMillan and Talwar 2020, section 6.1: rounds composed through the Renyi divergence of
+the clones pair.
+
+The paper sums the divergence over all (C, A). Here it comes from certified upper ends of the pair's
+delta(eps) curve (``shuffledp.accounting.renyi``), so nothing is truncated and the cost does not
+grow with n. Divergences add up over rounds, adaptive ones too (Mironov 2017), and convert to
+(epsilon, delta) by Canonne, Kamath and Steinke 2020, Prop. 12.
+"""
+
+from functools import lru_cache
+
+from shuffledp.accounting import renyi
+from shuffledp.accounting.guarantee import CURVE_GAP
+from shuffledp.literature.bounds.certified import clones_curve, slowness
+from shuffledp.literature.bounds.published import Published, Setting
+
+__all__ = ["BOUNDS", "CLONES_RENYI", "divergence"]
+
+
+def divergence(n: int, epsilon0: float, order: float) -> float:
+    """An upper end of the Renyi divergence of the clones pair, for any real order above 1; the pair
+    is symmetric, so in both directions.
+    """
+    curve = clones_curve(n, epsilon0)
+    return renyi.divergence_at_most(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0, order)
+
+
+@lru_cache(maxsize=64)
+def _divergences(n: int, epsilon0: float) -> dict[float, float]:
+    curve = clones_curve(n, epsilon0)
+    return renyi.divergences_at_most(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0, renyi.ORDERS)
+
+
+def _epsilon(setting: Setting, delta: float) -> float:
+    divergences = _divergences(setting.n, setting.epsilon0)
+    return renyi.best_epsilon(lambda order: setting.rounds * divergences[order], delta)
+
+
+def _delta(setting: Setting, epsilon: float) -> float:
+    divergences = _divergences(setting.n, setting.epsilon0)
+    return renyi.best_delta(lambda order: setting.rounds * divergences[order], epsilon)
+
+
+CLONES_RENYI = Published(
+    name="feldman-2020-clones-renyi",
+    paper="Feldman, McMillan and Talwar 2020",
+    where="Thm 3.2 and section 6.1; Canonne, Kamath and Steinke 2020, Prop. 12",
+    covers="any epsilon0-LDP randomizers, also adaptive",
+    status="proven",
+    rounds="any",
+    epsilon_at=_epsilon,
+    delta_at=_delta,
+    cost=lambda setting: 0.25 * slowness(setting),
+)
+BOUNDS = (CLONES_RENYI,)

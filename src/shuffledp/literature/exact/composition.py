@@ -1,0 +1,166 @@
+"""Several rounds of one pair of laws, from the pair's curve delta(eps): each end by a law of the
+privacy loss that is proven to be worse, or better.
+
+As a function of x = e^eps, delta is convex and decreasing, 1 at x = 0, and every such curve belongs
+to a pair of laws: where its slope jumps by m, the ratio P / Q is x with probability m under Q, and
+so m x under P. A curve that is nowhere below another belongs to a pair that is at least as easy to
+tell apart, in any number of rounds (Blackwell). Upper: chords through upper values. Lower: on every
+interval between knots a convex curve is at least what its neighbouring chords extend to. The loss
+of R rounds is a sum of R losses (lattice.py).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+
+from shuffledp.literature.exact.lattice import Array, Lattice, Sum, tilted
+
+__all__ = ["rounds_at_least", "rounds_at_most"]
+
+LARGEST_TILT = 1e6
+REACH = 1.5  # deviations on either side of a tilted mean in which one transform keeps its digits
+FINE, LONGEST = (
+    5e-4,
+    1 << 21,
+)  # the step of the lower end's lattice, in deviations of all rounds' loss; and the most points of it
+
+
+def rounds_at_most(knots: Array, upper: Array, back: Array, rounds: int, epsilons: Array) -> Array:
+    """An upper end of delta after ``rounds`` rounds. ``upper`` bounds one round's delta at
+    ``knots`` >= 0, the first 0; ``back`` that of the swapped pair.
+
+    The knots must be multiples of the first positive one.
+
+    >>> knots = np.array(
+    ...     [0.0, 1.0]
+    ... )  # one answer of binary randomized response with epsilon0 = 1
+    >>> tv = np.array([math.tanh(0.5), 0.0])
+    >>> round(
+    ...     float(rounds_at_most(knots, tv, tv, 2, np.array([1.0]))[0]), 4
+    ... )  # both answers agree with the truth: q^2 (1 - 1/e)
+    0.3379
+    """
+    x, y = _both_sides(knots, upper, back)
+    x, y = _hull(np.append(0.0, x), np.append(1.0, y))
+    x, masses, never = _masses(x, y)
+    places = np.rint(np.log(x) / knots[1]).astype(np.int64)
+    law = Lattice(0.0, float(knots[1]), places, masses)
+    return np.minimum(1.0, _deltas(law, rounds, epsilons, 1.0) + rounds * never)
+
+
+def rounds_at_least(
+    knots: Array, there: tuple[Array, Array], back: tuple[Array, Array], rounds: int, epsilons: Array
+) -> Array:
+    """A lower end of delta after ``rounds`` rounds, from lower and upper ends of one round's delta
+    at ``knots``, and of the swapped pair's.
+    """
+    x, low = _both_sides(knots, there[0], back[0])
+    _, high = _both_sides(knots, there[1], back[1])
+    x, y = _hull(*_beneath(x, low, high))
+    x, masses, _ = _masses(x, y)
+    losses = np.log(x)
+    mean = float(masses @ losses) / float(masses.sum())
+    deviation = math.sqrt(rounds * float(masses @ (losses - mean) ** 2))
+    step = max(FINE * deviation / rounds, 16.0 * deviation / LONGEST)
+    law = Lattice(0.0, step, np.floor(losses / step).astype(np.int64), masses)
+    return _deltas(law, rounds, epsilons, -1.0)
+
+
+def _both_sides(knots: Array, there: Array, back: Array) -> tuple[Array, Array]:
+    """x = e^eps and delta for eps from -knots[-1] to knots[-1]: delta(-eps) = 1 - e^-eps + e^-eps
+    delta'(eps) with delta' of the swapped pair.
+    """
+    below = -np.expm1(-knots[:0:-1]) + np.exp(-knots[:0:-1]) * back[:0:-1]
+    return np.exp(np.append(-knots[:0:-1], knots)), np.append(below, there)
+
+
+def _hull(x: Array, y: Array) -> tuple[Array, Array]:
+    """The corners of the largest convex curve below the points."""
+    kept: list[int] = []
+    for i in range(len(x)):
+        while len(kept) > 1 and (y[kept[-1]] - y[kept[-2]]) * (x[i] - x[kept[-2]]) >= (y[i] - y[kept[-2]]) * (
+            x[kept[-1]] - x[kept[-2]]
+        ):
+            kept.pop()
+        kept.append(i)
+    return x[kept], y[kept]
+
+
+def _beneath(x: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Points of a curve below every convex, decreasing curve between ``low`` and ``high`` at x: the
+    ends low, and a corner between any two of them.
+    """
+    rise = np.append(
+        -1.0, (low[1:] - high[:-1]) / np.diff(x)
+    )  # at most the slope to the right of x; delta >= 1 - x begins it
+    fall = np.append((high[1:] - low[:-1]) / np.diff(x), 0.0)  # at least the slope to the left of x; delta >= 0 ends it
+    left, right = x[:-1], x[1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        corner = (low[1:] - low[:-1] + rise[:-1] * left - fall[1:] * right) / (rise[:-1] - fall[1:])
+    corner = np.where((corner > left) & (corner < right), corner, 0.5 * (left + right))
+    value = np.maximum(low[:-1] + rise[:-1] * (corner - left), low[1:] + fall[1:] * (corner - right))
+    last = x[-1] - low[-1] / min(float(rise[-1]), -1e-300) if low[-1] > 0.0 else x[-1] * 2.0
+    every, values = (
+        np.concatenate([[0.0], x, corner, [last]]),
+        np.concatenate([[1.0], low, np.maximum(value, 0.0), [0.0]]),
+    )
+    order = np.argsort(every)
+    return every[order], values[order]
+
+
+def _masses(x: Array, y: Array) -> tuple[Array, Array, float]:
+    """The ratios of the curve with these corners, the first (0, 1), constant after the last; their
+    masses under P; and the mass of an infinite ratio.
+    """
+    masses = np.diff(np.append(np.diff(y) / np.diff(x), 0.0)) * x[1:]
+    some = masses > 0.0
+    return x[1:][some], masses[some], float(y[-1])
+
+
+def _deltas(law: Lattice, rounds: int, epsilons: Array, end: float) -> Array:
+    """E (1 - e^(eps - loss))_+ over the loss of all rounds, at every epsilon: neighbouring ones
+    share a tilt, and so a transform.
+    """
+    total, values = float(law.masses.sum()), law.values
+    one = Lattice(law.centre, law.step, law.places, law.masses / total)
+    found = np.zeros(len(epsilons))
+    shared, last = None, -math.inf
+    for place in np.argsort(epsilons).tolist():
+        eps = float(epsilons[place])
+        if rounds * values.max() <= eps:
+            continue
+        if shared is None or eps > last:
+            tilt, last = _tilt(values, one.masses, rounds, eps)
+            shared = Sum.of(one, rounds, tilt)
+        above = shared.beyond(eps) - eps
+        found[place] = shared.expectation(-np.expm1(-above) * np.exp(-shared.tilt * above), 1.0, end, shift=eps)
+    return found * total**rounds
+
+
+def _tilt(values: Array, masses: Array, rounds: int, eps: float) -> tuple[float, float]:
+    """A tilt under which the loss of all rounds is REACH deviations beyond ``eps`` on average, and
+    up to where it serves: as far again beyond.
+    """
+
+    def mean(tilt: float) -> float:
+        return rounds * float(tilted(values, masses, tilt) @ values)
+
+    def deviation(tilt: float) -> float:
+        weights = tilted(values, masses, tilt)
+        return math.sqrt(rounds * float(weights @ (values - weights @ values) ** 2))
+
+    aim = min(eps + REACH * deviation(0.0), 0.5 * (eps + rounds * float(values.max())))
+    most = 1.0
+    while mean(most) < aim and most < LARGEST_TILT:
+        most *= 2.0
+    tilt = (
+        0.0
+        if mean(0.0) >= aim
+        else float(brentq(lambda each: mean(each) - aim, 0.0, most))
+        if mean(most) > aim
+        else most
+    )
+    return tilt, mean(tilt) + REACH * deviation(tilt)

@@ -1,0 +1,166 @@
+"""The needle in the haystack summed on a lattice: slow, general, and with both ends of its own
+error.
+
+A view of n positions, each holding an item of class c with probability ``hay[c]`` and nothing
+otherwise, has (docs/theory.md, section 2)
+
+    delta(eps) = 1/n E(G_1 + ... + G_n)_+ ,     G = (needle0[c] - e^eps needle1[c]) / hay[c] for
+                                                class c, 0 for nothing.
+
+y -> y_+ is convex, and so the G may be moved to a lattice in two ways. Splitting a value between
+its two neighbours, keeping the mean, can only raise the expectation. Pooling a value with some of
+the mass of the most frequent value, so that their common mean falls on the lattice, can only lower
+it. On a lattice the law of a sum is plain to compute (lattice.py). Nothing else of the package is
+used here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import brentq
+
+from shuffledp.literature.exact.lattice import MOST_POINTS, UNIT, Array, Lattice, TooLarge, expectation, tilted, window
+
+__all__ = ["MOST_POINTS", "TooLarge", "haystack_interval", "mean_positive_part"]
+
+FEWEST_POINTS = 1 << 14
+LEAST_TILT = 0.5  # times one standard deviation: without a tilt the far values of y_+ would count
+LARGEST_TILT = 1e4  # times the largest value
+NUDGE = 1.0 + 1e-12  # what is a multiple of the step but for rounding is one
+HAIR = 0.02  # steps
+CANDIDATES = 1 << 14  # steps tried, for one on which the values nearly fall
+
+
+DIGITS = Context(prec=60)
+
+Numbers = Sequence[float | Fraction]
+
+
+def haystack_interval(
+    hay: Numbers, needle0: Numbers, needle1: Numbers, n: int, eps: float, *, gap: float = 1e-3
+) -> tuple[float, float]:
+    """Two numbers with delta(eps) between them, about a relative ``gap`` apart. Every class needs
+    some hay; ``hay`` may sum to less than 1.
+
+    needle0 - e^eps needle1 may be a small difference of large numbers: it is taken in fractions,
+    and only then rounded.
+
+    >>> low, high = haystack_interval(
+    ...     [0.25, 0.75], [0.75, 0.25], [0.25, 0.75], 2, 0.0
+    ... )  # as in datasets.py: the other user holds 1
+    >>> low <= 0.375 <= high
+    True
+    """
+    shares, growth = [Fraction(each) for each in hay], Fraction(DIGITS.exp(Decimal(eps)))
+    assert min(shares) > 0
+    values = np.array(
+        [
+            float((Fraction(there) - growth * Fraction(back)) / share)
+            for share, there, back in zip(shares, needle0, needle1, strict=True)
+        ]
+    )
+    masses, absent = np.array([float(each) for each in shares]), float(1 - sum(shares))
+    if absent > 4.0 * UNIT:
+        masses, values = np.append(masses, absent), np.append(values, 0.0)
+    low, high = mean_positive_part(values, masses / math.fsum(masses), n, gap=gap)
+    return low / n, high / n
+
+
+def mean_positive_part(values: Array, masses: Array, n: int, *, gap: float) -> tuple[float, float]:
+    """Two numbers with E(sum of n independent draws)_+ between them, for a law with a mean of at
+    most 0.
+    """
+    if values.max() <= 0.0:
+        return 0.0, 0.0
+    tilt = _tilt(values, masses, n)
+    points = FEWEST_POINTS
+
+    def ramp(sums: Array) -> Array:
+        above: Array = np.maximum(sums, 0.0)
+        return above * np.exp(-tilt * above)
+
+    while points <= MOST_POINTS:
+        step = _step(values, masses, n, tilt, points)
+        pooled = _pooled(values, masses, step) if step else None
+        if step and pooled:
+            low, high = (
+                expectation(law, n, tilt, ramp, 1.0 / (math.e * tilt), end)
+                for law, end in ((pooled, -1.0), (_split(values, masses, step), 1.0))
+            )
+            if high <= low * (1.0 + gap):
+                return low, high
+        points *= 4
+    raise TooLarge(f"more than {MOST_POINTS} lattice points are needed for n = {n}")
+
+
+def _tilt(values: Array, masses: Array, n: int) -> float:
+    """lam > 0 with the tilted mean at about 0; the answer would be right with any."""
+
+    def mean(lam: float) -> float:
+        return float(tilted(values, masses, lam) @ values)
+
+    least = LEAST_TILT / math.sqrt(n * float(masses @ (values - masses @ values) ** 2))
+    most = least
+    while mean(most) < 0.0 and most * values.max() < LARGEST_TILT:
+        most *= 2.0
+    return float(brentq(mean, most / 2.0, most)) if most > least and mean(most) > 0.0 else most
+
+
+def _step(values: Array, masses: Array, n: int, tilt: float, points: int) -> float | None:
+    """A step for at most ``points`` points, such that the values nearly fall on the lattice; None
+    if that is too coarse for the largest value.
+    """
+    low, high = window(values, masses, n, tilt)
+    distances = np.abs(values - values[int(np.argmax(masses))])
+    weights = tilted(values, masses, tilt)
+    main = float(distances[int(np.argmax(weights * distances**2))])
+    most = int(main * points / (high - low))
+    if most < 1:
+        return None
+    steps = main / np.unique(np.linspace(max(1, most // 4), most, min(CANDIDATES, most)).astype(np.int64))
+    parts = distances[:, None] / steps
+    left = np.maximum(parts - np.floor(parts * NUDGE), 0.0)
+    lost = weights @ (distances[:, None] * left * steps + left * (1.0 - left) * steps**2)
+    return float(steps[int(np.argmin(lost))])
+
+
+def _pooled(values: Array, masses: Array, step: float) -> Lattice | None:
+    """Lower: values nearer than a step join the anchor, the most frequent one; the others move
+    towards it, each with some of its mass.
+
+    Mass h at distance d and mass h (d / d' - 1) at distance 0 have their common mean at d' < d.
+    None if the anchor has too little mass, or moves too far.
+    """
+    near = np.abs(values - values[int(np.argmax(masses))]) < step * (2.0 - NUDGE)
+    centre = float(values[near] @ masses[near]) / float(masses[near].sum())
+    distances, far = values[~near] - centre, masses[~near]
+    parts = np.abs(distances) / step
+    missed = parts < np.rint(
+        parts
+    )  # by a hair, as the centre has moved: a slightly smaller step puts these back on the lattice
+    step *= float(np.min((parts / np.rint(parts))[missed & (np.rint(parts) - parts < HAIR)], initial=1.0))
+    places = np.trunc(distances / step * NUDGE).astype(np.int64)
+    if not places.all():
+        return None
+    moved = far * distances / (places * step)
+    rest = 1.0 - math.fsum(moved)
+    return Lattice(centre, step, np.append(places, 0), np.append(moved, rest)) if rest >= 0.0 else None
+
+
+def _split(values: Array, masses: Array, step: float) -> Lattice:
+    """Upper: every value is shared between its two neighbours on the lattice, keeping its mean."""
+    centre = float(values[int(np.argmax(masses))])
+    parts = (values - centre) / step
+    below = np.floor(parts * NUDGE)
+    up = np.maximum(parts - below, 0.0)
+    return Lattice(
+        centre,
+        step,
+        np.concatenate([below, below + 1.0]).astype(np.int64),
+        np.concatenate([masses * (1.0 - up), masses * up]),
+    )

@@ -1,0 +1,452 @@
+"""Tables 4 and 5 and Figure 3 of Biswas, Jung and Palamidessi 2023: how well shuffled k-RR
+estimates a histogram, beside a central mechanism.
+
+The paper compares both at epsilon = epsilon0. There delta is 0: one report alone is epsilon0-DP,
+and its Theorem 1 has no term left, misprinted or not. No Gaussian mechanism is (epsilon, 0)-DP;
+two-sided geometric noise is (Ghosh, Roughgarden and Sundararajan 2012). So there are two fair
+comparisons, and both are drawn: with geometric noise at (epsilon0, 0), and with the Gaussian at the
+(epsilon, delta) that shuffling certainly gives, for a delta of our choice. Estimates are left as
+they are, also below 0, as in the paper. Everything runs on counts: the law of the reports is that
+of k-RR, user by user.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import chdtri, gammaln, ndtr
+
+from shuffledp.accounting.curves import Bound
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.literature.bounds import biswas
+from shuffledp.papers.cities import CITIES, City
+from shuffledp.papers.experiment import Axis, Experiment, Line
+from shuffledp.papers.heat import heat_maps
+from shuffledp.protocols.baselines import analytic_gaussian as gaussian
+from shuffledp.protocols.estimators import inversion
+from shuffledp.randomizers import KRR
+from shuffledp.randomizers.randomizer import Floats
+
+__all__ = ["EXPERIMENTS", "GOWALLA", "experiments", "inverted", "misprinted_delta", "reports", "total_variation"]
+
+PAPER = "Biswas et al. 2023"
+GOWALLA = "SHUFFLEDP_GOWALLA"  # the environment variable that names the user's file
+DELTA, DELTA_WORD = 1e-6, "1e-6"  # ours
+SENSITIVITY = math.sqrt(2.0)  # one user moves from one bin to another
+RUNS = 400  # of the tables; Figure 3 has the paper's 10
+SMALLEST = 1e-250  # delta that the accountant takes; a smaller one needs more noise still
+SHUFFLE, INVERTED, TRUE, PURE = "shuffle", "shuffle+INV", "true", "central geometric noise, (epsilon0, 0)-DP"
+PRINTED, EQUAL, MISPRINT = (
+    "central Gaussian",
+    "central Gaussian, same certified guarantee",
+    "central Gaussian, delta as misprinted",
+)
+Counts = NDArray[np.int64]
+
+# Table 4: x0, and for each n the Gaussian and shuffle+INV. Table 5: the same for each city.
+X0 = (1, 3, 5, 7)
+TABLE_4 = {
+    1_000: ([3e-3, 6e-4, 12e-4, 1e-4], [1e-3, 2e-4, 11e-4, 4e-3]),
+    100_000: ([6e-6, 1e-5, 1e-5, 8e-6], [3e-3, 5e-4, 5e-4, 3e-5]),
+}
+TABLE_5 = {
+    "San Francisco": ((40, 80, 120, 160, 200), [4e-6, 3e-5, 9e-6, 4e-5, 2e-5], [1e-3, 5e-4, 1e-3, 2e-4, 2e-4]),
+    "Paris": ((20, 40, 60, 80, 100), [2e-6, 3e-5, 4e-5, 5e-5, 7e-5], [3e-4, 2e-3, 2e-3, 4e-4, 1e-4]),
+}
+USERS = {"San Francisco": 100_000, "Paris": 10_000}  # the most in Figure 3
+EPSILON, BINS = 4.0, 15
+EDGES = np.linspace(-6.0, 6.0, BINS + 1)[1:-1]
+
+
+def reports(truth: Counts, krr: KRR, rng: np.random.Generator, runs: int) -> Counts:
+    """Counts of the shuffled reports when ``truth`` counts the inputs, one row per run: most tell
+    the truth, the others anything.
+    """
+    kept = rng.binomial(truth, krr.hit - krr.miss, size=(runs, truth.size))
+    return np.asarray(kept + rng.multinomial(truth.sum() - kept.sum(axis=1), np.full(krr.k, 1.0 / krr.k)))
+
+
+def inverted(seen: Counts, krr: KRR) -> Floats:
+    """Unbiased counts from those of the reports, in every row of equally many: the paper's
+    shuffle+INV.
+    """
+    return inversion(seen, int(seen.sum(axis=-1).flat[0]), krr.hit, krr.miss, krr.contrast)[0]
+
+
+def _gaussian(sigma: float) -> float:
+    """The mean absolute error of one bin."""
+    return sigma * math.sqrt(2.0 / math.pi)
+
+
+def _geometric(epsilon: float) -> float:
+    """The mean absolute error of one bin with P(z) proportional to a^|z|, a = e^(-epsilon/2), as
+    one user changes two bins by 1.
+    """
+    return 1.0 / math.sinh(epsilon / 2.0)
+
+
+def _equal(krr: KRR, n: int) -> tuple[Bound, tuple[float, float]]:
+    """The certified epsilon at DELTA, and the noise of the Gaussian with the same: most first, for
+    the lower end of epsilon.
+    """
+    bound = shuffle(krr, n=n).epsilon(delta=DELTA)
+    more, less = (
+        gaussian.sigma(epsilon=each, delta=DELTA, sensitivity=SENSITIVITY) for each in (bound.lower, bound.upper)
+    )
+    return bound, (more, less)
+
+
+def misprinted_delta(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
+    """Theorem 1 as printed; beyond the n of its double sum, a number that it certainly does not
+    exceed. At least SMALLEST.
+
+    Its terms are P(s | x_0) <= e^eps0 P(s | x_1) from the first s on whose misprinted loss exceeds
+    epsilon, so Chernoff's inequality bounds their sum. The loss grows with s, as the law of Y given
+    R + Y = s does (see ``bounds.biswas``).
+    """
+    if n <= biswas.MOST_USERS:
+        return max(biswas.delta_printed(n, k, epsilon0, n0, epsilon), SMALLEST)
+    m, E = n - n0, math.exp(epsilon0)
+    truth, lie = E / (E + k - 1), 1.0 / (E + k - 1)
+    kappa = (k - 1) / (E + k - 2)
+    wanted = (math.exp(epsilon) - kappa) / (E - kappa)
+    first, none = n, -1  # the bisection keeps the loss above epsilon at first, and not at none
+    while first - none > 1:
+        s = (first + none) // 2
+        y = np.arange(max(0, s - n0), min(s, m) + 1)
+        logs = y * (math.log(lie / truth) + math.log((1.0 - truth) / (1.0 - lie)))
+        logs -= gammaln(s - y + 1) + gammaln(n0 - s + y + 1) + gammaln(y + 1) + gammaln(m - y + 1)
+        weights = np.exp(logs - logs.max())
+        if float(weights @ (y / m) ** 2) > wanted * float(weights.sum()):
+            first = s
+        else:
+            none = s
+
+    def chernoff(t: float) -> float:
+        return n0 * math.log1p(truth * math.expm1(t)) + m * math.log1p(lie * math.expm1(t)) - t * first
+
+    found = minimize_scalar(chernoff, bounds=(0.0, 20.0), method="bounded")
+    return max(math.exp(min(0.0, epsilon0 + found.fun)), SMALLEST)
+
+
+def _errors(panel: str, truth: Counts, epsilon0: float, at: Sequence[int], rng: np.random.Generator) -> Iterator[Line]:
+    """Individual-specific utility: the mean of |estimate - truth| / n at some values, five lines;
+    values are numbered from 1.
+    """
+    krr, n = KRR(k=truth.size, epsilon0=epsilon0), int(truth.sum())
+    x, chosen = np.array(at, dtype=np.float64), np.array(at) - 1
+    bound, noise = _equal(krr, n)
+    panel = f"{panel}, epsilon({DELTA_WORD}) = {bound.upper:.3g}"
+    seen = reports(truth, krr, rng, RUNS)
+    for label, estimate in ((SHUFFLE, seen), (INVERTED, inverted(seen, krr))):
+        yield Line(label, "law", x, np.abs(estimate - truth)[:, chosen].mean(axis=0) / n, panel)
+    yield Line(PURE, "law", x, np.full(x.size, _geometric(epsilon0) / n), panel)
+    for kind, sigma in zip(("upper", "lower"), noise, strict=True):
+        yield Line(EQUAL, kind, x, np.full(x.size, _gaussian(sigma) / n), panel)  # type: ignore[arg-type]
+
+
+def _printed(panel: str, at: Sequence[int], central: Sequence[float], shuffled: Sequence[float]) -> Iterator[Line]:
+    for label, values in ((PRINTED, central), (INVERTED, shuffled)):
+        yield Line(label, "printed", np.array(at, dtype=np.float64), np.array(values), panel)
+
+
+def _table_4() -> Iterator[Line]:
+    cumulative = np.concatenate([[0.0], ndtr(EDGES / 2.0), [1.0]])
+    for n, columns in TABLE_4.items():
+        rng = np.random.default_rng([2023, 4, n])
+        truth = rng.multinomial(n, np.diff(cumulative))
+        lines = list(_errors(f"n = {n}", truth, EPSILON, X0, rng))
+        yield from lines
+        panel, epsilon = lines[0].panel, shuffle(KRR(k=BINS, epsilon0=EPSILON), n=n).epsilon(delta=DELTA).upper
+        deltas = [misprinted_delta(n, BINS, EPSILON, max(0, int(truth[x - 1]) - 1), epsilon) for x in X0]
+        noise = [gaussian.sigma(epsilon=epsilon, delta=delta, sensitivity=SENSITIVITY) for delta in deltas]
+        yield Line(MISPRINT, "invalid", lines[0].x, np.array([_gaussian(sigma) / n for sigma in noise]), panel)
+        yield from _printed(panel, X0, *columns)
+
+
+def _table_5(gowalla: str | None) -> Iterator[Line]:
+    for city in CITIES:
+        at, *columns = TABLE_5[city.name]
+        n = USERS[city.name]
+        rng = np.random.default_rng([2023, 5, n])
+        lines = list(_errors(_named(city, gowalla, n), rng.multinomial(n, city.shares(gowalla)), EPSILON, at, rng))
+        yield from lines
+        yield from _printed(lines[0].panel, at, *columns)
+
+
+def _figure_3(gowalla: str | None) -> Iterator[Line]:
+    """Community-level utility: the total variation distance, of 10 runs with shuffling and in the
+    mean for central noise.
+    """
+    for city in CITIES:
+        k = city.box.cells
+        users = np.array([0.1, 0.2, 0.4, 0.6, 0.8, 1.0]) * USERS[city.name]
+        for epsilon0 in (4.0, 6.0):
+            panel, krr = f"{_named(city, gowalla)}, epsilon0 = {epsilon0:g}", KRR(k=k, epsilon0=epsilon0)
+            rng = np.random.default_rng([2023, 3, k, int(epsilon0)])
+            counts = [round(n) for n in users.tolist()]
+            found: dict[str, list[Floats]] = {SHUFFLE: [], INVERTED: []}
+            for n in counts:
+                truth = rng.multinomial(n, city.shares(gowalla), size=10)
+                seen = np.concatenate([reports(each, krr, rng, 1) for each in truth])
+                for label, estimate in ((SHUFFLE, seen), (INVERTED, inverted(seen, krr))):
+                    found[label].append(total_variation(estimate, truth))
+            for label, distances in found.items():
+                yield Line(label, "law", np.repeat(users, 10), np.concatenate(distances), panel)
+            yield Line(PURE, "law", users, k * _geometric(epsilon0) / (2.0 * users), panel)
+            for kind, sigma in zip(
+                ("upper", "lower"), zip(*(_equal(krr, n)[1] for n in counts), strict=True), strict=True
+            ):
+                yield Line(EQUAL, kind, users, k * _gaussian(1.0) * np.array(sigma) / (2.0 * users), panel)  # type: ignore[arg-type]
+
+
+def total_variation(estimate: NDArray[np.float64] | Counts, truth: Counts) -> Floats:
+    """Half the sum of |estimate - truth| / n over the bins: the paper's distance, also where an
+    estimate is below 0.
+    """
+    return np.asarray(np.abs(estimate - truth).sum(axis=-1) / (2.0 * truth.sum(axis=-1)))
+
+
+def _map(gowalla: str | None) -> Iterator[Line]:
+    for city in CITIES:
+        n, krr = USERS[city.name], KRR(k=city.box.cells, epsilon0=EPSILON)
+        rng = np.random.default_rng([2023, 2, n])
+        truth = rng.multinomial(n, city.shares(gowalla))
+        seen = reports(truth, krr, rng, 1)[0]
+        bound, (_, sigma) = _equal(krr, n)
+        central = truth + rng.normal(0.0, sigma, size=truth.size)
+        panel = f"{_named(city, gowalla, n)}, epsilon({DELTA_WORD}) = {bound.upper:.3g}"
+        for label, counts in ((TRUE, truth), (SHUFFLE, seen), (INVERTED, inverted(seen, krr)), (EQUAL, central)):
+            yield Line(label, "law", np.arange(1.0, truth.size + 1.0), counts / n, panel)
+
+
+def _plain(value: float, digits: str) -> str:
+    return f"{value:{digits}}".replace("e-0", "e-")
+
+
+def _named(city: City, gowalla: str | None, n: int | None = None) -> str:
+    return f"{city.name}{'' if gowalla else ' (synthetic)'}{f', n = {n}' if n else ''}"
+
+
+# What the lines say
+
+
+def _found(lines: Sequence[Line], panel: str, label: str, kind: str = "law") -> Line:
+    return next(line for line in lines if (line.panel, line.label, line.kind) == (panel, label, kind))
+
+
+def _panels(lines: Sequence[Line]) -> dict[str, int]:
+    """The panels with their n, as their titles say it."""
+    return {
+        panel: int(panel.partition("n = ")[2].partition(",")[0])
+        for panel in dict.fromkeys(line.panel for line in lines)
+    }
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"
+
+
+def _span(values: Sequence[float] | Floats) -> str:
+    low, high = (_number(float(value)) for value in (np.min(values), np.max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _ratio(lines: Sequence[Line], panel: str, over: str, kind: str) -> Floats:
+    """shuffle+INV against another curve, at every point of a panel."""
+    return _found(lines, panel, INVERTED).y / _found(lines, panel, over, kind).y
+
+
+def _at_both(lines: Sequence[Line], multiple: str) -> str:
+    """Why the paper's guarantee is none for a Gaussian, and how far shuffle+INV is from central
+    noise, there and at the certified guarantee.
+    """
+    panels = _panels(lines)
+    pure = "; ".join(f"{_span(_ratio(lines, panel, PURE, 'law'))} at n = {n}" for panel, n in panels.items())
+    equal = "; ".join(
+        f"{_span(_ratio(lines, panel, EQUAL, 'upper'))} at ({panel.rpartition(' = ')[2]}, {DELTA_WORD})"
+        for panel in panels
+    )
+    return (
+        f"But at epsilon = epsilon0 = {EPSILON:g} delta is 0, by Theorem 1, misprinted or corrected, and in truth: "
+        f"every report alone is {EPSILON:g}-DP, "
+        f"and the shuffler adds nothing. No Gaussian mechanism is ({EPSILON:g}, 0)-DP. Geometric noise is, and the "
+        f"error of shuffle+INV over its error "
+        f"{multiple} {pure}. The two are comparable at the guarantee that shuffling certainly gives: there the error "
+        f"of "
+        f"shuffle+INV over that of the central Gaussian is {equal}."
+    )
+
+
+def _verdict_4(lines: Sequence[Line]) -> str:
+    panels = _panels(lines)
+    counts = np.concatenate([n * _found(lines, panel, PRINTED, "printed").y for panel, n in panels.items()])
+    low, high = (math.sqrt(float(np.sum(counts**2) / chdtri(counts.size, tail))) for tail in (0.025, 0.975))
+    delta = gaussian.delta(sigma=high, epsilon=EPSILON, sensitivity=SENSITIVITY)
+    worse = np.concatenate([1.0 / _ratio(lines, panel, MISPRINT, "invalid") for panel in panels])
+    return (
+        'The paper: "When n = 1,000, shuffle+INV is comparable with the Gaussian mechanism"; "even for a large value '
+        "of n, the utility of shuffle+INV, "
+        f'although slightly worse than the Gaussian mechanism, is quite good". {_at_both(lines, "grows with n:")} The '
+        f"Gaussian errors that the paper "
+        f"prints are of the size of noise with sigma between {low:.2g} and {high:.2g} counts (95 % range from "
+        f"{counts.size} numbers of one or two digits, "
+        f"if each is one draw). At epsilon = {EPSILON:g} such noise has a delta of at least {_plain(delta, '.1g')}, "
+        f"and not 0 as the reports have. "
+        f"With the misprinted delta at the certified epsilons, the Gaussian would come out at least {_span(worse)} "
+        f"times worse than shuffle+INV."
+    )
+
+
+def _verdict_5(lines: Sequence[Line]) -> str:
+    own = np.concatenate(
+        [
+            _found(lines, panel, INVERTED, "printed").y / _found(lines, panel, PRINTED, "printed").y
+            for panel in _panels(lines)
+        ]
+    )
+    return (
+        'The paper: "the Gaussian mechanism approximates the original distributions slightly better than the '
+        'shuffle+INV, but they are comparable". '
+        f"In its own table the errors of shuffle+INV are {_span(own)} times as large. "
+        f"{_at_both(lines, 'is large in both cities:')} "
+        "Each check-in counts as one user, as in the paper."
+    )
+
+
+def _verdict_3(lines: Sequence[Line]) -> str:
+    rows, spreads, bias = [], [], []
+    gaps: dict[str, list[Floats]] = {}
+    for panel in dict.fromkeys(line.panel for line in lines):
+        runs, central, pure = (
+            _found(lines, panel, label, kind) for label, kind in ((INVERTED, "law"), (EQUAL, "upper"), (PURE, "law"))
+        )
+        users = central.x
+        each = runs.y.reshape(users.size, -1)
+        gap, multiple = each.mean(axis=1) / central.y, each.mean(axis=1) / pure.y
+        few, many = (f"{gap[i]:.2f} and {_number(multiple[i])} at n = {users[i]:.0f}" for i in (0, -1))
+        rows.append(f"{panel}: {few}, {many}")
+        gaps.setdefault(panel.partition(",")[0], []).append(gap)
+        spreads.append(float((np.ptp(each, axis=1) / each.mean(axis=1)).max()))
+        bias.append(float(_found(lines, panel, SHUFFLE).y.reshape(each.shape)[-1].mean() / each[-1].mean()))
+    wider = sum(low[-1] > high[-1] for high, low in gaps.values())
+    return (
+        'The paper: "the gap between their statistical utilities is very small and tends to vanish as the number of '
+        'samples is small", most of all where '
+        '"the privacy level is low (epsilon = 6)". But at epsilon = epsilon0 delta is 0, and no Gaussian has that '
+        "guarantee. Distance of shuffle+INV over that "
+        f"of the central Gaussian with the same certified epsilon({DELTA_WORD}), and over that of geometric noise with "
+        f"the same (epsilon0, 0): "
+        f"{'; '.join(rows)}. The gap is small at the guarantee that shuffling gives, and for the most users it is "
+        f"wider at epsilon0 = 6 than at 4 in "
+        f"{wider} of {len(gaps)} cities. At the guarantee that the paper names it is large, and grows with n. Without "
+        f"INV the bias stays, and the distance "
+        f"for the most users is {_span(bias)} times as large. The ten runs of a point differ by at most "
+        f"{100.0 * max(spreads):.0f} %."
+    )
+
+
+def _verdict_map(lines: Sequence[Line]) -> str:
+    rows = []
+    for panel, n in _panels(lines).items():
+        truth, found = (
+            _found(lines, panel, TRUE).y,
+            {label: _found(lines, panel, label).y for label in (SHUFFLE, INVERTED, EQUAL)},
+        )
+        raw, inverse, central = (0.5 * float(np.abs(values - truth).sum()) for values in found.values())
+        below = [f"{100.0 * np.mean(found[label] < 0.0):.0f} %" for label in (INVERTED, EQUAL)]
+        ours = f"{inverse:.3f} and {central:.3f}, with {below[0]} and {below[1]} of the cells below 0"
+        rows.append(f"{panel.partition(',')[0]}, n = {n}: {ours}, and {raw:.3f} without INV")
+    return (
+        'The paper: "when the value of epsilon is 4, both the Gaussian mechanism and shuffle+INV generate results very '
+        'close to the original distribution". '
+        f"Total variation distance of shuffle+INV and of the central Gaussian at the same certified guarantee: "
+        f"{'; '.join(rows)}. "
+        "A Gaussian map that looks like the original is one with a weaker guarantee than that of the shuffled reports."
+    )
+
+
+def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...]:
+    """Both tables, the figure and the maps: of the check-ins in the file ``gowalla``, or of
+    synthetic cities.
+    """
+    file = None if gowalla is None else os.fspath(gowalla)
+    whose = "Gowalla check-ins" if file else "synthetic cities"
+    source = _described(Path(file)) if file else "synthetic cities, not the paper's Gowalla check-ins"
+    grids = " and ".join(f"{city.box.rows} x {city.box.columns}" for city in CITIES)
+    ours = f"{source}; {grids} cells, ours, as the text of the paper gives none; seeded, not for release"
+    n = f"n = {USERS['San Francisco']} and {USERS['Paris']}"
+    error = Axis("mean of |estimate - truth| / n", log=True)
+    return (
+        Experiment(
+            name="biswas-table4",
+            paper=PAPER,
+            title="Table 4: error at one value, shuffled k-RR beside central noise",
+            parameters=(
+                f"epsilon0 = 4, k = {BINS}, x0 = 1, 3, 5, 7 (the paper's); N(0, 2) with standard deviation 2 in bins "
+                f"of [-6, 6], mean of {RUNS} runs, "
+                f"delta = {DELTA_WORD} (ours); seeded, not for release"
+            ),
+            x=Axis("x0"),
+            y=error,
+            count=16,
+            compute=_table_4,
+            verdict=_verdict_4,
+        ),
+        Experiment(
+            name="biswas-table5",
+            paper=PAPER,
+            title=f"Table 5: error at one cell of the map, {whose}",
+            parameters=f"epsilon0 = 4 and x0 (the paper's); {n}, mean of {RUNS} runs, delta = {DELTA_WORD}; {ours}",
+            x=Axis("x0"),
+            y=error,
+            count=14,
+            compute=lambda: _table_5(file),
+            verdict=_verdict_5,
+        ),
+        Experiment(
+            name="biswas-fig3",
+            paper=PAPER,
+            title=f"Figure 3: total variation distance against n, {whose}",
+            parameters=(
+                f"epsilon0 = 4, 6, 10 runs, n (the paper's); central noise in the mean, delta = {DELTA_WORD}; {ours}"
+            ),
+            x=Axis("n"),
+            y=Axis("total variation distance", log=True),
+            count=20,
+            compute=lambda: _figure_3(file),
+            verdict=_verdict_3,
+        ),
+        Experiment(
+            name="biswas-map",
+            paper=PAPER,
+            title=f"Figure 2: the map and three estimates of it, {whose}",
+            parameters=f"epsilon0 = 4 (the paper's); {n}, delta = {DELTA_WORD}; {ours}",
+            x=Axis("cell, from the south-west, row after row"),
+            y=Axis("share of the check-ins in a cell"),
+            count=8,
+            compute=lambda: _map(file),
+            verdict=_verdict_map,
+            figure=heat_maps,
+        ),
+    )
+
+
+def _described(path: Path) -> str:
+    """The file by name and size, so that figures of another file are not taken for those of this
+    one.
+    """
+    try:
+        size = f"{path.stat().st_size} bytes" if os.path.isfile(path) else "missing"
+    except OSError:
+        size = "missing"  # removed this moment
+    return f"check-ins of {path.name} ({size})"
+
+
+EXPERIMENTS: tuple[Experiment, ...] = experiments(os.environ.get(GOWALLA) or None)

@@ -1,0 +1,115 @@
+"""What the figures of Koskela et al. 2021 have in common: curves of pairs, of certified mechanisms,
+and how to look a number up again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.literature.bounds.fourier import Grid, Pair
+from shuffledp.papers.experiment import Kind, Line, find
+from shuffledp.randomizers.randomizer import End, Floats
+
+__all__ = [
+    "GRID",
+    "PAPER",
+    "below",
+    "certified",
+    "certified_profile",
+    "deltas_of",
+    "epsilons_of",
+    "keyed",
+    "parted",
+    "reaches",
+    "value",
+]
+
+PAPER = "Koskela, Heikkila and Honkela 2021, arXiv 2106.00477"
+GRID = "Fourier accountant with L = 20, m = 1e7, as in the paper"
+
+
+def epsilons_of(pairs: Sequence[Pair], rounds: Sequence[int], deltas: Floats, end: End = "upper") -> dict[int, Floats]:
+    """For each number of rounds epsilon at every delta, the larger of the pairs; one grid per pair,
+    one inverse transform per number of rounds.
+    """
+    return _curves(pairs, rounds, deltas, end, of_delta=True)
+
+
+def deltas_of(pairs: Sequence[Pair], rounds: Sequence[int], epsilons: Floats, end: End = "upper") -> dict[int, Floats]:
+    """For each number of rounds delta at every epsilon; nan where it is mostly what truncation and
+    rounding leave open.
+    """
+    return _curves(pairs, rounds, epsilons, end, of_delta=False)
+
+
+def _curves(pairs: Sequence[Pair], rounds: Sequence[int], at: Floats, end: End, *, of_delta: bool) -> dict[int, Floats]:
+    curves = {count: np.full(len(at), -math.inf) for count in rounds}
+    for pair in pairs:
+        grid = Grid(pair, lower=end == "lower")
+        for count in rounds:
+            composed = grid.compose(count)
+            values = np.array([composed.epsilon(x) if of_delta else composed.delta(x) for x in at])
+            if not of_delta:
+                values[values < 2.0 * abs(composed.beyond)] = math.nan
+            curves[count] = np.maximum(curves[count], values)
+    return {count: np.where(np.isfinite(values), values, math.nan) for count, values in curves.items()}
+
+
+def certified(mechanism: Guarantee, label: str, deltas: Floats, panel: str = "") -> Iterator[Line]:
+    """Our ends of epsilon at every delta."""
+    bounds = [mechanism.epsilon(delta=float(delta)) for delta in deltas]
+    yield Line(label, "upper", deltas, np.array([bound.upper for bound in bounds]), panel)
+    yield Line(label, "lower", deltas, np.array([bound.lower for bound in bounds]), panel)
+
+
+def certified_profile(mechanism: Guarantee, label: str, epsilons: Floats, panel: str = "") -> Iterator[Line]:
+    """Our ends of delta at every epsilon."""
+    band = mechanism.profile(epsilons)
+    yield Line(label, "upper", epsilons, band.upper, panel)
+    yield Line(label, "lower", epsilons, band.lower, panel)
+
+
+def parted(label: str, x: Floats, y: Floats, holds: NDArray[np.bool_], panel: str = "") -> Iterator[Line]:
+    """A closed form in two lines: where its conditions hold, and where it is drawn all the same. A
+    part without points is left out.
+
+    The part outside begins at the last point inside, so that the curve has no gap.
+    """
+    known = np.isfinite(y)
+    inside = known & holds
+    outside = known & ~inside
+    beside = np.append(outside[1:], False) | np.append(False, outside[:-1])
+    for kind, part in (("published", inside), ("outside", outside | (inside & beside))):
+        if (inside if kind == "published" else outside).any():
+            yield Line(label, kind, x, np.where(part, y, math.nan), panel)  # type: ignore[arg-type]
+
+
+def value(lines: Sequence[Line], label: str, kind: Kind, x: float, panel: str | None = None) -> float:
+    """A line's y at the computed point nearest to x, on the scale of ratios."""
+    line = find(lines, label, kind, panel)
+    return float(line.y[np.argmin(np.abs(np.log(line.x / x)))])
+
+
+def reaches(lines: Sequence[Line], label: str, kind: Kind, y: float) -> float:
+    """The x at which a falling line with a logarithmic y comes down to ``y``, between its points;
+    nan if it does not.
+    """
+    line = find(lines, label, kind)
+    known = line.y > 0.0
+    return float(np.interp(-math.log(y), -np.log(line.y[known]), line.x[known], left=math.nan, right=math.nan))
+
+
+def below(claimed: Line, truth: Line) -> Floats:
+    """At which of the points that both know an upper bound lies below a certified lower end."""
+    return np.asarray(claimed.x[claimed.y < truth.y])
+
+
+def keyed(curves: Mapping[int, Floats], family: str, kind: Kind, x: Floats, panel: str = "") -> Iterator[Line]:
+    """One line for each number of rounds."""
+    for rounds, y in curves.items():
+        yield Line(f"{family}, nc = {rounds}", kind, x, y, panel)

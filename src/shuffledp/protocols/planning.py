@@ -1,0 +1,183 @@
+"""Every protocol that fits a task, side by side: what one report gives away, the error to expect,
+the bits to send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.protocols.categories import Categories
+from shuffledp.protocols.frequency import METHODS, Frequency
+from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
+from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.sums import LocalMean, Mean
+
+__all__ = ["COUNT_ERROR", "ERRORS", "TASKS", "WORST_ERROR", "Option", "Plan", "Task", "plan", "worst_error"]
+
+Task = Literal["histogram", "frequency", "mean"]
+TASKS = ("histogram", "frequency", "mean")
+MOST_BITS = 1 << 20  # longer reports are not proposed
+ERRORS = {"mean": "standard error of the mean, worst data"}
+COUNT_ERROR = "standard error of a value's count, root mean square over values"
+WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Option:
+    """One protocol that fits: ``error`` is predicted for one round, ``bits`` is what each user
+    sends per round.
+
+    The error of a count depends on how many users hold the value, so ``error`` is what to expect
+    where they are spread evenly, and ``worst`` what no value's error exceeds. For a mean both are
+    that of the worst data.
+    """
+
+    name: str
+    trust: str
+    epsilon0: float | None
+    error: float
+    worst: float
+    bits: int
+    protocol: Protocol
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is certified for all rounds."""
+        return self.protocol.guarantee
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The options, smallest predicted error first; ``refused`` says what does not fit, and why.
+    ``print`` it.
+    """
+
+    task: Task
+    n: int
+    domain: int
+    epsilon: float
+    delta: float
+    rounds: int
+    options: tuple[Option, ...]
+    refused: tuple[tuple[str, str], ...] = ()
+    least: int | None = None
+
+    @property
+    def best(self) -> Protocol:
+        """The shuffled protocol with the smallest predicted error."""
+        return next(option.protocol for option in self.options if option.trust == "shuffler")
+
+    def __str__(self) -> str:
+        """A table."""
+        size = f" of {self.domain} values" if self.task != "mean" else ""
+        again = f", {self.rounds} rounds" if self.rounds > 1 else ""
+        honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
+        title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
+        lines = [
+            title,
+            f"{'protocol':<22} {'whom to trust':<14} {'epsilon0':>9} {'error':>12} {'worst':>12} {'bits':>9}",
+        ]
+        for each in self.options:
+            local = "-" if each.epsilon0 is None else f"{each.epsilon0:.4f}"
+            lines.append(
+                f"{each.name:<22} {each.trust:<14} {local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.bits:>9}"
+            )
+        lines += [f"{name:<22} refused: {why}" for name, why in self.refused]
+        worst = [] if self.task in ERRORS else [f"worst: {WORST_ERROR}"]
+        return "\n".join([*lines, f"error: {ERRORS.get(self.task, COUNT_ERROR)}", *worst])
+
+
+def plan(
+    task: Task,
+    *,
+    n: int,
+    epsilon: float,
+    delta: float,
+    domain: int | Iterable[Hashable] | None = None,
+    rounds: int = 1,
+    least: int | None = None,
+) -> Plan:
+    """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with the error it
+    is predicted to make.
+
+    ``domain`` is the number of categories, or a list of them; a mean has none, and is of numbers in
+    [0, 1]. The promise holds as long as ``least`` of the n users are honest; left out, all.
+
+    >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
+    >>> [(option.name, option.trust) for option in table.options]
+    [('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
+    """
+    if task not in TASKS:
+        raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. A sum is n times a mean.")
+    if (domain is None) != (task == "mean"):
+        raise InvalidInput(
+            f"domain must be given for counts and left out for a mean, got {domain!r}. It is the number of categories, "
+            f"or their list."
+        )
+    promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
+    builders: dict[str, tuple[str, Callable[[], Protocol]]]
+    if task == "mean":
+        size = 0
+        builders = {
+            "Mean": ("shuffler", lambda: Mean(**promise)),
+            "LocalMean": ("nobody", lambda: LocalMean(**promise)),
+            "CentralMean": ("curator", lambda: CentralMean(**promise)),
+        }
+    else:
+        known = Categories.of(domain)
+        size, labels = len(known), known.labels
+        builders = {
+            "Histogram": ("shuffler", lambda: Histogram(categories=labels, **promise)),
+            **{
+                f"Frequency, {name}": ("shuffler", lambda name=name: Frequency(domain=labels, method=name, **promise))  # type: ignore[misc]
+                for name in METHODS
+            },
+            "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=labels, **promise)),
+            "CentralHistogram": ("curator", lambda: CentralHistogram(categories=labels, **promise)),
+        }
+    options, refused = [], []
+    for name, (trust, build) in builders.items():
+        try:
+            protocol = build()
+        except InvalidInput as error:
+            refused.append((name, str(error)))
+            continue
+        if protocol.bits > MOST_BITS:
+            refused.append((name, f"a report of {protocol.bits} bits"))
+            continue
+        options.append(
+            Option(
+                name,
+                trust,
+                protocol.epsilon0,
+                protocol.predicted_stderr(),
+                worst_error(protocol),
+                protocol.bits,
+                protocol,
+            )
+        )
+    if not any(option.trust == "shuffler" for option in options):
+        raise InvalidInput(refused[0][1])
+    options.sort(key=lambda option: (option.error, option.bits))
+    return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), least)
+
+
+def worst_error(protocol: Protocol) -> float:
+    """The largest standard error that any single number which the protocol estimates can have,
+    whatever the data.
+
+    A count's variance is linear in how many users hold each value, and so is largest where all hold
+    the same one: for that one, or for another.
+    """
+    if not isinstance(protocol, (RandomizedResponse, Frequency)):
+        return protocol.predicted_stderr()  # the same for all data, or already that of the worst
+    together = np.zeros(len(protocol._known))
+    together[0] = protocol.n
+    return float(protocol.predicted_stderrs(together).max())

@@ -1,0 +1,405 @@
+"""A protocol: people's values go in, randomised reports are shuffled, an analyst gets estimates,
+and the accountant says what that gives away.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.calibration import calibrate
+from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_rounds, check_users
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.errors import CertificateError, InvalidInput, check_count
+from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
+from shuffledp.randomizers.parameters import check_epsilon0
+from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.sampling import Rng
+
+__all__ = ["Bag", "Protocol", "Reports", "ShuffledProtocol", "bits_for", "calibrated", "check_tally", "notes_of"]
+
+Family = Callable[..., Randomizer]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reports:
+    """What users send, in their order: one row each. ``description`` is the protocol's; ``secure``
+    says whether the randomness was.
+
+    ``batch`` tells calls of ``encode`` apart. A report counts once: ``shuffle`` refuses the same
+    batch twice, as copies of a report hide nobody.
+    """
+
+    description: Mapping[str, object]
+    rows: NDArray[Any]
+    secure: bool = True
+    batch: bytes = field(default_factory=lambda: os.urandom(16))
+
+    def __len__(self) -> int:
+        """How many users sent one."""
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bag:
+    """What the shuffler releases: the multiset of reports.
+
+    A bag sorts its rows when it is made, so two orders of the same reports give the same bag: order
+    and senders are gone.
+    """
+
+    description: Mapping[str, object]
+    rows: NDArray[Any]
+    secure: bool = True
+
+    def __post_init__(self) -> None:
+        rows = np.ascontiguousarray(self.rows)
+        if rows.ndim > 2 or not rows.size or rows.dtype.hasobject:
+            raise InvalidInput(
+                f"rows must be a vector or a table of reports, got shape {rows.shape} of {rows.dtype}. Take the bag "
+                f"that shuffle(...) makes."
+            )
+        if rows.ndim == 1:
+            rows = np.sort(rows, kind="stable")  # a radix sort where reports are narrow
+        else:
+            packed = rows.view(
+                f"S{rows.dtype.itemsize * rows.shape[1]}"
+            ).ravel()  # any fixed order of the bytes will do
+            rows = np.sort(packed).view(rows.dtype).reshape(rows.shape)
+        rows.setflags(write=False)
+        object.__setattr__(self, "rows", rows)
+
+    def __len__(self) -> int:
+        """How many reports arrived."""
+        return len(self.rows)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Protocol(ABC):
+    """``n`` users, asked ``rounds`` times. ``encode`` runs on users' devices, ``shuffle`` between
+    them and the analyst, ``analyse`` at the analyst.
+
+    With ``epsilon`` and ``delta`` the protocol promises that much for all rounds together, as long
+    as at least ``least`` of the n users (by default all) send honest reports; it chooses its own
+    noise. With ``epsilon0`` the noise is given, and ``guarantee`` says what that is worth.
+    """
+
+    n: int
+    epsilon: float | None = None
+    delta: float | None = None
+    epsilon0: float | None = None
+    rounds: int = 1
+    least: int | None = None
+
+    def __post_init__(self) -> None:
+        n, least = check_users(self.n, self.n if self.least is None else self.least)
+        self._set(n=n, least=least, rounds=check_rounds(self.rounds))
+        if (self.epsilon is None) == (self.epsilon0 is None):
+            given = "neither" if self.epsilon is None else "both"
+            raise InvalidInput(
+                f"exactly one of epsilon and epsilon0 must be given, got {given}. epsilon is a promise, epsilon0 is "
+                f"one report's."
+            )
+        if self.epsilon is not None:
+            if self.delta is None:
+                raise InvalidInput(
+                    "delta must be given with epsilon, got none. Choose a small probability, such as 1e-6, well below "
+                    "1/n."
+                )
+            self._set(epsilon=check_epsilon(self.epsilon))
+            if self.epsilon == 0.0:
+                raise InvalidInput(
+                    "epsilon must be positive to be promised, got 0.0. No useful report has epsilon = 0; allow a "
+                    "little."
+                )
+        if self.delta is not None:
+            self._set(delta=check_delta(self.delta))
+        self._prepare()
+        if self.epsilon is not None and not self._keeps_promise(self.guarantee):
+            raise CertificateError(
+                f"{type(self).__name__} misses its own promise. This is a bug in shuffledp; please report the call."
+            )
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Check the rest, and settle the noise."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, object]:
+        """What makes two protocols' reports comparable, for bags and for JSON."""
+
+    @abstractmethod
+    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
+        """One report per value, for one round; ``rng`` left out is cryptographic. Any number of
+        users may be encoded at once, one included.
+        """
+
+    @abstractmethod
+    def analyse(self, bag: Bag) -> Estimate:
+        """Estimates from the reports in ``bag``, about the users who sent them."""
+
+    @property
+    @abstractmethod
+    def bits(self) -> int:
+        """The size of one report."""
+
+    @abstractmethod
+    def predicted_stderr(self) -> float:
+        """The standard error to expect of one round with all n users, in closed form."""
+
+    @abstractmethod
+    def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
+        """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of
+        those hide nobody.
+        """
+
+    @abstractmethod
+    def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        """Rows that ``encode`` could have made, or refused."""
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What is certified of the code that runs, for all rounds, with the fewest reports that are
+        promised (``least``).
+        """
+        assert self.least is not None
+        return self.guarantee_for(self.least)
+
+    def shuffle(self, reports: Reports | Iterable[Reports] | ArrayLike, *, colluding: int = 0) -> Bag:
+        """Forget who sent what. Takes what ``encode`` made, a list of such, or bare rows that
+        arrived over a network, whose randomness is taken on trust.
+
+        Refuses more reports than n, and so few that ``guarantee`` would no longer hold.
+        """
+        rows, secure = self._gather(reports)
+        self._check_arrived(len(rows), colluding)
+        return Bag(self.describe(), rows, secure)
+
+    def combine(self, estimates: Sequence[Estimate]) -> Estimate:
+        """The average of the rounds' estimates; its error falls with the square root of their
+        number.
+        """
+        check_estimates(estimates)
+        if len(estimates) > self.rounds:
+            raise InvalidInput(
+                f"estimates must be at most rounds = {self.rounds}, got {len(estimates)}. Build the protocol with more "
+                f"rounds."
+            )
+        return combine(estimates)
+
+    def _gather(self, reports: Reports | Iterable[Reports] | ArrayLike) -> tuple[NDArray[Any], bool]:
+        if isinstance(reports, Reports):
+            reports = [reports]
+        if isinstance(reports, Bag):
+            raise InvalidInput("reports must be what encode(...) made, got a bag. It is shuffled already: analyse it.")
+        if isinstance(reports, Iterator):
+            reports = list(reports)
+        if isinstance(reports, (list, tuple)) and any(isinstance(each, Reports) for each in reports):
+            _check_batches(reports)
+            for each in reports:
+                self._check_same(each)
+            return self._check_reports(np.concatenate([each.rows for each in reports])), all(
+                each.secure for each in reports
+            )
+        return self._check_reports(reports), True  # type: ignore[arg-type]
+
+    def _check_arrived(self, arrived: int, colluding: int) -> None:
+        assert self.least is not None
+        self._check_most(arrived)
+        honest = self._honest(arrived, colluding)
+        if honest >= self.least:
+            return
+        if self.epsilon is None:
+            raise InvalidInput(
+                f"honest reports must be at least {self.least}, as guarantee assumes, got {honest}. "
+                f"Wait for more reports, or build the protocol with least={honest}; guarantee_for says what that is "
+                f"worth."
+            )
+        if not self._keeps_promise(restated := self.guarantee_for(arrived, colluding=colluding)):
+            assert self.delta is not None
+            now = restated.epsilon_at_most(delta=self.delta)
+            raise InvalidInput(
+                f"honest reports must be at least {self.least} for the promised epsilon = {self.epsilon:g}, got "
+                f"{honest}, which gives {now:.4g}. "
+                f"Wait for more reports, or build the protocol with least={honest} before anybody reports."
+            )
+
+    def _check_most(self, reports: int) -> None:
+        if reports > self.n:
+            raise InvalidInput(
+                f"reports must be at most n = {self.n}, got {reports}. Each user sends one per round; build the "
+                f"protocol with n={reports}."
+            )
+
+    def _honest(self, arrived: int, colluding: int) -> int:
+        arrived = check_count(
+            "arrived",
+            arrived,
+            least=1,
+            remedy="It counts the reports that came; with none there is nothing to analyse.",
+        )
+        colluding = check_count(
+            "colluding", colluding, least=0, remedy="It counts the users whose reports hide nobody."
+        )
+        if arrived > self.n:
+            raise InvalidInput(
+                f"arrived must be at most n = {self.n}, got {arrived}. Each user sends one report per round."
+            )
+        if colluding >= arrived:
+            raise InvalidInput(
+                f"colluding must be below the {arrived} reports that arrived, got {colluding}. Nobody is left to "
+                f"protect; wait for more."
+            )
+        return arrived - colluding
+
+    def _keeps_promise(self, guarantee: Guarantee) -> bool:
+        assert self.epsilon is not None
+        assert self.delta is not None
+        return guarantee.delta_at_most(epsilon=self.epsilon) <= self.delta
+
+    def _check_same(self, made: Bag | Reports) -> None:
+        if (mine := self.describe()) != made.description:
+            different = [name for name in {**mine, **made.description} if mine.get(name) != made.description.get(name)]
+            kind = type(made).__name__.lower()
+            raise InvalidInput(
+                f"the {kind} must come from this protocol, got one that differs in {', '.join(different)}. Analyse it "
+                f"with the protocol that made it."
+            )
+
+    def _open(self, bag: Bag) -> NDArray[Any]:
+        """The rows of a bag of this protocol."""
+        if not isinstance(bag, Bag):
+            raise InvalidInput(f"bag must come from shuffle(...), got {type(bag).__name__}. Shuffle the reports first.")
+        self._check_same(bag)
+        self._check_most(len(bag))
+        return self._check_reports(bag.rows)
+
+    def _set(self, **settled: object) -> None:
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShuffledProtocol(Protocol):
+    """A protocol whose reports are drawn by ``randomizer``: the law that runs, which is the law
+    that is accounted.
+    """
+
+    randomizer: VotingRandomizer = field(init=False)
+
+    @abstractmethod
+    def _family(self) -> tuple[Family, dict[str, int]]:
+        """The randomizers to choose from, and their parameters other than epsilon0."""
+
+    def _prepare(self) -> None:
+        family, parameters = self._family()
+        if self.epsilon is None:
+            epsilon0 = check_epsilon0(self.epsilon0)
+        else:
+            assert self.delta is not None
+            epsilon0 = calibrated(
+                family, tuple(parameters.items()), self._crowd(self.least), self.epsilon, self.delta, self.rounds
+            )
+        randomizer = family(**parameters, epsilon0=epsilon0).realised
+        self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0)
+
+    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
+        here, how often each was sent.
+        """
+        return self.randomizer.supports(rows)
+
+    @abstractmethod
+    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
+        """``analyse`` from the ``tally`` of a whole bag."""
+
+    def _crowd(self, honest: int | None) -> int:
+        """How many of the honest users' reports one report hides among."""
+        assert honest is not None
+        return honest
+
+    def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
+        """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of
+        those hide nobody.
+        """
+        honest = self._honest(arrived, colluding)
+        crowd = self._crowd(honest)
+        return shuffle(self.randomizer, n=crowd + colluding, honest=crowd).compose(self.rounds)
+
+    def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        return self.randomizer.check_reports(reports)
+
+
+@lru_cache(maxsize=512)
+def calibrated(
+    family: Family, parameters: tuple[tuple[str, int], ...], users: int, epsilon: float, delta: float, rounds: int
+) -> float:
+    """The largest epsilon0 that keeps the promise; a plan asks for the same one more than once."""
+    others: dict[str, Any] = dict(parameters)
+    return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, **others).value
+
+
+def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
+    """What a reader of the estimate must know."""
+    absent = (
+        ()
+        if len(bag) == n
+        else (f"{len(bag)} of {n} reports arrived; guarantee_for({len(bag)}) states what holds for them",)
+    )
+    return (*more, *absent, *(() if bag.secure else (NOT_FOR_RELEASE,)))
+
+
+def bits_for(count: int | float) -> int:
+    """The bits that tell ``count`` things apart."""
+    return max(1, math.ceil(math.log2(count)))
+
+
+def _check_batches(batches: Sequence[object]) -> None:
+    """Refuse batches of reports that hold the same report twice, or anything else."""
+    if not all(isinstance(each, Reports) for each in batches):
+        raise InvalidInput(
+            "reports must be all from encode(...) or all bare rows, got a mixture. Join the bare rows to one array and "
+            "shuffle that."
+        )
+    known = [each for each in batches if isinstance(each, Reports)]
+    if len({each.batch for each in known}) < len(known) or _overlap([each.rows for each in known]):
+        raise InvalidInput(
+            "reports must be listed once each, got some twice. Copies of a report hide nobody; encode every user once."
+        )
+
+
+def _overlap(arrays: Sequence[NDArray[Any]]) -> bool:
+    """Whether two arrays lie in the same memory, by their bounds."""
+    spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
+    return any(after[0] < before[1] for before, after in pairwise(spans))
+
+
+def check_tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
+    """Return ``counts`` as how often each of ``length`` reports was sent."""
+    try:
+        seen = np.asarray(counts)
+    except ValueError:
+        seen = np.empty(0)
+    # no entry above n is summed, so that the sum does not wrap
+    if (
+        seen.shape != (length,)
+        or seen.dtype.kind not in "iu"
+        or seen.min() < 0
+        or seen.max() > n
+        or not 1 <= seen.sum(dtype=np.float64) <= n
+    ):
+        raise InvalidInput(
+            f"counts must be {length} whole numbers that sum to the reports, from 1 to n = {n}, got {counts!r}. Count "
+            f"the bag's reports."
+        )
+    return seen.astype(np.int64)

@@ -1,0 +1,354 @@
+"""One pass of noisy, clipped stochastic gradient descent over permuted data (Feldman et al. 2020,
+section 5.2, Algorithm 2).
+
+Every user's data is used once, in a uniformly random order. The gradient at the current weights is
+clipped to length L, and noise N(0, sigma^2 I) is added before anything else sees it: a local
+randomizer with sensitivity 2L, chosen adaptively from the reports before. All reports may be
+published. A batch averages reports made at the same weights; that is post-processing, so batches
+cost no privacy, and n counts users, not batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from shuffledp.accounting.guarantee import check_delta, check_epsilon, check_users
+from shuffledp.errors import InvalidInput, check_count, check_positive
+from shuffledp.protocols.sgd.data import Labelled, synthetic_clinic
+from shuffledp.protocols.sgd.grid_noise import FLAW, STEPS, grid_noise
+from shuffledp.protocols.sgd.one_pass import OnePass, calibrated, least_noise, local_epsilon, one_pass, sampled_epsilon
+from shuffledp.randomizers.randomizer import Floats
+from shuffledp.sampling import Rng, Source, source_of
+from shuffledp.sampling.permutation import permutation
+
+__all__ = ["Comparison", "Order", "ShuffledSGD", "Step", "Trained", "accuracy_against_epsilon", "logistic_gradient"]
+
+Order = Literal["permuted", "given"]
+Gradient = Callable[[Floats, Floats, Floats], Floats]
+ORDERS: tuple[Order, ...] = ("permuted", "given")
+INWARDS = 1.0 - 1e-12  # clipping in floating point may err by a few units in the last place
+FINEST = 1e-100  # so that products and squares stay in the range of floats
+LEAST = 8.0  # times the flaw of the noise: below, no amount of noise reaches delta
+
+
+class Step(NamedTuple):
+    """One update: the reports it was made of, one row per user, and the weights after it."""
+
+    reports: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """The averaged weights of one pass; ``secure`` is False if the randomness was not, and then
+    they are not for release.
+    """
+
+    weights: Floats
+    secure: bool
+
+    def predict(self, features: ArrayLike) -> Floats:
+        """0 or 1 for every row."""
+        return (np.asarray(features) @ self.weights > 0.0).astype(np.float64)
+
+    def accuracy(self, data: Labelled) -> float:
+        """The share of rows whose label is predicted."""
+        return float(np.mean(self.predict(data.features) == data.labels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledSGD:
+    """``n`` users, weights of ``dimension`` numbers, and either a promise (``epsilon``, ``delta``)
+    or the ``noise`` in units of the sensitivity 2 ``clip``.
+
+    ``order`` says what amplifies: "permuted", the subject of this class; or "given", for
+    comparison: nothing, a user's own noise is all there is.
+
+    >>> training = ShuffledSGD(n=20_000, dimension=10, epsilon=0.5, delta=1e-6, batch=50)
+    >>> (
+    ...     round(training.noise, 2),
+    ...     round(training.privacy.epsilon, 2),
+    ...     round(training.local_epsilon, 1),
+    ... )
+    (1.56, 0.5, 3.0)
+    """
+
+    n: int
+    dimension: int
+    delta: float
+    epsilon: float | None = None
+    noise: float = field(default=0.0)
+    clip: float = 1.0
+    batch: int = 1
+    order: Order = "permuted"
+
+    def __post_init__(self) -> None:
+        n, _ = check_users(self.n)
+        self._set(
+            n=n,
+            delta=check_delta(self.delta),
+            clip=check_positive("clip", self.clip, remedy="It bounds the length of a gradient; 1 is usual."),
+        )
+        self._set(dimension=check_count("dimension", self.dimension, least=1, remedy="It counts the weights."))
+        if self.delta < LEAST * self._flaw:
+            raise InvalidInput(
+                f"delta must be at least {LEAST * self._flaw:g} here, got {self.delta!r}: noise that runs as integers "
+                f"may differ from a Gaussian by "
+                f"{FLAW:g} in each of {self.dimension} coordinates, which delta has to cover. Allow a larger delta."
+            )
+        self._set(batch=min(check_count("batch", self.batch, least=1, remedy="It counts the users of one update."), n))
+        if self.order not in ORDERS:
+            raise InvalidInput(
+                f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "permuted" is the usual one.'
+            )
+        if (self.epsilon is None) == (self.noise == 0.0):
+            given = "neither" if self.epsilon is None else "both"
+            raise InvalidInput(
+                f"exactly one of epsilon and noise must be given, got {given}. epsilon is a promise, noise is sigma / "
+                f"(2 clip)."
+            )
+        if self.epsilon is None:
+            self._set(noise=check_positive("noise", self.noise, remedy="It is sigma / (2 clip); 1 to 10 is usual."))
+        else:
+            self._set(
+                epsilon=check_positive(
+                    "epsilon", check_epsilon(self.epsilon), remedy="No useful training has epsilon = 0; allow a little."
+                )
+            )
+            self._set(noise=self._calibrated(self.epsilon))
+        for name in ("noise", "clip"):
+            if not FINEST <= getattr(self, name) <= 1.0 / FINEST:
+                raise InvalidInput(
+                    f"{name} must lie between {FINEST:g} and {1.0 / FINEST:g}, got {getattr(self, name)!r}. Change the "
+                    f"unit of the data."
+                )
+        self._set(privacy=self._account())
+
+    privacy: OnePass = field(init=False, repr=False, compare=False)
+
+    @property
+    def sigma(self) -> float:
+        """The deviation of the noise in every coordinate of a user's report."""
+        return self.noise * 2.0 * self.clip
+
+    @property
+    def local_epsilon(self) -> float:
+        """What holds even if everybody knows the order: a user's report is one Gaussian
+        mechanism.
+        """
+        return local_epsilon(noise=self.noise, delta=self.delta, flaw=self._flaw)
+
+    @property
+    def sampled_epsilon(self) -> float:
+        """What the same noise would give if each of n steps drew its user at random, with
+        replacement: for comparison, not what runs here.
+        """
+        return sampled_epsilon(noise=self.noise, n=self.n, delta=self.delta, flaw=self._flaw)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold for the promise to hold."""
+        order = (
+            ("whoever sees the reports does not know the order in which users were taken",)
+            if self.order == "permuted"
+            else ()
+        )
+        return (
+            "replace-one adjacency: neighbouring datasets differ in one user's data",
+            *order,
+            "every user is taken once, and row i of the gradients depends on the data of user i and on the current "
+            "weights only",
+            "every report's noise is fresh; reports may be published one by one, and later questions may depend on "
+            "them",
+        )
+
+    def randomize(self, gradients: ArrayLike, *, rng: Rng = None) -> Floats:
+        """One report per row: clipped, cut to the grid of sigma / 256 towards zero, which lengthens
+        no vector, plus noise on that grid.
+        """
+        rows, source = self._rows("gradients", gradients), source_of(rng)
+        largest = np.max(np.abs(rows), axis=1, keepdims=True)
+        scaled = rows / np.where(largest > 0.0, largest, 1.0)  # so that no square leaves the range of floats
+        lengths = np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0)
+        unit = self.sigma / STEPS
+        clipped = scaled * (INWARDS * np.minimum(largest, self.clip / lengths))
+        return np.asarray(unit * (np.trunc(clipped / unit) + grid_noise(source, rows.size).reshape(rows.shape)))
+
+    def steps(
+        self,
+        features: ArrayLike,
+        labels: ArrayLike,
+        *,
+        rate: float | None = None,
+        radius: float = 10.0,
+        gradient: Gradient | None = None,
+        rng: Rng = None,
+    ) -> Iterator[Step]:
+        """The updates, one after the other: w <- w - rate * (mean report of the batch), kept in a
+        ball of ``radius``.
+
+        ``gradient(weights, features, labels)`` is given the rows of a batch. Row i of its answer
+        may depend on row i and the weights only: the account relies on it, and cannot see it.
+        """
+        rows, targets, source = self._rows("features", features), self._labels(labels), source_of(rng)
+        if len(rows) != self.n:
+            raise InvalidInput(
+                f"features must have n = {self.n} rows, got {len(rows)}. Build ShuffledSGD with the right n."
+            )
+        radius = check_positive("radius", radius, remedy="It bounds the length of the weights.")
+        speed = (
+            self._rate(radius)
+            if rate is None
+            else check_positive("rate", rate, remedy="It is the length of a step; leave it out for the usual one.")
+        )
+        return self._pass(rows, targets, speed, radius, gradient or logistic_gradient, source)
+
+    def _pass(
+        self, rows: Floats, targets: Floats, speed: float, radius: float, slope: Gradient, source: Source
+    ) -> Iterator[Step]:
+        weights, places = np.zeros(self.dimension), self._places(source)
+        for start in range(0, self.n, self.batch):
+            users = places[start : start + self.batch]
+            gradients = self._rows("gradients", slope(weights, rows[users], targets[users]))
+            if len(gradients) != len(users):
+                raise InvalidInput(
+                    f"gradient must return one row per user of the batch, {len(users)}, got {len(gradients)}. Do not "
+                    f"sum or average them."
+                )
+            reports = self.randomize(gradients, rng=source)
+            weights = weights - speed * reports.sum(axis=0) / self.batch
+            weights = weights * min(1.0, radius / max(float(np.linalg.norm(weights)), 1e-300))
+            yield Step(reports, weights)
+
+    def fit(
+        self,
+        features: ArrayLike,
+        labels: ArrayLike,
+        *,
+        rate: float | None = None,
+        radius: float = 10.0,
+        gradient: Gradient | None = None,
+        rng: Rng = None,
+    ) -> Trained:
+        """One pass; the answer is the average of the weights over its second half. By default a
+        logistic regression, labels 0 and 1.
+        """
+        if gradient is None and not np.all(np.isin(self._labels(labels), (0, 1))):
+            raise InvalidInput(
+                "labels must be 0 or 1 for a logistic regression. Recode them, or pass a gradient of your own."
+            )
+        path = [
+            step.weights for step in self.steps(features, labels, rate=rate, radius=radius, gradient=gradient, rng=rng)
+        ]
+        return Trained(np.mean(path[len(path) // 2 :], axis=0), source_of(rng).secure)
+
+    @property
+    def _flaw(self) -> float:
+        return self.dimension * FLAW
+
+    def _calibrated(self, epsilon: float) -> float:
+        if self.order == "permuted":
+            return calibrated(n=self.n, epsilon=epsilon, delta=self.delta, flaw=self._flaw)
+        return least_noise(lambda noise: local_epsilon(noise=noise, delta=self.delta, flaw=self._flaw) <= epsilon)
+
+    def _account(self) -> OnePass:
+        if self.order == "permuted":
+            return one_pass(noise=self.noise, n=self.n, delta=self.delta, flaw=self._flaw, hint=self.epsilon)
+        return OnePass(self.local_epsilon, self.delta, self.local_epsilon)
+
+    def _places(self, source: Source) -> NDArray[np.intp]:
+        return permutation(source, self.n) if self.order == "permuted" else np.arange(self.n)
+
+    def _rate(self, radius: float) -> float:
+        """radius / (G sqrt(steps)), G^2 the mean square length of a batch's report: the usual
+        choice for convex functions.
+        """
+        length = math.hypot(self.clip, math.sqrt(self.dimension / self.batch) * self.sigma)
+        return radius / (length * math.sqrt(math.ceil(self.n / self.batch)))
+
+    def _rows(self, name: str, values: ArrayLike) -> Floats:
+        remedy = f"Give one row of {self.dimension} numbers per user."
+        try:
+            rows = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"{name} must be a table of numbers, got something else. {remedy}") from None
+        if rows.ndim != 2 or rows.shape[1] != self.dimension or not len(rows):
+            raise InvalidInput(f"{name} must have rows of {self.dimension} numbers, got shape {rows.shape}. {remedy}")
+        if not np.all(np.isfinite(rows)):
+            raise InvalidInput(
+                f"{name} must be finite, got NaN or infinity. Decide before training how to treat missing numbers."
+            )
+        return rows
+
+    def _labels(self, values: ArrayLike) -> Floats:
+        try:
+            labels = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                "labels must be numbers, got something else. Recode them, one number per user."
+            ) from None
+        if labels.shape != (self.n,):
+            raise InvalidInput(
+                f"labels must be n = {self.n} numbers, got shape {labels.shape}. Build ShuffledSGD with the right n."
+            )
+        if not np.all(np.isfinite(labels)):
+            raise InvalidInput(
+                "labels must be numbers, got NaN or infinity. Leave out users without a label before training."
+            )
+        return labels
+
+    def _set(self, **settled: object) -> None:
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+
+
+def logistic_gradient(weights: Floats, features: Floats, labels: Floats) -> Floats:
+    """Each row's gradient of the logistic loss; at most as long as the row."""
+    return np.asarray((expit(features @ weights) - labels)[:, None] * features)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Noise and accuracy at one (epsilon, delta), in each order; and the epsilon that "permuted"
+    noise would have if users were drawn with replacement.
+    """
+
+    epsilon: float
+    delta: float
+    noise: dict[Order, float]
+    accuracy: dict[Order, float]
+    sampled_epsilon: float
+    without_noise: float
+
+
+def accuracy_against_epsilon(
+    epsilons: Iterable[float], *, n: int = 20_000, delta: float = 1e-6, batch: int = 50, seed: int = 0
+) -> list[Comparison]:
+    """Train a logistic regression on the bundled synthetic data at every epsilon, and test it on
+    rows held out.
+
+    Seeded, so not for release. ``without_noise`` is the same pass with next to no noise.
+    """
+    train, held_out = synthetic_clinic(n)
+    shape = {"n": n, "dimension": train.features.shape[1], "batch": batch}
+
+    def trained(training: ShuffledSGD) -> float:
+        return training.fit(train.features, train.labels, rng=np.random.default_rng(seed)).accuracy(held_out)
+
+    plain = trained(ShuffledSGD(**shape, noise=0.01, delta=0.5, order="given"))
+    found = []
+    for epsilon in epsilons:
+        runs = {order: ShuffledSGD(**shape, epsilon=epsilon, delta=delta, order=order) for order in ORDERS}
+        noises, accuracies = (
+            {order: run.noise for order, run in runs.items()},
+            {order: trained(run) for order, run in runs.items()},
+        )
+        found.append(Comparison(epsilon, delta, noises, accuracies, runs["permuted"].sampled_epsilon, plain))
+    return found

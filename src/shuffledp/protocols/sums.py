@@ -1,0 +1,452 @@
+"""The sum or mean of numbers (Balle et al. 2019, Algorithms 2 and 3): round to a grid of k + 1
+points, randomized response on those, shuffle.
+
+With y the reported multiple of 1/k, x the number, f = xk - floor(xk) and gamma the chance of a
+uniformly random report,
+
+    Var(y) = (1 - gamma) f (1 - f) / k^2  +  gamma (1 - gamma) (x - 1/2)^2  +  gamma (k + 2) / (12
+                                          k),
+
+and z = (sum of y - n gamma / 2) / (1 - gamma) is unbiased. A finer grid rounds less but needs more
+noise, as gamma is about c (k + 1) / n for one c.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.accounting.guarantee import check_delta, check_epsilon, check_users
+from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_finite
+from shuffledp.protocols.categories import as_list, check_size
+from shuffledp.protocols.estimate import Estimate, Noise
+from shuffledp.protocols.estimators import inversion
+from shuffledp.protocols.protocol import (
+    Bag,
+    Family,
+    Reports,
+    ShuffledProtocol,
+    bits_for,
+    calibrated,
+    check_tally,
+    notes_of,
+)
+from shuffledp.randomizers import KRR
+from shuffledp.randomizers.randomizer import Floats
+from shuffledp.sampling import Rng, Source, source_of
+
+__all__ = [
+    "LocalMean",
+    "Mean",
+    "Rounding",
+    "StatisticalQuery",
+    "Sum",
+    "check_bounds",
+    "check_numbers",
+    "lower_bound",
+    "worst_variance",
+]
+
+Rounding = Literal["worst", "even", "none"]
+ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
+CHUNK = 1 << 18
+COARSE = 4
+TINY = 1e-12
+LARGEST = 1e100
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Summation(ShuffledProtocol):
+    """Numbers from ``lower`` to ``upper``, rounded at random to a grid of ``k`` steps; k left out
+    is the best for the worst data.
+    """
+
+    k: int | None = None
+    lower: float = 0.0
+    upper: float = 1.0
+
+    def _prepare(self) -> None:
+        low, high = check_bounds(self.lower, self.upper)
+        k = self.k if self.k is not None else self._best_k()
+        k = check_size(
+            "k", check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best.")
+        )
+        self._set(lower=low, upper=high, k=k)
+        super()._prepare()
+
+    def _family(self) -> tuple[Family, dict[str, int]]:
+        assert self.k is not None
+        return KRR, {"k": self.k + 1}
+
+    def _best_k(self) -> int:
+        """The grid with the least error for the worst data, under the noise that each grid is
+        certified to need.
+
+        c = n gamma / (k + 1) changes slowly with k: it is interpolated between the grids calibrated
+        so far, until the best grid is one of those.
+        """
+        if self.epsilon is None or self.delta is None:
+            raise InvalidInput(
+                "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
+            )
+        guess = 3.0 * math.log(1.0 / self.delta) / max(min(self.epsilon, self.epsilon**2), TINY)
+        first = max(2, _argmin(self.n, {1: guess}))
+        known = {k: self._constant(k) for k in (first, 2 * first)}
+        while True:
+            k = _argmin(self.n, known)
+            # coarse grids are few and far between, so their neighbours are calibrated, not
+            # interpolated
+            wanted = [each for each in ((k - 1, k, k + 1) if k <= COARSE else (k,)) if each >= 1 and each not in known]
+            if not wanted:
+                return k
+            known.update((each, self._constant(each)) for each in wanted)
+
+    def _constant(self, k: int) -> float:
+        """c = n gamma / (k + 1) for the largest epsilon0 that is certified to keep the promise with
+        k steps.
+        """
+        assert self.epsilon is not None
+        assert self.delta is not None
+        epsilon0 = calibrated(KRR, (("k", k + 1),), self._crowd(self.least), self.epsilon, self.delta, self.rounds)
+        return self.n * KRR(k=k + 1, epsilon0=epsilon0).gamma / (k + 1)
+
+    @property
+    def gamma(self) -> float:
+        """The probability that a report is uniformly random, and says nothing."""
+        return self._grid * self.randomizer.miss
+
+    @property
+    def _grid(self) -> int:
+        assert self.k is not None
+        return self.k + 1
+
+    @property
+    def _width(self) -> float:
+        return self.upper - self.lower
+
+    def describe(self) -> dict[str, object]:
+        bounds = {"lower": self.lower, "upper": self.upper}
+        return {"protocol": type(self).__name__, "n": self.n, **bounds, **self.randomizer.describe()}
+
+    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
+        """One report per number; each is first rounded at random to one of its two neighbours on
+        the grid, preserving its mean.
+        """
+        numbers, source = self._numbers(values), source_of(rng)
+        rounded = np.concatenate([self._round(numbers[i : i + CHUNK], source) for i in range(0, len(numbers), CHUNK)])
+        return Reports(self.describe(), self.randomizer.randomize(rounded, rng=source), source.secure)
+
+    def _numbers(self, values: Any) -> Floats:
+        return check_numbers(values, self.lower, self.upper)
+
+    def _round(self, numbers: Floats, source: Source) -> NDArray[np.int64]:
+        assert self.k is not None
+        positions = (numbers - self.lower) / self._width * self.k
+        below = np.floor(positions)
+        thresholds = ((positions - below) * 2.0**64).astype(np.uint64)
+        return below.astype(np.int64) + (source.words(len(numbers), np.uint64) < thresholds)
+
+    def analyse(self, bag: Bag, *, rounding: Rounding = "worst") -> Estimate:
+        """The estimate and its standard error.
+
+        Reports do not show how much of their spread is rounding; ``rounding`` says what to assume.
+        "worst": every number may lie half-way between grid points, so the interval covers at least
+        as often as it says, whatever the data. "even": numbers lie anywhere between grid points, as
+        measurements do. "none": all are multiples of (upper - lower) / k, and the interval is exact
+        again.
+        """
+        return self.analyse_counts(
+            self.randomizer.supports(self._open(bag)), rounding=rounding, secure=bag.secure, notes=notes_of(bag, self.n)
+        )
+
+    def analyse_counts(
+        self, counts: ArrayLike, *, rounding: Rounding = "worst", secure: bool = True, notes: tuple[str, ...] = ()
+    ) -> Estimate:
+        """The same from how often each grid point was reported: all that the bag says."""
+        if rounding not in ROUNDING:
+            raise InvalidInput(
+                f'rounding must be one of {", ".join(ROUNDING)}, got {rounding!r}. "worst" assumes nothing.'
+            )
+        seen = check_tally(counts, self._grid, self.n)
+        m, gamma, points = int(seen.sum()), self.gamma, np.linspace(0.0, 1.0, self._grid)
+        total = (float(seen @ points) - m * gamma / 2.0) / self.randomizer.contrast
+        noise = self._noise_variance
+        rounded = m * ROUNDING[rounding] / (self._grid - 1) ** 2
+        spread = (float(seen @ (points - 0.5) ** 2) - m * noise) / self.randomizer.contrast - rounded
+        spread = min(max(spread, 0.0), m / 4.0)
+        variance = (self.randomizer.contrast * (rounded + gamma * spread) + m * noise) / self.randomizer.contrast**2
+        value, scale = (
+            np.array([m * self.lower + self._width * total]) / self._divisor(m),
+            self._width / self._divisor(m),
+        )
+        law = Noise.constant(np.array([variance * scale**2]))
+        return Estimate((type(self).__name__.lower(),), value, law.stderr(value), m, value, law, secure, notes)
+
+    def at_ends(self, counts: ArrayLike) -> Estimate:
+        """How many users' numbers were rounded to ``lower`` and to ``upper``, from the counts that
+        ``analyse_counts`` takes: it costs no more privacy.
+
+        These are all users at an end, to which wider numbers were perhaps clipped, and some of
+        those less than a step, (upper - lower) / k, away from it. So each count is at least that of
+        the numbers that were clipped there, and at most that of the numbers within a step of the
+        end.
+
+        >>> tight = Mean(n=1000, epsilon0=8.0, k=4, lower=0.0, upper=60.0)
+        >>> reports = tight.encode(
+        ...     np.minimum(np.arange(1000.0), 60.0), rng=np.random.default_rng(7)
+        ... )
+        >>> low, high = tight.at_ends(tight.tally(reports.rows)).interval()
+        >>> bool(low[1] <= 940 + 15 and 940 <= high[1])
+        True
+        """
+        seen = check_tally(counts, self._grid, self.n)
+        m, law = int(seen.sum()), self.randomizer
+        values, noise = inversion(seen[[0, -1]], m, law.hit, law.miss, law.contrast)
+        return Estimate((self.lower, self.upper), values, noise.stderr(np.clip(values, 0.0, m)), m, values, noise)
+
+    @property
+    def _noise_variance(self) -> float:
+        """What random reports add to the variance of one report: gamma (k + 2) / (12 k)."""
+        return self.gamma * (self._grid + 1) / (12.0 * (self._grid - 1))
+
+    def _divisor(self, reports: int) -> int:
+        """1 for a sum, the number of reports for a mean."""
+        return reports
+
+    @property
+    def bits(self) -> int:
+        """A report names one grid point."""
+        return bits_for(self._grid)
+
+    def predicted_stderr(self, values: Any = None) -> float:
+        """The standard error with all n users: exact for given ``values``, and without them exact
+        for the worst data.
+        """
+        if values is None:
+            variance = self.n * float(worst_variance(self._grid - 1, self.gamma)) / self.randomizer.contrast**2
+            return math.sqrt(variance) * self._width / self._divisor(self.n)
+        x = (self._numbers(values) - self.lower) / self._width
+        part = x * (self._grid - 1) - np.floor(x * (self._grid - 1))
+        each = (1.0 - self.gamma) * (
+            part * (1.0 - part) / (self._grid - 1) ** 2 + self.gamma * (x - 0.5) ** 2
+        ) + self._noise_variance
+        return math.sqrt(float(each.sum())) / self.randomizer.contrast * self._width / self._divisor(len(x))
+
+    @classmethod
+    def printed(cls, *, n: int, epsilon: float, delta: float, **more: Any) -> Self:
+        """The paper's own choice: k = ceil((n / c)^(1/3)) and gamma = c (k + 1) / n, with the c of
+        Theorem 1, for comparison.
+        """
+        (n, _), epsilon, delta = check_users(n), check_epsilon(epsilon), check_delta(delta)
+        if n < 2 or not 0.0 < epsilon <= 1.0:
+            raise DoesNotApply(
+                f"does not apply here: n must be at least 2 and epsilon in (0, 1], got {n} and {epsilon:g}."
+            )
+        c = max(14.0 * math.log(2.0 / delta) / epsilon**2, 27.0 / epsilon) * n / (n - 1)
+        k = math.ceil((n / c) ** (1.0 / 3.0))
+        if (gamma := c * (k + 1) / n) >= 1.0:
+            raise DoesNotApply(
+                f"does not apply here: gamma must be below 1, so n must be larger, got gamma = {gamma:.3g}."
+            )
+        return cls(n=n, epsilon0=KRR.from_gamma(k=k + 1, gamma=gamma).epsilon0, delta=delta, k=k, **more)
+
+    def theorem_2(self) -> float:
+        """The paper's bound on the error, as a standard error: sqrt(n ((1 - gamma) / (4 k^2) +
+        gamma / 2)) / (1 - gamma), whatever the data.
+        """
+        variance = self.n * ((1.0 - self.gamma) / (4.0 * (self._grid - 1) ** 2) + self.gamma / 2.0)
+        return math.sqrt(variance) / self.randomizer.contrast * self._width / self._divisor(self.n)
+
+    def theorem_3(self) -> float:
+        """What every protocol with one message per user errs at least, for the worst data, at the
+        promised epsilon and delta.
+        """
+        if self.epsilon is None or self.delta is None:
+            raise DoesNotApply("does not apply here: epsilon and delta must be promised, got only epsilon0.")
+        return lower_bound(self.n, self.epsilon, self.delta) * self._width / self._divisor(self.n)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sum(Summation):
+    """The sum of the users' numbers.
+
+    >>> tally = Sum(n=1000, epsilon0=4.0, k=5)
+    >>> estimate = tally.analyse(
+    ...     tally.shuffle(
+    ...         tally.encode(np.linspace(0.0, 1.0, 1000), rng=np.random.default_rng(7))
+    ...     )
+    ... )
+    >>> abs(estimate.value - 500.0) < 4 * tally.predicted_stderr()
+    True
+    """
+
+    def _divisor(self, reports: int) -> int:
+        return 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mean(Summation):
+    """The mean of the numbers of the users who report.
+
+    >>> Mean(n=1000, epsilon0=4.0, k=5, lower=-1.0, upper=1.0).bits
+    3
+    """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalMean(Summation):
+    """The same reports without a shuffler, for comparison: every report must hide its sender alone.
+
+    >>> LocalMean(n=1000, epsilon=1.0, delta=1e-6).k
+    1
+    """
+
+    def _crowd(self, honest: int | None) -> int:
+        """Whoever sees the reports sees who sent which."""
+        return 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StatisticalQuery(Summation):
+    """The mean over the users' records of ``query``, a function into [lower, upper] (Balle et al.
+    2019, Corollary 1).
+
+    ``name`` tells queries apart, and is by default where the function is defined. A lambda, or what
+    else carries values of its own, is taken to be unlike all others unless it is named, so that no
+    bag is analysed as the answer to another question.
+
+    >>> adults = StatisticalQuery(
+    ...     query=lambda person: float(person["age"] >= 18), n=1000, epsilon0=4.0, k=1
+    ... )
+    >>> adults.shuffle(adults.encode([{"age": 30}] * 1000)).rows.dtype
+    dtype('uint8')
+    """
+
+    query: Callable[[Any], float]
+    name: str | None = None
+
+    def _prepare(self) -> None:
+        if not callable(self.query):
+            raise InvalidInput(f"query must be a function of one record, got {self.query!r}. Pass a def or a lambda.")
+        self._set(name=_name_of(self.query) if self.name is None else _check_name(self.name))
+        super()._prepare()
+
+    def describe(self) -> dict[str, object]:
+        return {**super().describe(), "query": self.name}
+
+    def _numbers(self, values: Iterable[Any]) -> Floats:
+        if isinstance(values, np.ndarray):
+            answers = [self.query(record) for record in values]
+        else:
+            answers = [
+                self.query(record)
+                for record in as_list("values", values, remedy="Pass a list with one record per user.")
+            ]
+        return check_numbers(answers, self.lower, self.upper)
+
+
+def _name_of(query: Callable[[Any], float]) -> str:
+    named = inspect.isclass(query) or inspect.isfunction(query) or inspect.isbuiltin(query)
+    name = getattr(query, "__qualname__", "")
+    if named and name and "<" not in name:
+        return f"{query.__module__}.{name}"
+    return f"unnamed {secrets.token_hex(8)}"
+
+
+def _check_name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise InvalidInput(f"name must be a string that tells queries apart, got {name!r}. Name what the query asks.")
+    return name
+
+
+def worst_variance(k: Any, gamma: Any) -> Any:
+    """The largest Var(y) over all numbers in [0, 1], exactly; for arrays too.
+
+    In the outermost cell (x - 1/2)^2 is largest, and the variance is concave in f there: its top is
+    at f = (1 - gamma k) / (2 (1 - gamma)), or at 0.
+    """
+    f = np.clip((1.0 - gamma * k) / (2.0 * (1.0 - gamma)), 0.0, 1.0)
+    return (1.0 - gamma) * (f * (1.0 - f) / k**2 + gamma * (f / k - 0.5) ** 2) + gamma * (k + 2.0) / (12.0 * k)
+
+
+def lower_bound(n: int, epsilon: float, delta: float) -> float:
+    """Theorem 3 with its constants: a one-message (epsilon, delta)-DP protocol for sums of n
+    numbers in [0, 1] errs at least this much.
+
+    The proof holds for every k >= 2: MSE >= n k min(e^-eps / (8 k^3), (1 - 1/k^2) (1/2 - delta) /
+    (48 n)); the best k is taken.
+    """
+    if delta >= 0.5:
+        raise DoesNotApply(f"does not apply here: delta must be below 1/2, got {delta:g}.")
+    crossing = (6.0 * n * math.exp(-epsilon) / (0.5 - delta)) ** (1.0 / 3.0)
+    candidates = np.maximum(2.0, np.array([math.floor(crossing), math.ceil(crossing), math.ceil(crossing) + 1]))
+    mse = (
+        n
+        * candidates
+        * np.minimum(math.exp(-epsilon) / (8.0 * candidates**3), (1.0 - candidates**-2.0) * (0.5 - delta) / (48.0 * n))
+    )
+    return math.sqrt(float(mse.max()))
+
+
+def check_bounds(lower: float, upper: float) -> tuple[float, float]:
+    """Return the bounds of users' numbers."""
+    low, high = (
+        check_finite(name, value, remedy="Every number must lie between the two.")
+        for name, value in (("lower", lower), ("upper", upper))
+    )
+    if not (low < high and math.isfinite(high - low)):
+        raise InvalidInput(
+            f"lower must be below upper, and their distance finite, got {low!r} and {high!r}. Choose bounds before "
+            f"looking at the data."
+        )
+    if max(abs(low), abs(high)) > LARGEST:
+        raise InvalidInput(
+            f"lower and upper must be at most {LARGEST:g} in size, got {low!r} and {high!r}. Squares of sums must be "
+            f"finite; scale the numbers."
+        )
+    return low, high
+
+
+def check_numbers(values: Any, lower: float, upper: float) -> Floats:
+    """Return ``values`` as a vector of numbers in [lower, upper], one per user."""
+    remedy = (
+        f"Pass one number from {lower:g} to {upper:g} per user; decide before collecting how to treat missing and "
+        f"extreme ones."
+    )
+    if isinstance(values, np.ma.MaskedArray):
+        raise InvalidInput(f"values must not be a masked array, got one. {remedy}")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InvalidInput(f"values must be numbers, got rows of different lengths. {remedy}") from None
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        raise InvalidInput(f"values must be a list of numbers, got {type(values).__name__} of {array.dtype}. {remedy}")
+    if array.size == 0:
+        raise InvalidInput(f"values must hold at least one number, got none. {remedy}")
+    numbers = array.astype(np.float64)
+    outside = ~((numbers >= lower) & (numbers <= upper))  # NaN is outside, too
+    if outside.any():
+        raise InvalidInput(
+            f"values must lie in [{lower:g}, {upper:g}], got {float(numbers[np.argmax(outside)])!r}. {remedy}"
+        )
+    return numbers
+
+
+def _argmin(n: int, known: dict[int, float]) -> int:
+    """The k with the least worst-case error when gamma = c (k + 1) / n, and log c is interpolated
+    in log k between ``known`` ones.
+    """
+    grids, (steps, constants) = np.arange(1.0, 8.0 + 4.0 * n ** (1.0 / 3.0)), zip(*sorted(known.items()), strict=True)
+    gammas = np.exp(np.interp(np.log(grids), np.log(steps), np.log(constants))) * (grids + 1.0) / n
+    allowed = gammas < 1.0
+    if not allowed.any():
+        return 1
+    errors = worst_variance(grids[allowed], gammas[allowed]) / (1.0 - gammas[allowed]) ** 2
+    return int(grids[allowed][np.argmin(errors)])

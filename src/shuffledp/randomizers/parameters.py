@@ -1,0 +1,122 @@
+"""The rules that several randomizers share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp.errors import InvalidInput, check_count, check_positive
+
+__all__ = [
+    "check_domain",
+    "check_epsilon0",
+    "check_indices",
+    "check_numbers",
+    "check_range",
+    "check_table",
+    "check_values",
+]
+
+SMALLEST_EPSILON0, LARGEST_EPSILON0 = 1e-12, 50.0
+
+
+def check_epsilon0(value: object) -> float:
+    """Return ``value`` as a local privacy parameter in [1e-12, 50].
+
+    >>> check_epsilon0(4)
+    4.0
+    """
+    epsilon0 = check_positive(
+        "epsilon0", value, remedy="It bounds the log-ratio of two reports' laws; 0.5 to 8 is usual."
+    )
+    if epsilon0 < SMALLEST_EPSILON0:
+        raise InvalidInput(
+            f"epsilon0 must be at least {SMALLEST_EPSILON0:g}, got {epsilon0!r}. Less cannot be told from 0 in "
+            f"floating point; use {SMALLEST_EPSILON0:g}."
+        )
+    if epsilon0 > LARGEST_EPSILON0:
+        raise InvalidInput(
+            f"epsilon0 must be at most {LARGEST_EPSILON0:g}, got {epsilon0!r}. "
+            "A report with epsilon0 above 50 hides nothing; lower epsilon0, or treat the reports as public."
+        )
+    return epsilon0
+
+
+def check_domain(k: object) -> int:
+    """Return ``k`` as the number of possible inputs, at least two.
+
+    >>> check_domain(16.0)
+    16
+    """
+    return check_count(
+        "k", k, least=2, remedy="k counts the possible inputs; with a single one there is nothing to hide."
+    )
+
+
+def check_values(values: ArrayLike, k: int) -> NDArray[Any]:
+    """Return ``values`` as a vector of categories 0, ..., k - 1, one per user.
+
+    >>> check_values([0, 2], 3).tolist()
+    [0, 2]
+    """
+    return check_indices("values", values, k, remedy=f"Number the categories 0 to {k - 1}, one whole number per user.")
+
+
+def check_indices(name: str, given: ArrayLike, k: int, *, remedy: str) -> NDArray[Any]:
+    """Return ``given`` as a non-empty vector of integers in [0, k)."""
+    return check_range(name, given, 0, k - 1, remedy=remedy)
+
+
+def check_range(name: str, given: ArrayLike, least: int, most: int, *, remedy: str) -> NDArray[Any]:
+    """Return ``given`` as a non-empty vector of integers from ``least`` to ``most``."""
+    array = _vector(name, given, remedy)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise InvalidInput(f"{name} must be whole numbers, got an array of {array.dtype}. {remedy}")
+    low, high = int(array.min()), int(array.max())
+    if low < least or high > most:
+        raise InvalidInput(f"{name} must be from {least} to {most}, got {low if low < least else high}. {remedy}")
+    return array
+
+
+def check_table(name: str, given: ArrayLike, width: int, *, remedy: str) -> NDArray[Any]:
+    """Return ``given`` as a non-empty table with ``width`` columns."""
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise InvalidInput(f"{name} must be a table, got rows of different lengths. {remedy}") from error
+    if array.ndim != 2 or array.shape[1] != width:
+        raise InvalidInput(f"{name} must be a table of {width} columns, got shape {array.shape}. {remedy}")
+    if not len(array):
+        raise InvalidInput(f"{name} must not be empty. {remedy}")
+    return array
+
+
+def check_numbers(values: ArrayLike) -> NDArray[np.float64]:
+    """Return ``values`` as a vector of numbers in [0, 1], one per user.
+
+    >>> check_numbers([0, 0.5]).tolist()
+    [0.0, 0.5]
+    """
+    remedy = "Give one number per user, scaled to [0, 1]; decide beforehand what to do with missing and extreme values."
+    array = _vector("values", values, remedy)
+    if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
+        raise InvalidInput(f"values must be numbers, got an array of {array.dtype}. {remedy}")
+    numbers = array.astype(np.float64, copy=False)
+    low, high = float(numbers.min()), float(numbers.max())
+    if not (low >= 0.0 and high <= 1.0):
+        raise InvalidInput(f"values must lie in [0, 1], got {high if low >= 0.0 else low}. {remedy}")
+    return numbers
+
+
+def _vector(name: str, given: ArrayLike, remedy: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise InvalidInput(f"{name} must be a vector, got rows of different lengths. {remedy}") from error
+    if array.ndim != 1:
+        raise InvalidInput(f"{name} must be a vector, got shape {array.shape}. {remedy}")
+    if not len(array):
+        raise InvalidInput(f"{name} must not be empty. {remedy}")
+    return array

@@ -1,0 +1,5 @@
+"""Whole files or none, and JSON in one spelling.
+
+files      a file or a folder is there whole, or not at all
+canonical  JSON with one spelling, and its digest
+"""

@@ -1,0 +1,182 @@
+"""The other two descriptions of a guarantee, trade-off curves and Renyi divergences, against
+enumeration; and explanations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.curves import lower_hull
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.literature.exact import enumeration
+from shuffledp.randomizers import Floats, Randomizer
+from tests.contracts.enclosure import families, from_matrix, merged
+
+ALPHAS = np.array([0.0, 1e-6, 1e-3, 0.02, 0.1, 0.25, 0.4, 0.5, 0.7, 0.9, 0.999, 1.0])
+ZEROS = np.array([[0.6, 0.4, 0.0], [0.4, 0.3, 0.3]])
+CASES: list[tuple[Randomizer, Floats]] = [*(families(1.0)[i] for i in (0, 1, 4, -2)), families(4.0)[1]]
+
+
+def neighbours(rows: Floats, n: int) -> Iterator[tuple[Floats, Floats]]:
+    """Both orders of every pair of neighbouring datasets."""
+    for laws in enumeration.neighbouring_laws(rows, n):
+        yield from permutations(laws, 2)
+
+
+def exact_tradeoff(rows: Floats, n: int, alphas: Floats) -> Floats:
+    """The lower convex hull of the corners of every Neyman-Pearson curve."""
+    alpha, beta = [np.array([0.0, 1.0])], [np.array([1.0, 0.0])]
+    for P, Q in neighbours(rows, n):
+        order = np.argsort(-Q / np.maximum(P, 1e-300), kind="stable")
+        alpha.append(np.cumsum(P[order]))
+        beta.append(1.0 - np.cumsum(Q[order]))
+    a, b = np.concatenate(alpha), np.concatenate(beta)
+    order = np.lexsort((b, a))
+    a, first = np.unique(a[order], return_index=True)
+    b = b[order][first]
+    corner = lower_hull(a, b)
+    return np.clip(np.interp(alphas, a[corner], b[corner]), 0.0, 1.0)
+
+
+def exact_renyi(rows: Floats, n: int, order: float) -> float:
+    """The largest divergence of any two neighbours."""
+    worst = 0.0
+    for P, Q in neighbours(rows, n):
+        seen = P > 0.0
+        if np.any(Q[seen] == 0.0):
+            return math.inf
+        worst = max(worst, math.log(math.fsum(Q[seen] * (P[seen] / Q[seen]) ** order)) / (order - 1.0))
+    return worst
+
+
+@pytest.mark.parametrize(
+    "randomizer, rows",
+    [*CASES, (from_matrix(ZEROS), ZEROS)],
+    ids=lambda case: str(case)[:40] if isinstance(case, Randomizer) else "",
+)
+def test_trade_off_curves_enclose_the_exact_one(randomizer: Randomizer, rows: Floats) -> None:
+    for n in (2, 4):
+        band, exact = sdp.shuffle(randomizer, n=n).tradeoff(ALPHAS), exact_tradeoff(merged(rows), n, ALPHAS)
+        assert np.array_equal(band.at, ALPHAS)
+        assert np.all(band.lower <= exact + 1e-12), (n, band.lower - exact)
+        assert np.all(exact <= band.upper + 1e-12), (n, exact - band.upper)
+        for side in (band.lower, band.upper):
+            assert np.all(np.diff(side) <= 1e-15)
+            assert np.all((side >= 0.0) & (side <= 1.0 - ALPHAS + 1e-15))
+    if n == 4 and rows is not ZEROS:
+        assert np.all(band.upper - band.lower < 0.1)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [sdp.shuffle(sdp.RR(epsilon0=1.0), n=1000), sdp.shuffle(sdp.KRR(k=4, epsilon0=2.0), n=10**4).compose(8)],
+    ids=["once", "rounds"],
+)
+def test_trade_off_curves_of_many_users_fall_and_are_convex(mechanism: Guarantee) -> None:
+    alphas = np.linspace(0.0, 1.0, 101)
+    band = mechanism.tradeoff(alphas)
+    for side in (band.lower, band.upper):
+        assert np.all(np.diff(side) <= 1e-15)
+        assert np.all(np.diff(side, 2) >= -1e-12)
+        assert side[0] <= 1.0
+        assert side[-1] == 0.0
+    assert np.all(band.upper - band.lower <= 0.02)
+
+
+@pytest.mark.parametrize(
+    "randomizer, rows", CASES, ids=lambda case: str(case)[:40] if isinstance(case, Randomizer) else ""
+)
+def test_renyi_divergences_enclose_the_exact_one(randomizer: Randomizer, rows: Floats) -> None:
+    for n, order in ((1, 1.5), (3, 8.0), (4, 32.0)):
+        bound, exact = sdp.shuffle(randomizer, n=n).rdp(order=order), exact_renyi(merged(rows), n, order)
+        assert 0.0 < bound.lower <= exact * (1.0 + 1e-9)
+        assert exact * (1.0 - 1e-9) <= bound.upper <= randomizer.epsilon0 * (1.0 + 1e-5)
+
+
+def test_renyi_divergences_of_a_revealing_matrix_are_infinite() -> None:
+    assert exact_renyi(ZEROS, 2, 2.0) == math.inf
+    bound = sdp.shuffle(from_matrix(ZEROS), n=2).rdp(order=2.0)
+    assert bound.upper == math.inf
+    assert bound.lower >= 0.0
+
+
+def test_renyi_divergences_of_a_gaussian() -> None:
+    """One report: order / (2 sigma^2)."""
+    bound = sdp.shuffle(sdp.Gaussian(sigma=3.0), n=1).rdp(order=20.0)
+    assert bound.lower <= 10.0 / 9.0 <= bound.upper * (1.0 + 1e-12)
+    assert bound.upper == pytest.approx(10.0 / 9.0, rel=1e-3)
+
+
+def test_renyi_divergences_add_up() -> None:
+    single = sdp.shuffle(sdp.KRR(k=4, epsilon0=1.0), n=1000)
+    assert tuple(single.compose(7).rdp(order=3.0)) == pytest.approx([7.0 * side for side in single.rdp(order=3.0)])
+
+
+def test_renyi_divergences_grow_with_the_order() -> None:
+    mechanism = sdp.shuffle(sdp.KRR(k=4, epsilon0=3.0), n=2000)
+    orders = [1.01, 2.0, 20.0, 1000.0]
+    bounds = [mechanism.rdp(order=order) for order in orders]
+    assert all(0.0 < bound.lower <= bound.upper <= 3.0 * (1.0 + 1e-5) for bound in bounds)
+    for ends in (np.array([bound.lower for bound in bounds]), np.array([bound.upper for bound in bounds])):
+        assert np.all(np.diff(ends) >= -1e-4 * ends[1:])
+
+
+@pytest.mark.parametrize(
+    "mechanism, sources",
+    [
+        (
+            sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4),
+            [
+                "privacy blanket",
+                "clones",
+                "any-randomizer theorem",
+                "one report",
+                "all others hold x0",
+                "all others hold a third value",
+            ],
+        ),
+        (
+            sdp.shuffle(sdp.RR(epsilon0=1.0), n=10**4, honest=9000),
+            ["scan over all datasets", "clones", "any-randomizer theorem", "privacy blanket", "one report"],
+        ),
+        (
+            sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=10**4),
+            ["any-randomizer theorem", "clones", "one report", "hold 0", "all others hold a third value"],
+        ),
+        (sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4, adversary="strong"), ["strong adversary"]),
+        (sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10**4), ["privacy blanket", "one report", "all others hold 0.5"]),
+        (
+            sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4).compose(5),
+            ["basic composition", "Renyi composition", "explicit pairs", "one round of mechanism 1"],
+        ),
+    ],
+    ids=["krr", "rr", "any", "strong", "laplace", "rounds"],
+)
+def test_explanations_hold_what_was_computed(mechanism: Guarantee, sources: list[str]) -> None:
+    explanation, bound = mechanism.explain(delta=1e-6), mechanism.epsilon(delta=1e-6)
+    assert tuple(explanation.bound) == tuple(bound)
+    found = " | ".join(row.source for row in explanation.rows)
+    assert [source for source in sources if source not in found] == []
+    uppers = [row.epsilon for row in explanation.rows if row.side == "upper"]
+    lowers = [row.epsilon for row in explanation.rows if row.side == "lower"]
+    assert min(uppers) == pytest.approx(bound.upper, rel=1e-5)
+    assert max(lowers) == pytest.approx(bound.lower, rel=1e-5)
+    assert [row.epsilon for row in explanation.rows] == sorted((row.epsilon for row in explanation.rows), reverse=True)
+    text = str(explanation)
+    assert bound.method in text
+    assert all(assumption in text for assumption in bound.assumptions)
+    assert "replace-one adjacency" in text
+
+
+def test_bounds_are_intervals() -> None:
+    bound = sdp.shuffle(sdp.RR(epsilon0=1.0), n=100).delta(epsilon=0.1)
+    lower, upper = bound
+    assert (lower, upper, bound.width) == (bound.lower, bound.upper, bound.upper - bound.lower)
+    assert 0.5 * (lower + upper) in bound
+    assert 2.0 * upper not in bound

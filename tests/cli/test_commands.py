@@ -1,0 +1,476 @@
+"""The command line answers what the library answers, and refuses in one line what it cannot
+answer.
+"""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.cli import main
+from shuffledp.cli.randomizers import KINDS, PARAMETERS
+
+COMMANDS = ["epsilon", "delta", "calibrate", "explain", "curve"]
+KRR = ["--randomizer", "krr", "--k", "16", "--epsilon0", "4"]
+PLAN = [*KRR, "--n", "1000"]
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain terminal, wide enough for every sentence."""
+    monkeypatch.setenv("COLUMNS", "300")
+    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def answer(capsys: Capture, *arguments: str) -> str:
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    return out
+
+
+def as_json(capsys: Capture, *arguments: str) -> dict[str, object]:
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"not strict JSON: {constant}")
+
+    found = json.loads(answer(capsys, *arguments, "--json"), parse_constant=refuse)
+    assert isinstance(found, dict)
+    return found
+
+
+def refusal(capsys: Capture, *arguments: str) -> str:
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+# Answers
+
+
+def test_epsilon_is_that_of_the_library(capsys: Capture) -> None:
+    found = as_json(capsys, "epsilon", *KRR, "--n", "1e4", "--delta", "1e-6", "--rounds", "30", "--honest", "90%")
+    bound = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30).epsilon(delta=1e-6)
+    ends = {"lower": bound.lower, "upper": bound.upper, "method": bound.method, "assumptions": list(bound.assumptions)}
+    inputs = {
+        "randomizer": "krr",
+        "k": 16,
+        "epsilon0": 4.0,
+        "n": 10_000,
+        "honest": 9_000,
+        "rounds": 30,
+        "adversary": "shuffled",
+        "delta": 1e-6,
+    }
+    assert found == ends | inputs
+
+
+def test_delta_is_that_of_the_library(capsys: Capture) -> None:
+    found = as_json(capsys, "delta", *PLAN, "--epsilon", "0.5", "--adversary", "weak")
+    bound = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1000, adversary="weak").delta(epsilon=0.5)
+    assert (found["lower"], found["upper"], found["epsilon"], found["adversary"], found["rounds"]) == (
+        bound.lower,
+        bound.upper,
+        0.5,
+        "weak",
+        1,
+    )
+
+
+RANDOMIZERS = {
+    "krr --k 4 --epsilon0 1": sdp.KRR(k=4, epsilon0=1.0),
+    "krr --k 4 --gamma 0.25": sdp.KRR.from_gamma(k=4, gamma=0.25),
+    "rr --epsilon0 1": sdp.RR(epsilon0=1.0),
+    "rr --gamma 0.25": sdp.KRR.from_gamma(k=2, gamma=0.25),
+    "any --epsilon0 1": sdp.AnyLDP(epsilon0=1.0),
+    "any --epsilon0 1 --delta0 1e-12": sdp.AnyLDP(epsilon0=1.0, delta0=1e-12),
+    "laplace --epsilon0 1": sdp.Laplace(epsilon0=1.0),
+    "laplace --scale 0.5": sdp.Laplace(epsilon0=2.0),
+    "gaussian --sigma 2": sdp.Gaussian(sigma=2.0),
+    "hadamard --k 8 --epsilon0 1": sdp.Hadamard(k=8, epsilon0=1.0),
+    "oue --k 8 --epsilon0 1": sdp.OUE(k=8, epsilon0=1.0),
+    "rappor --k 8 --epsilon0 1": sdp.RAPPOR(k=8, epsilon0=1.0),
+    "rappor --k 8 --flip 0.25": sdp.RAPPOR.from_flip(k=8, flip=0.25),
+    "olh --k 8 --epsilon0 1": sdp.OLH(k=8, epsilon0=1.0),
+    "blh --k 8 --epsilon0 1": sdp.BLH(k=8, epsilon0=1.0),
+    "local-hash --k 8 --g 3 --epsilon0 1": sdp.LocalHash(k=8, g=3, epsilon0=1.0),
+    "Local_Hash --k 8 --g 3 --epsilon0 1": sdp.LocalHash(k=8, g=3, epsilon0=1.0),
+    "subset --k 8 --epsilon0 1": sdp.SubsetSelection(k=8, epsilon0=1.0),
+    "subset --k 8 --epsilon0 1 --size 3": sdp.SubsetSelection(k=8, epsilon0=1.0, size=3),
+    "unary --k 8 --p 0.5 --q 0.25": sdp.Unary(k=8, p=0.5, q=0.25),
+    "matrix --matrix noise.csv": sdp.FromMatrix([[2 / 3, 1 / 3], [1 / 4, 3 / 4]]),
+}
+
+
+def test_every_randomizer_is_tried() -> None:
+    assert {line.split()[0] for line in RANDOMIZERS} >= set(KINDS)
+    assert {word[2:] for line in RANDOMIZERS for word in line.split() if word.startswith("--")} == set(PARAMETERS)
+
+
+@pytest.mark.parametrize("line", RANDOMIZERS)
+def test_every_randomizer_is_built_as_in_the_library(
+    line: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("noise.csv").write_text("# mine\n2/3, 1/3\n\n0.25, 0.75\n", encoding="utf-8")
+    found = as_json(capsys, "delta", "--randomizer", *line.split(), "--n", "2000", "--epsilon", "0.05")
+    bound = sdp.shuffle(RANDOMIZERS[line], n=2000).delta(epsilon=0.05)
+    assert (found["lower"], found["upper"]) == (bound.lower, bound.upper)
+    assert found["randomizer"] == line.split()[0].lower().replace("_", "-")
+
+
+def test_calibrate_solves_for_what_is_left_out(capsys: Capture) -> None:
+    target = ["--epsilon", "1", "--delta", "1e-6"]
+    strength = as_json(capsys, "calibrate", "--randomizer", "krr", "--k", "16", "--n", "10000", *target)
+    plan = sdp.calibrate(sdp.KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)
+    assert (strength["solved_for"], strength["epsilon0"], strength["reached_epsilon"]) == (
+        "epsilon0",
+        plan.value,
+        plan.epsilon,
+    )
+    assert strength["gamma"] == pytest.approx(sdp.KRR(k=16, epsilon0=plan.value).gamma)
+    users = as_json(capsys, "calibrate", *KRR, *target)
+    assert (users["solved_for"], users["n"]) == (
+        "n",
+        sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), epsilon=1.0, delta=1e-6).value,
+    )
+    rounds = as_json(capsys, "calibrate", *KRR, "--n", "10000", *target)
+    expected = sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), n=10_000, rounds=None, epsilon=1.0, delta=1e-6)
+    assert (rounds["solved_for"], rounds["rounds"]) == ("rounds", expected.value)
+
+
+def test_calibrate_finds_the_noise_of_a_gaussian(capsys: Capture) -> None:
+    found = as_json(capsys, "calibrate", "--randomizer", "gaussian", "--n", "100", "--epsilon", "1", "--delta", "1e-4")
+    assert found["solved_for"] == "sigma"
+    assert found["sigma"] == sdp.calibrate(sdp.Gaussian, n=100, epsilon=1.0, delta=1e-4).value
+
+
+@pytest.mark.parametrize("honest", ["290", "29%"])
+def test_calibrate_counts_honest_users_exactly(honest: str, capsys: Capture) -> None:
+    found = as_json(
+        capsys,
+        "calibrate",
+        "--randomizer",
+        "rr",
+        "--n",
+        "1000",
+        "--honest",
+        honest,
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+    )
+    assert found["honest"] == 290
+    alone = sdp.shuffle(sdp.RR(epsilon0=float(str(found["epsilon0"]))), n=1000, honest=290)
+    assert alone.epsilon(delta=1e-6).upper <= 1.0
+
+
+def test_explain_lists_every_bound(capsys: Capture) -> None:
+    found = as_json(capsys, "explain", *PLAN, "--delta", "1e-6")
+    report = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1000).explain(delta=1e-6)
+    assert found["bounds"] == [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
+    text = answer(capsys, "explain", *PLAN, "--delta", "1e-6")
+    assert all(row.source in text for row in report.rows)
+    assert all(assumption in text for assumption in report.bound.assumptions)
+
+
+def test_curve_is_the_profile(capsys: Capture, tmp_path: Path) -> None:
+    table, figure = tmp_path / "curve.csv", tmp_path / "curve.svg"
+    found = as_json(
+        capsys,
+        "curve",
+        *PLAN,
+        "--from",
+        "0.1",
+        "--to",
+        "0.5",
+        "--points",
+        "5",
+        "--csv",
+        str(table),
+        "--plot",
+        str(figure),
+    )
+    band = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1000).profile([0.1, 0.2, 0.3, 0.4, 0.5])  # type: ignore[arg-type]
+    assert (found["epsilons"], found["lower"], found["upper"]) == (
+        band.at.tolist(),
+        band.lower.tolist(),
+        band.upper.tolist(),
+    )
+    header, *rows = table.read_text(encoding="utf-8").splitlines()
+    assert header == "epsilon,lower,upper"
+    assert [float(row.split(",")[2]) for row in rows] == band.upper.tolist()
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_curve_ends_by_itself_where_delta_is_tiny(capsys: Capture) -> None:
+    found = as_json(capsys, "curve", *PLAN)
+    epsilons, upper = found["epsilons"], found["upper"]
+    assert isinstance(epsilons, list)
+    assert isinstance(upper, list)
+    assert (len(epsilons), epsilons[0]) == (11, 0.0)
+    assert 0.0 < upper[-1] <= 1e-12 < upper[-2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "curve --randomizer rr --epsilon0 1e-6 --n 1000",
+        "curve --randomizer krr --k 3 --epsilon0 1 --n 1 --points 3",
+        "curve --randomizer krr --k 3 --epsilon0 1 --n 1 --points 3 --adversary strong",
+        "epsilon --randomizer krr --k 1e6 --epsilon0 1 --n 1e12 --delta 1e-12",
+        "epsilon --randomizer rr --epsilon0 30 --n 2 --delta 1e-6",
+        "epsilon --randomizer rr --epsilon0 1e-6 --n 2 --delta 1e-6",
+        "delta --randomizer rr --epsilon0 1 --n 2 --epsilon 1",
+    ],
+)
+def test_extremes_have_answers(line: str, capsys: Capture) -> None:
+    assert "nan" not in answer(capsys, *line.split())
+    as_json(capsys, *line.split())
+
+
+def test_what_is_infinite_becomes_null_with_a_note(capsys: Capture) -> None:
+    line = [
+        "epsilon",
+        "--randomizer",
+        "krr",
+        "--k",
+        "3",
+        "--epsilon0",
+        "1",
+        "--n",
+        "1",
+        "--adversary",
+        "strong",
+        "--delta",
+        "1e-6",
+    ]
+    found = as_json(capsys, *line)
+    assert found["upper"] is None
+    assert "upper is infinite" in str(found["note"])
+    text = answer(capsys, *line)
+    assert "infinite" in text
+    assert "No finite epsilon is certified" in text
+
+
+def test_a_large_delta_earns_a_note(capsys: Capture) -> None:
+    assert "1/n = 0.001" in str(as_json(capsys, "epsilon", *PLAN, "--delta", "0.001")["note"])
+    assert "Note: " in answer(capsys, "epsilon", *PLAN, "--delta", "0.001")
+    assert "note" not in as_json(capsys, "epsilon", *PLAN, "--delta", "1e-6")
+
+
+def test_what_is_not_proven_is_said(capsys: Capture) -> None:
+    line = ["epsilon", "--randomizer", "gaussian", "--sigma", "1", "--n", "1000", "--delta", "1e-6"]
+    (premise,) = sdp.Gaussian(sigma=1.0).assumptions
+    assert f"Note: this takes for granted that {premise}." in answer(capsys, *line)
+    assumptions = as_json(capsys, *line)["assumptions"]
+    assert isinstance(assumptions, list)
+    assert premise in assumptions
+
+
+# Words
+
+
+def test_an_answer_reads_well(capsys: Capture) -> None:
+    text = answer(capsys, "epsilon", *KRR, "--n", "10,000", "--honest", "9000", "--rounds", "2", "--delta", "1e-6")
+    upper = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(2).epsilon(delta=1e-6).upper
+    shown = float(text.partition("epsilon  ")[2].split()[0])
+    assert upper <= shown <= upper * 1.001
+    assert (
+        "With 10,000 users, 9,000 of them honest, who report 2 times each, the true epsilon at delta = 1e-6 is between"
+        in text
+    )
+    assert (
+        "In plain words: whatever one user's value is, it changes the probability of any result by at most a factor of"
+        in text
+    )
+    assert "\x1b" not in text
+
+
+def test_calibrate_says_which_way_is_safe(capsys: Capture) -> None:
+    assert "at least: fewer users would miss the target" in answer(
+        capsys, "calibrate", *KRR, "--epsilon", "1", "--delta", "1e-6"
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example_that_works(
+    command: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = answer(capsys, command, "--help")
+    examples = [line.split()[1:] for line in text.splitlines() if line.strip().startswith("shuffledp ")]
+    assert examples
+    for example in examples:
+        assert example[0] == command
+        answer(capsys, *example)
+
+
+def test_help_lists_commands_and_randomizers(capsys: Capture) -> None:
+    for arguments in ([], ["--help"]):
+        text = answer(capsys, *arguments)
+        assert all(f" {word} " in text for word in (*COMMANDS, *KINDS))
+
+
+def test_version(capsys: Capture) -> None:
+    assert answer(capsys, "--version") == f"shuffledp {sdp.__version__}\n"
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("epsilon {krr} --n 0 --delta 1e-6", "n must be at least 1, got 0"),
+        ("epsilon {krr} --n -5 --delta 1e-6", "n must be at least 1, got -5"),
+        ("epsilon {krr} --n 2.5 --delta 1e-6", "'2.5' is not a whole number"),
+        ("epsilon {krr} --n 1e999999 --delta 1e-6", "is not a whole number of reasonable size"),
+        ("epsilon {krr} --n ten --delta 1e-6", "'ten' is not a whole number"),
+        ("epsilon {krr} --delta 1e-6", "--n is missing"),
+        ("epsilon --randomizer krr --k 16 --epsilon0 -1 --n 9 --delta 1e-6", "epsilon0 must be positive, got -1.0"),
+        ("epsilon --randomizer krr --k 16 --epsilon0 nan --n 9 --delta 1e-6", "epsilon0 must be finite, got nan"),
+        ("epsilon --randomizer krr --k 16 --epsilon0 four --n 9 --delta 1e-6", "'four' is not a number"),
+        ("epsilon --randomizer krr --k 1 --epsilon0 4 --n 9 --delta 1e-6", "k must be at least 2, got 1"),
+        ("epsilon {krr} --n 9 --delta 0", "delta must lie in (0, 1), got 0.0"),
+        ("epsilon {krr} --n 9 --delta 1", "delta must lie in (0, 1), got 1.0"),
+        ("epsilon {krr} --n 9 --delta -0.1", "delta must lie in (0, 1), got -0.1"),
+        ("epsilon {krr} --n 9 --delta nan", "delta must be finite, got nan"),
+        ("explain {krr} --n 9 --delta 2", "delta must lie in (0, 1), got 2.0"),
+        ("delta {krr} --n 9 --epsilon -1", "got -1.0"),
+        ("epsilon {krr} --n 9 --delta 1e-6 --rounds 0", "rounds must be at least 1, got 0"),
+        ("epsilon {krr} --n 9 --delta 1e-6 --honest 10", "honest must be at most n = 9, got 10"),
+        ("epsilon {krr} --n 9 --delta 1e-6 --honest 120%", "'120%' is not a share"),
+        (
+            "epsilon {krr} --n 9 --delta 1e-6 --adversary evil",
+            "adversary must be one of shuffled, weak, strong, got 'evil'",
+        ),
+        ("epsilon --randomizer kr --n 9 --delta 1e-6", "got 'kr'. Did you mean krr? Known: krr, rr, any"),
+        ("epsilon --randomizer zzz --n 9 --delta 1e-6", "got 'zzz'. Known: krr, rr, any"),
+        (
+            "epsilon --randomizer krr --n 9 --delta 1e-6",
+            "krr needs --k, how many different values a user can hold, and --epsilon0",
+        ),
+        (
+            "epsilon {krr} --sigma 2 --n 9 --delta 1e-6",
+            "krr takes no --sigma, got 2.0. Leave it out; krr takes --k --epsilon0 or --k --gamma.",
+        ),
+        ("epsilon {krr} --gamma 0.5 --n 9 --delta 1e-6", "krr takes either --epsilon0 or --gamma, got both"),
+        ("epsilon --randomizer matrix --matrix short.csv --n 9 --delta 1e-6", "row 1 must sum to 1, got 0.99"),
+        ("epsilon --randomizer matrix --matrix words.csv --n 9 --delta 1e-6", "line 1 of 'words.csv' does not"),
+        ("epsilon --randomizer matrix --matrix none.csv --n 9 --delta 1e-6", "must be a readable file, got 'none.csv'"),
+        ("epsilon {krr} --n 9", "Missing option '--delta'. The delta to allow"),
+        ("epsilon --n 9 --delta 1e-6", "Missing option '--randomizer'"),
+        ("epsilon {krr} --n 9 --delta", "requires an argument"),
+        ("epsilon {krr} --n 9 --delta 1e-6 --typo 3", "No such option: --typo"),
+        ("epsilon {krr} --n 9 --delta 1e-6 stray", "stray"),
+        ("epsilonn {krr} --n 9 --delta 1e-6", "Did you mean 'epsilon'?"),
+        ("calibrate --randomizer krr --k 16 --epsilon 1 --delta 1e-6", "got neither --epsilon0 nor --n"),
+        ("calibrate {krr} --n 9 --rounds 2 --epsilon 1 --delta 1e-6", "got all three"),
+        ("calibrate {krr} --honest 9 --epsilon 1 --delta 1e-6", "--honest must be a share while n is unknown"),
+        ("calibrate {krr} --n 9 --honest 0 --epsilon 1 --delta 1e-6", "honest must be at least 1, got 0"),
+        ("calibrate {krr} --n 9 --honest 10 --epsilon 1 --delta 1e-6", "honest must be at most n = 9, got 10"),
+        ("calibrate {krr} --n 0 --honest 5 --epsilon 1 --delta 1e-6", "n must be at least 1, got 0"),
+        ("calibrate {krr} --epsilon 0 --delta 1e-6", "epsilon must be positive to calibrate for"),
+        ("calibrate {krr} --n 3 --epsilon 0.1 --delta 1e-6", "Use more users"),
+        ("calibrate --randomizer unary --k 16 --n 9 --epsilon 1 --delta 1e-6", "unary needs --p"),
+        (
+            "calibrate --randomizer krr --k 16 --n 9 --rounds 0 --epsilon 1 --delta 1e-6",
+            "rounds must be at least 1, got 0",
+        ),
+        ("curve {krr} --n 9 --from 1 --to 0.5", "--to must exceed --from"),
+        ("curve {krr} --n 9 --points 1", "points must be at least 2, got 1"),
+        ("curve {krr} --n 9 --plot curve.gif", "a figure must end in .png, .svg or .pdf"),
+        ("curve {krr} --n 9 --plot missing/curve.png", "mkdir -p missing"),
+        ("curve {krr} --n 9 --csv .", "must be a file, got a folder"),
+    ],
+)
+def test_a_wrong_request_is_refused_in_one_line(
+    line: str, words: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("short.csv").write_text("0.5,0.5\n0.5,0.49\n", encoding="utf-8")
+    Path("words.csv").write_text("yes,no\n0.5,0.5\n", encoding="utf-8")
+    assert words in refusal(capsys, *line.format(krr=" ".join(KRR)).split())
+
+
+def test_an_answer_that_fails_its_own_check_is_withheld(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def contradict(*_: object, **__: object) -> None:
+        raise sdp.ShuffledpError("the ends contradict each other.\nPlease report it.")
+
+    monkeypatch.setattr("shuffledp.accounting.guarantee.Guarantee.epsilon", contradict)
+    assert main(["epsilon", *PLAN, "--delta", "1e-6"]) == 1
+    assert capsys.readouterr() == ("", "error: the ends contradict each other. Please report it.\n")
+
+
+# The process
+
+
+def run(*arguments: str, program: str = "shuffledp", stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", "-m", program, *arguments]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+
+
+def test_python_m_is_the_command() -> None:
+    good, bad = run("epsilon", *PLAN, "--delta", "1e-6", "--json"), run("epsilon", *PLAN, "--delta", "2")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert (
+        json.loads(good.stdout)["upper"] == sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1000).epsilon(delta=1e-6).upper
+    )
+    assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    program = [sys.executable, "-m", "shuffledp", "curve", *PLAN, "--points", "3", "--json"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=120) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_said_in_one_line() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = run("epsilon", *PLAN, "--delta", "1e-6", stdout=full.fileno())
+    assert (done.returncode, done.stderr) == (1, "error: the answer could not be written: No space left on device.\n")
+
+
+def test_figures_are_not_loaded_for_a_number() -> None:
+    program = "import sys; from shuffledp.cli import main; main(['--version']); sys.exit('matplotlib' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120, check=False).returncode == 0
+    )
+
+
+def test_the_factor_in_plain_words_is_rounded_up(capsys: Capture) -> None:
+    text = answer(capsys, "delta", *PLAN, "--epsilon", "0.5")
+    assert math.exp(0.5) <= float(text.partition("a factor of ")[2].split(",")[0]) <= 1.001 * math.exp(0.5)
+
+
+def test_huge_exponents_neither_hang_nor_trace(tmp_path: Path, capsys: Capture) -> None:
+    for cell in ("1e400", "1e999999999"):
+        table = tmp_path / "table.csv"
+        table.write_text(f"0.5,0.5\n{cell},0\n")
+        assert main(["epsilon", "--randomizer", "matrix", "--matrix", str(table), "--n", "10", "--delta", "1e-6"]) == 2
+        assert capsys.readouterr().err.startswith("error: --matrix must hold a line per value")
+    assert main(["epsilon", *PLAN, "--honest", "1e9999999999%", "--delta", "1e-6"]) == 2
+    assert "not a share" in capsys.readouterr().err
+
+
+def test_a_closed_output_is_said_in_one_line() -> None:
+    command = f"{sys.executable} -m shuffledp epsilon {' '.join(PLAN)} --delta 1e-6 >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (1, "error: the answer could not be written: standard output is closed.\n")

@@ -1,0 +1,57 @@
+"""The demo tells the whole story, by commands that anybody can repeat."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a demo that ran, and what it printed."""
+    folder = tmp_path_factory.mktemp("a place with blanks")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "shuffledp.cli.demo"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder / "build" / "demo", done.stdout
+
+
+def test_every_chapter_is_told(demo: tuple[Path, str]) -> None:
+    _, printed = demo
+    commands = re.findall(r"^\$ shuffledp (\w+)", printed, flags=re.MULTILINE)
+    assert commands == ["example", "plan", "histogram", "histogram", "mean", "ledger", "verify", "audit", "compare"]
+    assert "What to try next:" in printed
+
+
+def test_the_estimates_are_near_the_truth(demo: tuple[Path, str]) -> None:
+    folder, printed = demo
+    facts = json.loads((folder / "affairs" / "estimates.json").read_text())
+    estimate, stderr = (
+        dict(zip(facts["estimates"]["label"], facts["estimates"][name], strict=True)) for name in ("value", "stderr")
+    )
+    assert abs(estimate["yes"] - 2053) < 6 * stderr["yes"]
+    assert facts["certificate"]["epsilon"]["upper"] <= 1.0
+    assert printed.count("Against the truth") == 3
+
+
+def test_the_answers_are_all_there(demo: tuple[Path, str]) -> None:
+    folder, _ = demo
+    for name in ("affairs", "cities", "ages"):
+        assert {each.name for each in (folder / name).iterdir()} == {
+            "report.html",
+            "estimates.csv",
+            "estimates.json",
+            "estimates.png",
+            "design.json",
+        }
+    assert (folder / "bounds.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "budget.sqlite").is_file()

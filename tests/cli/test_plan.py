@@ -1,0 +1,110 @@
+"""The command plan: a table, JSON, a figure, and one sentence for a wrong request."""
+
+import json
+
+import numpy as np
+import pytest
+
+from shuffledp import Frequency, Histogram
+from shuffledp.cli import main
+from shuffledp.protocols import protocol as base
+from shuffledp.protocols import sums as summation
+from shuffledp.protocols.planning import plan, worst_error
+
+MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]
+
+
+def test_a_plan_lists_every_protocol_with_its_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(MEAN) == 0
+    said = capsys.readouterr().out
+    assert [name for name in ("CentralMean", "Mean", "LocalMean") if name in said] == [
+        "CentralMean",
+        "Mean",
+        "LocalMean",
+    ]
+    assert said.index("CentralMean") < said.index("LocalMean"), "sorted by error"
+
+
+def test_a_plan_as_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*MEAN, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    errors = [option["error"] for option in told["options"]]
+    assert (told["task"], told["n"], told["rounds"]) == ("mean", 200, 1)
+    assert errors == sorted(errors)
+
+
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule of thumb in place of the calibration, which takes seconds: a larger crowd hides
+    more.
+    """
+
+    def guessed(_family: object, _parameters: object, users: int, epsilon: float, _delta: float, _rounds: int) -> float:
+        return epsilon * users / (users + 100.0)
+
+    for module in (base, summation):
+        monkeypatch.setattr(module, "calibrated", guessed)
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_plan_for_fewer_honest_people_needs_more_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    errors = []
+    for share in ("100%", "50%", "100"):
+        assert main([*MEAN, "--honest", share, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        errors.append((told["honest"], next(option["error"] for option in told["options"] if option["name"] == "Mean")))
+    (everybody, least), half, same = errors
+    assert (everybody, half[0]) == (200, 100)
+    assert half[1] > least
+    assert half == same
+    assert "at least 100 of them honest" in str(plan("mean", n=200, epsilon=1.0, delta=1e-4, least=100))
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_plan_shows_the_error_of_the_worst_category_beside_the_typical_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With 16 categories, one that everybody holds errs by nearly three times as much as the
+    average that was all a plan showed.
+    """
+    asked = ["plan", "histogram", "--domain", "16", "--n", "2000", "--epsilon", "5", "--delta", "1e-4"]
+    assert main([*asked, "--json"]) == 0
+    told = {option["name"]: option for option in json.loads(capsys.readouterr().out)["options"]}
+    assert told["Histogram"]["worst"] > 2.5 * told["Histogram"]["error"]
+    assert told["CentralHistogram"]["worst"] == told["CentralHistogram"]["error"]
+    assert main(asked) == 0
+    assert f"{told['Histogram']['worst']:.4g}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("method", [None, "hadamard", "unary"])
+@pytest.mark.parametrize("domain", [2, 5, 9])
+def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, domain: int) -> None:
+    common = {"n": 100, "epsilon0": 3.0}
+    protocol = (
+        Histogram(categories=domain, **common) if method is None else Frequency(domain=domain, method=method, **common)
+    )  # type: ignore[arg-type]
+    rng = np.random.default_rng(7)
+    data = [*(100.0 * np.eye(domain)), *(rng.multinomial(100, rng.dirichlet(np.full(domain, 0.3))) for _ in range(200))]
+    errors = [protocol.predicted_stderrs(counts).max() for counts in data]
+    assert max(errors) == pytest.approx(worst_error(protocol))
+
+
+@pytest.mark.parametrize(
+    "arguments, reason",
+    [
+        (["plan", "median", *MEAN[2:]], "the task must be one of"),
+        ([*MEAN, "--domain", "5"], "domain must be"),
+        (["plan", "histogram", *MEAN[2:]], "domain must be"),
+        ([*MEAN, "--plot", "plan.gif"], "must end in .png"),
+        ([*MEAN[:-1], "2"], "delta must lie in"),
+        ([*MEAN, "--honest", "201"], "honest must be at most n = 200"),
+        ([*MEAN, "--honest", "0%"], "'0%' is not a share"),
+    ],
+)
+def test_a_wrong_request_is_answered_by_one_sentence(
+    arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert reason in error

@@ -1,0 +1,171 @@
+"""How the command line begins and how it refuses: what it loads, what its help says first, what
+Ctrl-C does, and errors as JSON.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.cli import main
+from shuffledp.cli.listing import LISTED, app, load
+
+HEAVY = ("numpy", "scipy", "pyarrow", "matplotlib", "cryptography", "sqlite3")
+INTERRUPTED = """
+import signal, sys
+from shuffledp import cli
+imports = 0
+def hook(event, arguments):
+    global imports
+    imports += event == "import"
+    if event == "import" and imports == {moment}:
+        signal.raise_signal(signal.SIGINT)
+sys.addaudithook(hook)
+if not {guarded}:
+    cli._on_interrupt = lambda handler: None
+sys.argv = "shuffledp delta --randomizer krr --k 4 --epsilon0 1 --n 100 --epsilon 0.5".split()
+sys.exit(cli.main())
+"""
+
+
+def fresh(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "import shuffledp.cli",
+        "from shuffledp.cli import main; main(['--help'])",
+        "from shuffledp.cli import main; main(['--version'])",
+    ],
+)
+def test_what_computes_nothing_loads_nothing(call: str) -> None:
+    run = fresh(f"import sys; {call}; print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)")
+    assert (run.returncode, run.stderr) == (0, "[]\n")
+
+
+def test_a_command_loads_what_it_needs() -> None:
+    """The control of the test above."""
+    run = fresh(
+        "import sys; from shuffledp.cli import main; main(['bounds']); print('scipy' in sys.modules, 'matplotlib' in "
+        "sys.modules, file=sys.stderr)"
+    )
+    assert (run.returncode, run.stderr) == (0, "True False\n")
+
+
+def test_the_name_audit_is_the_function_whichever_is_imported_first() -> None:
+    for first in (
+        "import shuffledp.audits",
+        "import shuffledp.audits.auditing",
+        "from shuffledp.audits.auditing import BUDGET",
+        "import shuffledp.cli.audit",
+        "",
+    ):
+        run = fresh(
+            f"{first}\nimport shuffledp as sdp\nprint(callable(sdp.audit), sdp.audit is sdp.audit, 'audit' in dir(sdp))"
+        )
+        assert run.stdout == "True True True\n", run.stderr
+
+
+def test_the_list_says_what_the_commands_say() -> None:
+    load(None)
+    told = {each.name: (each.panel, each.summary) for each in LISTED}
+    for command in app.registered_commands:
+        if command.callback.__module__ != "shuffledp.cli.listing":  # type: ignore[union-attr]
+            words = " ".join((inspect.getdoc(command.callback) or "").split("\n\n")[0].split())
+            assert told[command.name or ""] == (command.rich_help_panel, words), (
+                f"{command.name} and shuffledp.cli.listing.LISTED must say the same"
+            )
+    real = {
+        command.name for command in app.registered_commands if command.callback.__module__ != "shuffledp.cli.listing"
+    }  # type: ignore[union-attr]
+    groups = {
+        group.typer_instance.info.name: group for group in app.registered_groups if group.typer_instance is not None
+    }
+    assert real | set(groups) == set(told)
+    for name, group in groups.items():
+        assert told[str(name)] == (group.rich_help_panel, group.typer_instance.info.help)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["", *(each.name for each in LISTED), "ledger show"])
+def test_an_option_without_a_value_has_no_type(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*name.split(), "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "--help" in text
+    assert "bool" not in text
+
+
+def test_the_first_example_is_for_somebody_with_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--help"])
+    text = capsys.readouterr().out
+    first = text[text.index("Examples:") :].splitlines()[1]
+    assert (
+        first.strip()
+        == "shuffledp histogram people.csv --column city --categories cities.txt --epsilon 1 --delta 1e-6 --out result"
+    )
+
+
+@pytest.mark.parametrize(
+    "words, code",
+    [
+        ("epsilon --randomizer krr --epsilon0 4 --n 10000 --delta 1e-6", 2),  # k is missing
+        ("epsilon --randomizer krr --k 16 --epsilon0 4 --n 10000", 2),  # an option that the parser misses
+        ("epsilon --randomizer krr --k x --epsilon0 4 --n 10000 --delta 1e-6", 2),
+        ("histogram nowhere.csv --column c --categories a,b --epsilon 1 --delta 1e-6 --out somewhere", 2),
+        ("epsilonn", 2),
+        ("verify nowhere.html", 2),
+    ],
+)
+def test_with_json_an_error_is_json(words: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == code
+    plain = capsys.readouterr()
+    assert main([*words.split(), "--json"]) == code
+    said = capsys.readouterr()
+    assert (plain.out, said.out) == ("", "")
+    error = json.loads(said.err)
+    assert set(error) == {"error", "exit"}
+    assert error["exit"] == code
+    assert plain.err == f"error: {error['error']}\n"
+
+
+@pytest.mark.parametrize("moment", [1, 30, 150, 300, 500])
+def test_ctrl_c_is_quiet_from_the_first_moment(moment: int) -> None:
+    run = fresh(INTERRUPTED.format(moment=moment, guarded=True))
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
+def test_ctrl_c_during_imports_would_show() -> None:
+    """The control: the same moment without the guard."""
+    run = fresh(INTERRUPTED.format(moment=30, guarded=False))
+    assert run.returncode not in (0, 130)
+    assert "Traceback" in run.stderr
+
+
+def test_an_ignored_ctrl_c_stays_ignored() -> None:
+    program = INTERRUPTED.format(moment=150, guarded=True).replace(
+        "imports = 0", "signal.signal(signal.SIGINT, signal.SIG_IGN)\nimports = 0", 1
+    )
+    run = fresh(program)
+    assert run.returncode == 0
+    assert "at most" in run.stdout
+
+
+def test_what_is_loaded_before_ctrl_c_is_heeded_is_next_to_nothing() -> None:
+    """An interrupt in there is answered by Python, with a traceback."""
+    source = Path(sdp.__file__).parents[1]
+    program = (
+        f"import sys; sys.path.insert(0, {str(source)!r}); before = set(sys.modules); import shuffledp.cli; "
+        f"print(*set(sys.modules) - before)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert "shuffledp.cli" in loaded, "the control"
+    assert not {"typing", "re", "inspect", "dataclasses", "typer"} & set(loaded), loaded

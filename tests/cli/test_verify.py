@@ -1,0 +1,56 @@
+"""The command verify, from a file to an exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import shuffledp.cli.verify  # noqa: F401
+from shuffledp.cli import main
+from shuffledp.collection.page import html
+from tests.collection.verify.releases import facts, rehashed
+
+
+def test_a_report_passes_with_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "report.html").write_text(html(facts("tiny")), encoding="utf-8")
+    assert main(["verify", str(tmp_path / "report.html")]) == 0
+    shown = capsys.readouterr().out
+    assert "FAIL" not in shown
+    assert shown.lstrip().startswith("pass:")
+
+
+def test_a_wrong_report_fails_with_exit_code_1_and_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = facts("tiny")
+    made["certificate"]["epsilon"]["upper"] *= 0.99
+    (tmp_path / "estimates.json").write_text(json.dumps(rehashed(made)), encoding="utf-8")
+    assert main(["verify", str(tmp_path / "estimates.json"), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "FAIL"
+    assert "epsilon at delta = 0.001, upper" in told["failed"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"<html>", b'{"format": "shuffledp-release"', None])
+def test_what_is_no_report_is_one_line_and_exit_code_2(
+    content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "report.html"
+    if content is not None:
+        file.write_bytes(content)
+    assert main(["verify", str(file)]) == 2
+    told = capsys.readouterr()
+    assert not told.out
+    assert told.err.startswith("error: ")
+    assert told.err.count("\n") == 1
+    assert main(["verify", str(tmp_path)]) == 2
+
+
+def test_a_device_without_an_end_is_no_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shuffledp.cli.verify.LARGEST", 1000)
+    assert main(["verify", "/dev/zero"]) == 2
+    assert "must be a report, got a file of more than 1000 bytes" in capsys.readouterr().err

@@ -1,0 +1,139 @@
+"""A program that spends, and is killed, starved of disk or raced against others; it prints what was
+acknowledged, as JSON.
+
+It forks, so that a hundred deaths cost one start. ``quick`` replaces the accountant by a constant:
+then most of a spend is SQLite, and most deaths fall into its writes.
+"""
+
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from shuffledp.collection.ledger import Ledger, OverLimit, spend, store
+from shuffledp.errors import InvalidInput
+from tests.collection.ledger.made import LIMITS, entry
+
+
+def race(path: Path, tries: int) -> dict[str, object]:
+    """Try to spend so many times."""
+    accepted, refused = [], 0
+    for _ in range(tries):
+        try:
+            accepted.append(Ledger(path).spend("p", entry(), **LIMITS).id)
+        except OverLimit:
+            refused += 1
+    return {"accepted": accepted, "refused": refused}
+
+
+def blind(path: Path, tries: int) -> dict[str, object]:
+    """The same, slowly, without a look at how many names the file has: only its lock is left."""
+    store._one_name, record = lambda *_: None, spend._record
+    spend._record = lambda *facts, **more: time.sleep(0.2) or record(*facts, **more)
+    return race(path, tries)
+
+
+def kill(path: Path, deaths: int) -> dict[str, object]:
+    """Let a child spend without end, and kill it after its first receipt, at a random moment of its
+    second release; again and again.
+    """
+    moment, acknowledged = random.Random(1), []
+    for _ in range(deaths):
+        begun = time.monotonic()
+        child, printed = _child(lambda: _spend_for_ever(path))
+        with os.fdopen(printed) as lines:
+            first = lines.readline()
+            _end(child, (time.monotonic() - begun) * moment.random())
+            acknowledged += [int(line) for line in (first + lines.read()).split()]
+    return {"acknowledged": acknowledged}
+
+
+def kill_fresh(folder: Path, deaths: int) -> dict[str, object]:
+    """Kill a child at a random moment of its first release, which creates the ledger; each on its
+    own.
+    """
+    begun, moment, acknowledged = time.monotonic(), random.Random(2), {}
+    _spend(folder / "whole.sqlite")
+    once = time.monotonic() - begun
+    for death in range(deaths):
+        child, printed = _child(lambda name=f"{death}.sqlite": _spend(folder / name))
+        _end(child, once * moment.random())
+        with os.fdopen(printed) as lines:
+            acknowledged[f"{death}.sqlite"] = len(lines.read().split())
+    return {"acknowledged": acknowledged}
+
+
+def starve(path: Path, sizes: list[int]) -> dict[str, object]:
+    """Spend while no file may grow beyond a size; the sentences that refuse it."""
+    accepted, sentences = [], []
+    for size in sizes:
+        child, printed = _child(lambda size=size: _spend_in(path, size))
+        os.waitpid(child, 0)
+        with os.fdopen(printed) as lines:
+            said = lines.read().strip()
+        (accepted if said.isdigit() else sentences).append(said)
+    return {"accepted": accepted, "sentences": sentences}
+
+
+def _child(act: Callable[[], None]) -> tuple[int, int]:
+    readable, writable = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(readable)
+        os.dup2(writable, sys.stdout.fileno())
+        try:
+            act()
+        finally:
+            sys.stdout.flush()
+            os._exit(0)
+    os.close(writable)
+    return child, readable
+
+
+def _end(child: int, after: float) -> None:
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def _spend_for_ever(path: Path) -> None:
+    while True:
+        _spend(path)
+
+
+def _spend(path: Path) -> None:
+    print(Ledger(path).spend("p", entry(n=10**9), limit_epsilon=5.0, limit_delta=1e-6).id, flush=True)
+
+
+def _spend_in(path: Path, size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    try:
+        print(Ledger(path).spend("p", entry(), **LIMITS).id)
+    except InvalidInput as error:
+        print(error)
+
+
+def main() -> None:
+    """Run ``spender MODE PATH [NUMBERS] [quick]``; the last line printed is the answer."""
+    mode, path, numbers = sys.argv[1], Path(sys.argv[2]), [int(each) for each in sys.argv[3:] if each != "quick"]
+    if "quick" in sys.argv:
+        total = spend.composed(entry(n=10**9).mechanisms)
+        spend.composed = lambda _: total
+    answers = {
+        "race": lambda: race(path, *numbers),
+        "blind": lambda: blind(path, *numbers),
+        "kill": lambda: kill(path, *numbers),
+        "kill-fresh": lambda: kill_fresh(path, *numbers),
+    }
+    answers["blind"] = lambda: blind(path, *numbers)
+    answers["starve"] = lambda: starve(path, numbers)
+    print(json.dumps(answers[mode]()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""One row for each person: found whatever the memory, fair where it is drawn, and no id is taken
+for another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shuffledp.collection.tables import Numbers, Places, open_column, read
+from shuffledp.collection.tables.persons import Chosen, Keep, Persons
+from shuffledp.errors import InvalidInput
+from shuffledp.sampling import SeededSource
+from tests.collection.tables.tables import FORMATS, Write
+from tests.sampling.enumerated import laws
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "a\0", "x" * 16, "x" * 17, "x" * 16 + "\0", "é" * 40]), st.booleans()),
+    max_size=40,
+)
+
+
+def chosen(
+    rows: list[tuple[str, bool]], keep: Keep, *, memory: int = 1 << 20, cuts: int = 1, rng: object = None
+) -> Chosen:
+    with Persons(memory=memory) as persons:
+        for part in np.array_split(np.arange(len(rows)), cuts):
+            ids, present = [rows[i][0] for i in part], [rows[i][1] for i in part]
+            persons.add(pa.array(ids, pa.string()), np.array(present, dtype=np.bool_), "a table")
+        return persons.choose(keep, rng=rng)  # type: ignore[arg-type]
+
+
+@given(rows=ROWS, memory=st.sampled_from([64, 500, 1 << 20]), cuts=st.integers(1, 4))
+def test_the_first_row_with_a_value_is_what_a_loop_would_find(
+    rows: list[tuple[str, bool]], memory: int, cuts: int
+) -> None:
+    """Also where one id is the beginning of another, or fills a block of the cipher."""
+    taken, expected = set[str](), []
+    for who, present in rows:
+        expected.append(present and who not in taken)
+        if present:
+            taken.add(who)
+    found = chosen(rows, "first", memory=memory, cuts=cuts)
+    assert found.kept.tolist() == expected
+    assert (found.people, found.absent) == (len({who for who, _ in rows}), len({who for who, _ in rows} - taken))
+
+
+@given(rows=ROWS, memory=st.sampled_from([64, 1 << 20]))
+def test_a_random_row_is_one_of_the_persons_own(rows: list[tuple[str, bool]], memory: int) -> None:
+    found = chosen(rows, "random", memory=memory)
+    kept = [rows[i] for i in np.flatnonzero(found.kept)]
+    assert sorted(who for who, _ in kept) == sorted({who for who, present in rows if present})
+    assert all(present for _, present in kept)
+
+
+def test_every_row_of_a_person_has_exactly_the_same_probability() -> None:
+    """Two rows of one person, and one without a value; three rows of another: one coin, and one
+    word from each third of all words.
+    """
+    rows = [("a", True), ("b", True), ("a", False), ("b", True), ("a", True), ("b", True)]
+    words = {"u1": [0, 1], "u2": [10_000, 30_000, 50_000]}
+    law, left = laws(
+        lambda source: tuple(np.flatnonzero(chosen(rows, "random", rng=source).kept).tolist()), words, most_words=4
+    )
+    assert law == {tuple(sorted((a, b))): Fraction(1, 6) for a in (0, 4) for b in (1, 3, 5)}
+    assert left == 0
+    drawn = Counter(tuple(np.flatnonzero(chosen(rows, "random").kept).tolist()) for _ in range(1200))
+    assert set(drawn) == set(law)
+    assert min(drawn.values()) > 130  # of 200; nine standard deviations of the mean would be 75
+
+
+def test_ids_of_many_people_are_told_apart_and_found_again() -> None:
+    rng = np.random.default_rng(6)
+    numbers = rng.integers(0, 200_000, 300_000)
+    ids = pa.array([f"person-{number:x}@example.org" for number in numbers.tolist()])
+    with Persons(memory=1 << 22) as persons:
+        persons.add(ids, None, "a table")
+        found = persons.choose("first")
+        again = persons.repeated()
+    _, firsts = np.unique(numbers, return_index=True)
+    assert np.array_equal(np.flatnonzero(found.kept), np.sort(firsts))
+    assert np.array_equal(again, np.setdiff1d(np.arange(len(numbers)), firsts))
+
+
+def test_fingerprints_name_nobody_and_differ_from_run_to_run() -> None:
+    ids = pa.array(["ada", "bob"])
+    with Persons() as one, Persons() as other:
+        mine, theirs = one._fingerprints(ids), other._fingerprints(ids)
+    assert not np.array_equal(mine, theirs)
+    assert b"ada" not in mine.tobytes()
+
+
+@pytest.mark.parametrize("write", FORMATS)
+def test_a_column_is_read_with_one_row_of_each_person(tmp_path: Path, write: Write) -> None:
+    table = pa.table(
+        {
+            "city": ["A", "B", "A", None, "B", None],
+            "who": ["x", "x", "y", "y", "z", "w"],
+            "age": [1.0, 2.0, 3.0, None, 5.0, None],
+        }
+    )
+    write(tmp_path / "table", table)
+    with read(open_column(str(tmp_path / "table"), "city", kind="text", ids="who"), Places(("A", "B"))) as values:
+        assert np.concatenate(list(values.chunks())).tolist() == [0, 0, 1]
+        assert (values.count, values.missing, values.repeated) == (3, 1, 2)
+    with read(
+        open_column(str(tmp_path / "table"), "age", kind="number", ids="who"), Numbers(0.0, 9.0), keep="random"
+    ) as values:
+        assert np.concatenate(list(values.chunks())).tolist() in ([1.0, 3.0, 5.0], [2.0, 3.0, 5.0])
+    with read(open_column(str(tmp_path / "table"), "city", kind="text"), Places(("A", "B"))) as values:
+        assert (values.count, values.missing, values.repeated) == (4, 2, None)
+
+
+def test_rows_without_an_id_are_refused(tmp_path: Path) -> None:
+    FORMATS[2](tmp_path / "table", pa.table({"city": ["A", "B", "A"], "who": ["x", None, None]}))
+    with pytest.raises(InvalidInput, match=r"ids in .* must name everybody, got 2 rows without one"):
+        read(open_column(str(tmp_path / "table"), "city", kind="text", ids="who"), Places(("A", "B")))
+    (tmp_path / "t.csv").write_text("age,who\n1,x\n2,\n3,\n")
+    with pytest.raises(InvalidInput, match=r"got 2 rows without one"):
+        read(open_column(str(tmp_path / "t.csv"), "age", kind="number", ids="who"), Numbers(0.0, 9.0))
+    with pytest.raises(InvalidInput, match=r"ids in a table must have at most 1,024 bytes, got one of 5,000"):
+        chosen([("a" * 5000, True)], "first")
+    with pytest.raises(InvalidInput, match="keep must be one of first, random"):
+        chosen([("a", True)], "last")  # type: ignore[arg-type]
+    assert chosen([("a", True), ("a", True)], "random", rng=SeededSource(np.random.default_rng(1))).kept.sum() == 1

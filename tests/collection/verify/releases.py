@@ -1,0 +1,94 @@
+"""The facts of small releases of every kind, from seeded noise."""
+
+from __future__ import annotations
+
+import copy
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import shuffledp as sdp
+from shuffledp.collection.page import HASHED
+from shuffledp.collection.release.facts import estimate_of, facts_of
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.sampling import source_of
+from shuffledp.storage.canonical import digest_of
+
+NAMES = (
+    "tiny",
+    "poll",
+    "binary",
+    "promise",
+    "mean",
+    "hadamard",
+    "one block",
+    "hashing",
+    "subset",
+    "unary",
+    "rounds",
+    "few rounds",
+    "binary rounds",
+)
+
+
+def facts(name: str) -> dict[str, Any]:
+    """Facts that the caller may change."""
+    return copy.deepcopy(_made(name))
+
+
+def rehashed(made: dict[str, Any]) -> dict[str, Any]:
+    """The same with hashes that fit, as a careful forger would make them."""
+    made["hashes"] = {name: digest_of(made[name]) for name in HASHED}
+    return made
+
+
+@cache
+def _made(name: str) -> dict[str, Any]:
+    return made_by(*_asked(name))
+
+
+def made_by(protocol: ShuffledProtocol, values: Any = None) -> dict[str, Any]:
+    """The facts of a release; without ``values``, everybody holds the first category."""
+    design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
+    tally = protocol.tally(design.encode(values, source_of(np.random.default_rng(7))))
+    made = facts_of(
+        design,
+        tally,
+        estimate_of(design, tally),
+        asked={"source": "people.csv", "column": "x", "learned": False},
+        missing=3,
+    )
+    return json.loads(json.dumps(made))  # type: ignore[no-any-return]
+
+
+def _asked(name: str) -> tuple[ShuffledProtocol, Any]:
+    rng = np.random.default_rng(1)
+    letters: dict[str, Any] = {"categories": ["a", "b", "c"], "delta": 1e-3}
+    if name == "tiny":
+        return sdp.Histogram(**letters, n=6, epsilon0=2.0), rng.integers(0, 3, 6)
+    if name == "few rounds":
+        return sdp.Histogram(**letters, n=4, epsilon0=1.0, rounds=2), rng.integers(0, 3, 4)
+    if name == "poll":
+        return sdp.Histogram(categories=list("abcdefgh"), n=3000, least=2500, epsilon0=4.0, delta=1e-6), rng.integers(
+            0, 7, 3000
+        )
+    if name == "promise":
+        return sdp.Histogram(categories=["x", "y", "z"], n=2000, epsilon=1.0, delta=1e-6), rng.integers(0, 3, 2000)
+    if name == "binary":
+        return sdp.Histogram(categories=["yes", "no"], n=800, epsilon0=3.0, delta=1e-6), rng.integers(0, 2, 800)
+    if name == "mean":
+        return sdp.Mean(lower=-5.0, upper=20.0, n=2000, epsilon=1.0, delta=1e-6), rng.uniform(-5.0, 20.0, 2000)
+    if name == "rounds":
+        return sdp.Histogram(**letters | {"delta": 1e-5}, n=1500, epsilon0=2.0, rounds=5), rng.integers(0, 3, 1500)
+    if name == "binary rounds":
+        return sdp.Histogram(categories=["yes", "no"], n=300, epsilon0=2.0, delta=1e-5, rounds=4), rng.integers(
+            0, 2, 300
+        )
+    small = name == "one block"
+    method: Any = "hadamard" if small else name
+    return sdp.Frequency(
+        domain=5 if small else 20, method=method, n=1000, epsilon0=0.6 if small else 3.0, delta=1e-6
+    ), rng.integers(0, 5, 1000)

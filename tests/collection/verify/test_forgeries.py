@@ -1,0 +1,207 @@
+"""What a forger who mends the hashes might try, and what an honest report must not be blamed
+for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp import KRR
+from shuffledp.collection.page import html
+from shuffledp.collection.page.embed import embed
+from shuffledp.collection.release.certificate import certificate
+from shuffledp.collection.verify import Verification, verify
+from shuffledp.collection.verify.certified_again import check_certificate
+from shuffledp.collection.verify.counted_law import Law
+from shuffledp.collection.verify.oracle import Oracle
+from shuffledp.collection.verify.outcomes import Check
+from shuffledp.collection.verify.recount import check_estimates
+from shuffledp.collection.verify.trust import _local_delta
+from shuffledp.errors import InvalidInput
+from shuffledp.literature.exact.summation import DIGITS, TooLarge, haystack_interval
+from shuffledp.protocols.design import Design
+from shuffledp.randomizers.law import law_of
+from tests.collection.verify.releases import facts, rehashed
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def verified(made: dict[str, Any]) -> Verification:
+    return verify(json.dumps(rehashed(made)))
+
+
+def certified(protocol: Any, *, every: int = 1) -> tuple[dict[str, Any], Oracle]:
+    """A certificate, with so much of its curve as the test has time for, and the oracle that is to
+    judge it.
+    """
+    design = Design.of(protocol)
+    made = certificate(design)
+    made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
+    return made, Oracle(Law.of(design.facts["law"]), design.facts["least"], design.facts["rounds"])
+
+
+def failed(checks: list[Check]) -> set[str]:
+    return {check.what for check in checks if check.outcome == "FAIL"}
+
+
+def test_a_curve_beyond_the_reach_of_the_oracle_in_several_rounds_is_not_called_wrong() -> None:
+    checks = check_certificate(
+        *certified(sdp.Histogram(categories=list("abcd"), n=50, epsilon=2.0, delta=1e-3, rounds=5), every=24)
+    )
+    assert not failed(checks)
+    assert not [check.what for check in checks if check.vital and check.outcome != "pass"]
+
+
+@pytest.mark.parametrize("rounds", [2, 12])
+def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(rounds: int) -> None:
+    made, oracle = certified(
+        sdp.Histogram(categories=list("abc"), n=200, epsilon=1.0, delta=1e-4, rounds=rounds), every=24
+    )
+    assert not failed(check_certificate(made, oracle))
+    small = made | {"delta": made["delta"] | dict.fromkeys(("lower", "upper"), 0.95 * made["delta"]["upper"])}
+    assert "delta at epsilon = 1, upper" in failed(check_certificate(small, oracle))
+    small = made | {"epsilon": made["epsilon"] | dict.fromkeys(("lower", "upper"), 0.95 * made["epsilon"]["upper"])}
+    assert "epsilon at delta = 0.0001, upper" in failed(check_certificate(small, oracle))
+
+
+@pytest.mark.parametrize("epsilon0, epsilon", [(3e-6, 1e-300), (1.0, 0.5), (1e-12, 0.0)])
+def test_the_delta_of_a_lone_report_is_exact_even_where_it_nearly_vanishes(epsilon0: float, epsilon: float) -> None:
+    law = Law.of(law_of(KRR(k=3, epsilon0=epsilon0)))
+    exact = float(law.hit - Fraction(math.exp(epsilon)) * law.miss)
+    assert _local_delta(law, epsilon, 1) == pytest.approx(exact, rel=1e-10)
+
+
+def test_lattice_sums_keep_their_digits_where_the_needles_nearly_cancel() -> None:
+    law = Law.of(law_of(KRR(k=3, epsilon0=1e-12)))
+    eps = 0.5 * float(law.implied)
+    exact = float(law.hit - Fraction(DIGITS.exp(Decimal(eps))) * law.miss)
+    low, high = haystack_interval(*zip(*law.blankets[0], strict=True), 1, eps, gap=1e-5)
+    assert low <= exact <= high
+    assert high <= low * 1.0001
+
+
+def test_points_too_large_to_sum_are_listed_and_only_what_was_asked_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, oracle = certified(sdp.Histogram(categories=list("abc"), n=6, epsilon0=2.0, delta=1e-3))
+    slow, least = Oracle._sum, 0.5 * made["epsilon"]["lower"]
+
+    def refuse(self: Oracle, kind: Any, eps: float, gap: float) -> tuple[float, float]:
+        if eps < least:
+            raise TooLarge("too long")
+        return slow(self, kind, eps, gap)
+
+    monkeypatch.setattr(Oracle, "_sum", refuse)
+    found = Verification(tuple(check_certificate(made, oracle)))
+    assert {check.what for check in found.checks if check.outcome == "not checked"} == {
+        "delta on the curve, upper",
+        "delta on the curve, lower",
+    }
+    assert found.verdict == "pass"
+    least = math.inf
+    assert Verification(tuple(check_certificate(made, oracle))).verdict == "incomplete"
+
+
+@pytest.mark.parametrize(
+    "change, what",
+    [
+        (lambda made: made["certificate"].update(assumptions=[]), "the assumptions"),
+        (lambda made: made["certificate"].update(adversary="everybody, the shuffler included"), "the adversary"),
+        (lambda made: made["certificate"].update(adjacency="any ten people"), "the adjacency"),
+        (lambda made: made["certificate"].update(method=made["certificate"]["method"] + "; approved"), "the method"),
+        (lambda made: made["certificate"].update(numerical_error=None), "the numerical error"),
+        (lambda made: made["asked"].update(learned=True), "what is said of the categories"),
+        (lambda made: made["estimates"].update(label=["a", "a", "c"]), "labels of the estimates"),
+        (lambda made: made["estimates"].update(label=["b", "a", "c"]), "labels of the estimates"),
+        (lambda made: made["design"]["law"].update(audited="yes"), "the design"),
+        (
+            lambda made: (
+                [column.pop() for column in made["estimates"].values() if isinstance(column, list)]
+                and made["tally"]["votes"].pop()
+            ),
+            "labels of the estimates",
+        ),
+    ],
+)
+def test_changed_words_and_hidden_estimates_fail(change: Change, what: str) -> None:
+    made = facts("tiny")
+    change(made)
+    assert what in {check.what for check in verified(made).failed}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda made: made["certificate"].update(numerical_error=-1e-3),
+        lambda made: made["certificate"].update(numerical_error="x"),
+        lambda made: made["certificate"].update(assumptions=5),
+        lambda made: made["certificate"].update(approved="yes"),
+        lambda made: made.update(secure="yes"),
+        lambda made: made.update(made={}),
+        lambda made: made["made"].update({"certified by": "somebody"}),
+        lambda made: made["made"].update(when=5),
+        lambda made: made["made"].update(when="yesterday"),
+        lambda made: made.update(notes=3),
+        lambda made: made.update(more="words"),
+        lambda made: made["counted"].update(missing=-5),
+        lambda made: made["counted"].update(missing={"a": 1}),
+        lambda made: made["asked"].update(title=["a"]),
+        lambda made: made["design"].update(n=6.0),
+        lambda made: made["design"].update(task=["histogram"]),
+        lambda made: made["design"].pop("learned"),
+        lambda made: made["design"]["law"].update(integers=[" " + made["design"]["law"]["integers"][0]]),
+        lambda made: made["tally"].update(votes=[1.5, 2.5, 2]),
+        lambda made: made["estimates"].update(value=[1e999, 0.0, 0.0]),
+    ],
+)
+def test_facts_of_another_form_are_refused_in_one_sentence_in_json_and_on_the_page(change: Change) -> None:
+    made = facts("tiny")
+    page = html(rehashed(made)).replace(str(embed(made)), "FACTS")
+    change(made)
+    written = json.dumps(made).replace("Infinity", "1e999")
+    for text in (written, page.replace("FACTS", str(embed({})).replace("{}", written))):
+        with pytest.raises(InvalidInput, match=r"^the (facts|law) of a .* must .*, got .*\. Pass a report"):
+            verify(text)
+
+
+def test_a_part_that_the_oracle_cannot_compute_leaves_a_report_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(Oracle, "spans", broken)
+    found = verified(facts("tiny"))
+    assert found.verdict == "incomplete"
+    assert not found.failed
+
+
+def test_a_total_that_only_the_ledger_knows_is_not_checked() -> None:
+    made = facts("tiny")
+    limit = {"epsilon": 3.0, "delta": 1e-9}
+    made["ledger"] = {
+        "population": "x",
+        "id": 1,
+        "record": "ab",
+        "releases": 1,
+        "limit": limit,
+        "total": {"lower": 0.0, "upper": 1e-4},
+    }
+    assert [check.outcome for check in verified(made).checks if check.what == "the ledger's total"] == ["not checked"]
+
+
+@pytest.mark.parametrize("change", ["none", "two fewer", "order", "twice", "unknown"])
+def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(change: str) -> None:
+    protocol = sdp.Frequency(domain=12_000, method="subset", n=50, epsilon0=3.0, delta=1e-3)
+    design, rows = Design.of(protocol).as_json(), 10_000 - 2 * (change == "two fewer")
+    votes, label = [3] * rows, [str(place + 7) for place in range(rows)]
+    label[:2] = {"order": ["8", "7"], "twice": ["7", "7"], "unknown": ["x", "8"]}.get(change, ["7", "8"])
+    columns = {name: [0.0] * rows for name in ("value", "stderr", "lower", "upper", "all_lower", "all_upper")}
+    made = {"design": design, "tally": {"reports": 50, "blocks": [], "votes": votes}}
+    claimed = {"unit": "people", "level": 0.95, "of": 12_000, "label": label, **columns}
+    checks = check_estimates(made | {"estimates": claimed}, Law.of(design["law"]))
+    assert ("labels of the estimates" in failed(checks)) == (change != "none")

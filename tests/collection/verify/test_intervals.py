@@ -1,0 +1,55 @@
+"""Limits from definitions against the closed forms that reports are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shuffledp import KRR, Hadamard
+from shuffledp.collection.verify.counted_law import Law
+from shuffledp.collection.verify.recount import _counts, _signed
+from shuffledp.collection.verify.trust import _sigma
+from shuffledp.protocols.baselines.analytic_gaussian import sigma
+from shuffledp.protocols.estimators import inversion, signed
+from shuffledp.randomizers.law import law_of
+
+TAILS = (0.025, 0.0005)
+
+
+@settings(deadline=None, max_examples=40)
+@given(votes=st.lists(st.integers(0, 400), min_size=1, max_size=5), k=st.integers(2, 40), epsilon0=st.floats(0.2, 9.0))
+def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, epsilon0: float) -> None:
+    randomizer, n = KRR(k=k, epsilon0=epsilon0), 400
+    values, noise = inversion(np.array(votes), n, randomizer.hit, randomizer.miss, randomizer.contrast)
+    mine, errors, limits = _counts(votes, n, Law.of(law_of(randomizer)))
+    assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
+    assert np.allclose(errors, noise.stderr(np.clip(values, 0.0, n)), rtol=1e-9)
+    for tail in TAILS:
+        for found, theirs in zip(limits(tail), noise.interval(values, tail), strict=True):
+            assert np.all(np.abs(found - theirs) <= 1e-6 * errors + 1e-9)
+
+
+@settings(deadline=None, max_examples=20)
+@given(k=st.integers(2, 60), epsilon0=st.floats(0.3, 7.0), seed=st.integers(0, 1000), n=st.sampled_from([3, 40, 500]))
+def test_limits_of_signed_votes_agree_with_the_estimator(k: int, epsilon0: float, seed: int, n: int) -> None:
+    randomizer, rng = Hadamard(k=k, epsilon0=epsilon0), np.random.default_rng(seed)
+    reports = randomizer.randomize(rng.integers(0, min(k, 3), n), rng=rng)
+    votes, blocks = (
+        randomizer.supports(reports),
+        np.bincount(reports.astype(np.intp) // randomizer.block_size, minlength=randomizer.block_count),
+    )
+    values, noise, stderr = signed(votes, n, randomizer, blocks)
+    mine, errors, limits = _signed(votes.tolist(), blocks.tolist(), list(range(k)), n, Law.of(law_of(randomizer)))
+    assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
+    assert np.allclose(errors, stderr, rtol=1e-9, atol=1e-9)
+    for tail in TAILS:
+        for found, theirs in zip(limits(tail), noise.interval(values, tail), strict=True):
+            assert np.all(np.abs(found - theirs) <= 1e-6 * errors + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
+def test_the_gaussian_noise_is_the_analytic_one(epsilon: float, delta: float) -> None:
+    assert _sigma(epsilon, delta) == pytest.approx(sigma(epsilon=epsilon, delta=delta), rel=1e-9)

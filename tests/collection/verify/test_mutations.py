@@ -1,0 +1,205 @@
+"""A forger changes one thing after the other: whatever is not noticed is on the list of what
+`verify` says that it does not check.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shuffledp.collection.page import html
+from shuffledp.collection.page.embed import embed
+from shuffledp.collection.verify import verify
+from shuffledp.errors import InvalidInput
+from tests.collection.verify.releases import facts, rehashed
+from tests.collection.verify.test_verify import changed, fails, thinned
+
+V1 = Path(__file__).parents[2] / "data" / "v1"
+LEDGER = {
+    "population": "x",
+    "id": 4,
+    "record": "ab",
+    "releases": 2,
+    "limit": {"epsilon": 3.0, "delta": 1e-3},
+    "total": {"lower": 2.0, "upper": 2.4},
+}
+# What a forger who mends the hashes and writes the page again can change, and which line of the
+# answer says that it was not checked.
+UNPROVEN = {
+    "made": "when and with what it was made",
+    "edition": "the page",
+    "secure": "secure randomness",
+    "notes": "the notes",
+    "ledger": "the ledger's total",
+    "counted.missing": "missing values",
+    "counted.repeated": "other rows of the same people",
+    "learned": "whether the categories were learned",
+    **dict.fromkeys(
+        (
+            "asked.what",
+            "asked.title",
+            "asked.source",
+            "asked.column",
+            "asked.categories",
+            "asked.outside",
+            "asked.missing",
+            "asked.cleaned",
+        ),
+        "the question",
+    ),
+    "certificate.numerical_error": "the numerical error",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the oracle finds is tested elsewhere; here nothing may depend on it but what it alone
+    can know.
+    """
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_comparison", lambda *_: [])
+
+
+def told(name: str) -> dict[str, Any]:
+    made = facts(name)
+    made["asked"] |= {
+        "title": "Title",
+        "what": "a question",
+        "categories": "a list",
+        "outside": "refused",
+        "missing": "counted as c",
+        "cleaned": "blanks around texts overlooked",
+    }
+    made["counted"]["repeated"] = 3
+    made["notes"] = ["a note"]
+    return rehashed(made | {"ledger": LEDGER})
+
+
+def test_every_text_on_a_page_is_bound_to_its_facts() -> None:
+    page = html(told("tiny"))
+    assert not verify(page).failed
+    shown = list(re.finditer(r">([^<]*\w[^<]*)<", page))
+    assert len(shown) > 150
+    for place in shown:
+        start, stop = place.span(1)
+        found = (
+            verify(page[:start] + place[1].replace(place[1].strip(), "0.01", 1) + page[stop:])
+            if "shuffledp-facts" not in page[start - 60 : start]
+            else None
+        )
+        assert found is None or [check.what for check in found.failed] == ["the page"], place[1][:80]
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("<main>", "<main><p>Audited and approved.</p>"),
+        ("<main>", "<main><!-- a comment -->"),
+        ("</style>", ".banner{display:none}</style>"),
+        ("</style>", ".big::after{content:'9'}</style>"),
+        ('class="banner"', 'class="banner" hidden'),
+        ("</body>", '<script type="application/json" id="other">{}</script></body>'),
+        ("</body>", "<script>document.title='x'</script></body>"),
+        ('id="certificate"', 'id="estimates"'),
+        ("<h1>", "<h1>\u202e"),
+        ("<h1>", "<h1>\u200b"),
+        ("default-src 'none'; ", ""),
+        ('aria-hidden="true"', ""),
+        ("</html>", "</html><p>More</p></html>"),
+        ("<title>", "<title>Official: "),
+        (' d="M', ' d="M1 1L'),
+        ("y1=", "x9="),
+    ],
+)
+def test_marks_that_hide_add_or_run_something_are_noticed(old: str, new: str) -> None:
+    made = told("poll")
+    made["secure"] = False
+    page = html(rehashed(made))
+    if old == "y1=":
+        old = re.search(r' y1="[\d.]+"', page)[0]  # type: ignore[index]
+        new = ' y1="1"'
+    escaped = old.replace("'", "&#39;")
+    old = old if old in page else escaped
+    assert old in page
+    assert [check.what for check in verify(page.replace(old, new, 1)).failed] == ["the page"]
+
+
+def test_a_second_block_of_facts_is_refused() -> None:
+    made = told("tiny")
+    page = html(made)
+    for other in (str(embed(made)), str(embed(made)).replace("<script type", "<script  type")):
+        assert _refused(page.replace("<main>", f"<main>{other}"))
+
+
+def _refused(page: str) -> bool:
+    try:
+        return verify(page).verdict == "FAIL"
+    except InvalidInput:
+        return True
+
+
+def test_mail_and_editors_may_change_the_ends_of_lines() -> None:
+    page = html(told("tiny"))
+    assert not verify("\ufeff" + page.replace("\n", "\r\n") + "\r\n").failed
+
+
+@pytest.mark.parametrize("name", ["tiny", "mean"])
+def test_every_fact_is_bound_or_listed_as_not_checked(name: str) -> None:
+    made = told(name)
+    listed = {check.what for check in verify(json.dumps(rehashed(made))).checks if check.outcome == "not checked"} | {
+        "the numerical error"
+    }
+    assert set(UNPROVEN.values()) <= listed
+    certified = {"epsilon", "delta", "curve", "alone"}  # by the oracle, and by nothing else
+    loose = []
+    for path in thinned(made):
+        if path[0] == "hashes" or path[0] == "comparison" or (path[0] == "certificate" and path[1] in certified):
+            continue
+        if not fails(rehashed(changed(made, path))):
+            loose.append(".".join(str(part) for part in path if not isinstance(part, int)))
+    assert not [each for each in loose if not any(each == name or each.startswith(f"{name}.") for name in UNPROVEN)]
+
+
+def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> None:
+    made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
+    made["asked"]["learned"] = made["design"]["learned"] = True
+    page = html(rehashed(made))
+    found = verify(page)
+    assert not found.failed
+    assert "whether the categories were learned" in {
+        check.what for check in found.checks if check.outcome == "not checked"
+    }
+    wrong = {check.what for check in verify(page, ledger=V1 / "budget.sqlite").failed}
+    assert {"design in the ledger", "digest in the ledger"} <= wrong
+
+
+@pytest.mark.parametrize("part, value", [("notes", ["audited"]), ("secure", True), ("asked", "title")])
+def test_the_ledger_binds_what_a_page_cannot_prove(part: str, value: Any) -> None:
+    made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
+    assert not verify(html(made), ledger=V1 / "budget.sqlite").failed
+    if part == "asked":
+        made["asked"]["title"] = "Other people"
+    else:
+        made[part] = not value if part == "secure" else value
+    assert not verify(html(rehashed(made))).failed
+    assert [check.what for check in verify(html(made), ledger=V1 / "budget.sqlite").failed] == ["digest in the ledger"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"total": {"lower": 0.0, "upper": 1e-4}},
+        {"total": {"lower": 2.5, "upper": 2.4}},
+        {"limit": {"epsilon": 1.0, "delta": 1e-3}},
+        {"releases": 0},
+        {"releases": 5},
+    ],
+)
+def test_a_ledger_block_that_claims_less_than_this_release_alone_is_false(change: dict[str, Any]) -> None:
+    made = facts("tiny") | {"ledger": LEDGER}
+    assert not verify(html(rehashed(made))).failed
+    assert verify(html(rehashed(made | {"ledger": LEDGER | change}))).verdict == "FAIL"

@@ -1,0 +1,176 @@
+"""The estimates.csv beside a page, and a page that lists only some of very many values."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.collection.page import html
+from shuffledp.collection.release.facts import estimate_of, facts_of
+from shuffledp.collection.release.write import _write_csv
+from shuffledp.collection.verify import Verification, verify
+from shuffledp.protocols.design import Design
+from tests.collection.verify.releases import rehashed
+
+V1 = Path(__file__).parents[2] / "data" / "v1"
+
+
+@pytest.fixture(autouse=True)
+def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_comparison", lambda *_: [])
+
+
+@cache
+def large(folder: str) -> tuple[str, str]:
+    """A page that lists 10,000 of 10,050 values, and its table; of the second edition with a
+    digest.
+    """
+    if folder == "v1":
+        return tuple(
+            gzip.decompress((V1 / "frequency-large" / f"{name}.gz").read_bytes()).decode()
+            for name in ("estimates.json", "estimates.csv")
+        )  # type: ignore[return-value]
+    protocol = sdp.Frequency(domain=10_050, method="subset", n=60, epsilon0=4.0, delta=1e-3)
+    rng = np.random.default_rng(3)
+    votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
+    votes[:3] += 30
+    design = Design.of(protocol)
+    size = design.facts["law"]["size"]
+    votes = _with_sum(votes, 60 * size, rng)
+    tally = np.append([60], votes)
+    estimate = estimate_of(design, tally)
+    made = facts_of(design, tally, estimate, asked={"source": "s", "column": "c", "learned": False}, missing=0)
+    return json.dumps(made), _table(estimate)
+
+
+def _with_sum(votes: Any, total: int, rng: Any) -> Any:
+    while (gap := total - int(votes.sum())) != 0:
+        place = int(rng.integers(3, len(votes)))
+        votes[place] = np.clip(votes[place] + np.sign(gap), 0, 60)
+    return votes
+
+
+def _table(estimate: Any) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        _write_csv(Path(folder) / "estimates.csv", estimate)
+        return (Path(folder) / "estimates.csv").read_bytes().decode()
+
+
+def failed(found: Verification) -> set[str]:
+    return {check.what for check in found.failed}
+
+
+def without_the_largest(made: dict[str, Any], table: str) -> dict[str, Any]:
+    """The forgery: the largest estimates leave the page, and others, which were not listed, come in
+    their place.
+    """
+    rows = list(csv.reader(io.StringIO(table, newline="")))[1:]
+    found, tally = made["estimates"], made["tally"]
+    votes = dict(zip(found["label"], tally["votes"], strict=True))
+    listed = set(found["label"])
+    top = max(range(len(found["value"])), key=lambda at: found["value"][at])
+    other = next(row for row in rows if row[0] not in listed)
+    least = min(found["value"])
+    twin = next(label for label, value in zip(found["label"], found["value"], strict=True) if value == least)
+    votes[other[0]] = votes[twin]
+    columns = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    kept = [(label, *(found[name][at] for name in columns)) for at, label in enumerate(found["label"]) if at != top]
+    kept.append((other[0], *(found[name][found["label"].index(twin)] for name in columns)))
+    kept.sort(key=lambda row: int(row[0]))
+    found["label"] = [row[0] for row in kept]
+    for at, name in enumerate(columns, 1):
+        found[name] = [row[at] for row in kept]
+    tally["votes"] = [votes[row[0]] for row in kept]
+    return rehashed(made)
+
+
+def test_a_cut_page_passes_with_its_table_and_is_incomplete_without() -> None:
+    facts, table = large("new")
+    assert verify(facts, table=table).verdict == "pass"
+    found = verify(facts)
+    assert found.verdict == "incomplete"
+    assert "which estimates are listed" in {
+        check.what for check in found.checks if check.vital and check.outcome == "not checked"
+    }
+
+
+@pytest.mark.parametrize("folder", ["v1", "new"])
+def test_a_page_that_leaves_out_the_largest_and_says_all_smaller_is_found_out(folder: str) -> None:
+    facts, table = large(folder)
+    forged = json.dumps(without_the_largest(json.loads(facts), table))
+    assert verify(forged).verdict != "pass"
+    assert "which estimates are listed" in failed(verify(forged, table=table))
+
+
+def test_who_forges_the_table_as_well_cannot_mend_the_digest() -> None:
+    facts, table = large("new")
+    lines = table.splitlines(keepends=True)
+    lines[1], lines[2] = (
+        a.split(",", 1)[0] + "," + b.split(",", 1)[1] for a, b in ((lines[1], lines[900]), (lines[2], lines[2]))
+    )
+    made = json.loads(facts)
+    wrong = failed(verify(json.dumps(made), table="".join(lines)))
+    assert {"votes for all values", "value in estimates.csv"} <= wrong
+
+
+def beside(folder: str) -> tuple[str, str]:
+    return (V1 / folder / "report.html").read_text(encoding="utf-8"), (
+        V1 / folder / "estimates.csv"
+    ).read_bytes().decode()
+
+
+@pytest.mark.parametrize("folder", ["histogram", "mean", "frequency-hadamard"])
+def test_every_number_of_the_table_is_bound_to_the_page(folder: str) -> None:
+    page, table = beside(folder)
+    assert not verify(page, table=table).failed
+    rows = list(csv.reader(io.StringIO(table, newline="")))
+    for at in range(len(rows[0])):
+        other = [list(row) for row in rows]
+        other[-1][at] = str(float(other[-1][at]) * (1.0 + 1e-15) + 1e-12) if at else "x"
+        written = "\r\n".join(",".join(row) for row in other) + "\r\n"
+        assert verify(page, table=written).verdict == "FAIL", rows[0][at]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows[:-1],
+        lambda rows: [*rows, rows[-1]],
+        lambda rows: [rows[0], *rows[:0:-1]],
+        lambda rows: [rows[0][:3], *rows[1:]],
+        lambda rows: [rows[0], ["a"], *rows[1:]],
+        lambda rows: [rows[0], [rows[1][0], "nan", *rows[1][2:]], *rows[2:]],
+        lambda rows: [rows[0], [rows[1][0], "x", *rows[1][2:]], *rows[2:]],
+        lambda _: [],
+        lambda _: [['"']],
+    ],
+)
+def test_another_table_beside_a_page_fails(change: Any) -> None:
+    page, table = beside("histogram")
+    rows = change(list(csv.reader(io.StringIO(table, newline=""))))
+    assert verify(page, table="\r\n".join(",".join(row) for row in rows) + "\r\n").verdict == "FAIL"
+
+
+def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_column_is_named() -> None:
+    from tests.collection.verify.releases import made_by
+
+    made = made_by(sdp.Histogram(categories=["=1+1", "b"], n=30, epsilon0=2.0, delta=1e-3))
+    columns = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    rows = zip(["'=1+1", "b"], *(made["estimates"][name] for name in columns), ["p", "q"], strict=True)
+    table = "label,estimate,stderr,lower,upper,all_lower,all_upper,remark\n" + "".join(
+        ",".join(map(str, row)) + "\n" for row in rows
+    )
+    found = verify(html(made), table=table)
+    assert not found.failed
+    assert "other columns of estimates.csv" in {check.what for check in found.checks if check.outcome == "not checked"}

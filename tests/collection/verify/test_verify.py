@@ -1,0 +1,219 @@
+"""Real reports pass; a report in which anything was changed fails."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.collection.page import html
+from shuffledp.collection.verify import Verification, verify
+from shuffledp.errors import InvalidInput
+from tests.collection.verify.releases import NAMES, facts, made_by, rehashed
+
+Path = tuple[Any, ...]
+
+# Free text, and what no report can prove about itself.
+FREE = {
+    ("edition",),
+    ("made",),
+    ("asked",),
+    ("notes",),
+    ("secure",),
+    ("counted", "missing"),
+    ("ledger",),
+    ("certificate", "numerical_error"),
+}
+BOUND = {("asked", "task"), ("asked", "learned")}
+UNPROVEN = {
+    "secure randomness",
+    "missing values",
+    "the page",
+    "the question",
+    "the notes",
+    "when and with what it was made",
+}
+UNPROVEN |= {"whether the categories were learned", "estimates.csv"}
+
+
+def verified(made: dict[str, Any]) -> Verification:
+    return verify(json.dumps(made))
+
+
+def leaves(value: Any, path: Path = ()) -> Iterator[Path]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from leaves(each, (*path, key))
+    elif isinstance(value, list):
+        for place, each in enumerate(value):
+            yield from leaves(each, (*path, place))
+    else:
+        yield path
+
+
+def thinned(made: dict[str, Any]) -> list[Path]:
+    """All leaves, but of a list only the first two, the last, and some in between: lists are
+    checked as a whole.
+    """
+    lengths = {path[:-1]: path[-1] for path in leaves(made) if isinstance(path[-1], int)}
+    return [
+        path
+        for path in leaves(made)
+        if not isinstance(path[-1], int) or path[-1] in (0, 1, lengths[path[:-1]]) or path[-1] == 20
+    ]
+
+
+def changed(made: dict[str, Any], path: Path, factor: float = 1.01) -> dict[str, Any]:
+    """The same facts with one leaf changed: a number by a hundredth, a whole number by at least 1,
+    a text by a letter.
+    """
+    made = copy.deepcopy(made)
+    inner = made
+    for key in path[:-1]:
+        inner = inner[key]
+    value = inner[path[-1]]
+    if isinstance(value, bool) or value is None:
+        inner[path[-1]] = 0.5 if value is None else not value
+    elif isinstance(value, str):
+        inner[path[-1]] = str(int(int(value) * factor)) if value.isdecimal() and len(value) > 10 else value + "x"
+    elif isinstance(value, int):
+        inner[path[-1]] = value + max(1, round(value * (factor - 1.0)))
+    else:
+        inner[path[-1]] = value * factor if value != 0.0 else 0.01
+    return made
+
+
+def free(path: Path) -> bool:
+    return path not in BOUND and any(path[: len(each)] == each for each in FREE)
+
+
+def fails(made: dict[str, Any]) -> bool:
+    """Whether a report is refused or fails."""
+    try:
+        return verified(made).verdict == "FAIL"
+    except InvalidInput:
+        return True
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_as_it_was_written_passes(name: str) -> None:
+    found = verified(facts(name))
+    assert not found.failed
+    assert found.verdict == "pass"
+    assert {check.what for check in found.checks if check.outcome == "not checked"} == UNPROVEN
+
+
+@pytest.mark.parametrize("name", ["tiny", "mean"])
+def test_changing_any_single_leaf_of_a_report_fails_by_its_hash_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+    made = facts(name)
+    passed = [path for path in thinned(made) if not free(path) and not fails(changed(made, path))]
+    assert not passed
+
+
+@pytest.mark.parametrize("name, factor", [("tiny", 0.99), ("promise", 1.01)])
+def test_a_forger_who_mends_the_hashes_is_found_out_by_the_oracle(name: str, factor: float) -> None:
+    made = facts(name)
+    chosen = [path for path in thinned(made) if not free(path) and path[0] != "hashes"]
+    passed = [path for path in chosen if not fails(rehashed(changed(made, path, factor)))]
+    safe = {
+        path for path in passed if path[0] == "certificate" and "lower" in path and factor < 1.0
+    }  # a lower end that claims less is true as well
+    assert set(passed) == safe
+
+
+@pytest.mark.parametrize("name", ["poll", "hadamard", "hashing", "subset", "unary", "mean"])
+def test_an_upper_end_one_hundredth_below_the_truth_fails(name: str) -> None:
+    made = facts(name)
+    curve = made["certificate"]["curve"]
+    curve["upper"][20] *= 0.99
+    curve["lower"][20] = min(curve["lower"][20], curve["upper"][20])
+    assert {check.what for check in verified(rehashed(made)).failed} >= {"delta on the curve, upper"}
+
+
+@pytest.mark.parametrize("name", ["rounds", "binary", "binary rounds"])
+def test_a_tenth_is_seen_where_the_oracle_is_coarser(name: str) -> None:
+    for end, factor in (("upper", 0.9), ("lower", 1.15), *([("upper", 1.2)] if name == "binary" else [])):
+        made = facts(name)
+        made["certificate"]["curve"][end] = [each * factor for each in made["certificate"]["curve"][end]]
+        assert verified(rehashed(made)).verdict == "FAIL"
+    made = facts(name)
+    made["certificate"]["epsilon"]["upper"] *= 0.98
+    assert verified(rehashed(made)).verdict == "FAIL"
+
+
+def test_two_labels_exchanged_are_noticed() -> None:
+    made = facts("poll")
+    label = made["estimates"]["label"]
+    label[0], label[1] = label[1], label[0]
+    assert [check.what for check in verified(rehashed(made)).failed] == ["labels of the estimates"]
+
+
+def test_fewer_honest_users_than_the_certificate_counts_are_noticed() -> None:
+    made = facts("poll")
+    made["design"]["least"] = made["certificate"]["honest"] = 2300
+    assert any("epsilon" in check.what for check in verified(rehashed(made)).failed)
+
+
+def test_a_page_that_shows_something_else_than_its_facts_fails() -> None:
+    page = html(facts("tiny"))
+    assert verify(page).verdict == "pass"
+    shown = page.replace("</h2>", "!</h2>", 1)
+    (wrong,) = verify(shown).failed
+    assert wrong.what == "the page"
+    assert (wrong.claimed, wrong.found) == ("The estimates!", "The estimates")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "<html></html>", '{"format": "shuffledp-release", "version": 2}', "\x00\x01", "[1, 2]"]
+)
+def test_what_is_no_report_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"got .*\. "):
+        verify(text)
+
+
+@pytest.mark.parametrize(
+    "part", ["design", "tally", "estimates", "certificate", "comparison", "counted", "hashes", "asked"]
+)
+@pytest.mark.parametrize("wrong", [None, [], {}, "x", 3, [None], {"a": 1}])
+def test_a_part_of_another_form_is_refused_or_fails(part: str, wrong: object) -> None:
+    assert fails(facts("tiny") | {part: wrong})
+
+
+def test_a_certificate_that_is_too_large_to_sum_again_is_incomplete_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shuffledp.collection.verify.oracle import Oracle
+    from shuffledp.literature.exact.summation import TooLarge
+
+    def refuse(*_: object) -> None:
+        raise TooLarge("too long")
+
+    monkeypatch.setattr(Oracle, "spans", refuse)
+    found = verified(facts("poll"))
+    assert found.verdict == "incomplete"
+    assert not found.failed
+
+
+@pytest.mark.parametrize(
+    "poll",
+    [
+        sdp.Histogram(categories=["a", "b"], n=100, epsilon0=2.0, delta=1e-3),
+        sdp.Histogram(categories=["a", "b"], n=195, epsilon0=1.79, delta=1e-3),
+        sdp.Histogram(categories=12, n=2, epsilon0=5.33, delta=1e-2),
+        sdp.Histogram(categories=12, n=8, epsilon0=5.93, delta=1e-2, rounds=5),
+        sdp.Histogram(categories=3, n=26, epsilon0=2.92, delta=1e-5, rounds=4),
+        sdp.Histogram(categories=["a", "b"], n=78, epsilon0=5.4, delta=1e-3, rounds=2),
+        sdp.Frequency(domain=10, n=7, epsilon0=6.35, delta=1e-2, rounds=2, method="hashing"),
+    ],
+    ids=str,
+)
+def test_an_honest_report_is_never_accused(poll: sdp.Histogram) -> None:
+    """A certificate may be loose where people are few or rounds are several; that is no
+    contradiction.
+    """
+    assert not verified(made_by(poll)).failed

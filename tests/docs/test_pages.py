@@ -1,0 +1,86 @@
+"""The computed pages of docs/ are what `make docs` would write, and their figures what the code
+computes.
+"""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pages import choosing, gallery
+from shuffledp.literature.bounds.fourier import Grid
+from shuffledp.papers import EXPERIMENTS, errata, koskela_curves
+from shuffledp.papers.experiment import Experiment, find
+from shuffledp.papers.table import arranged, facts, read_table
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FIGURES = DOCS / "figures"
+WITHOUT_ENDS = {
+    "balle-fig2",
+    "biswas-gap",
+    "biswas-map",
+}  # densities; and a gap that is measured from the certified end
+# How many lines of an experiment are computed again, where all of them would take too long.
+AGAIN = {
+    "koskela-fig1": 5,
+    "koskela-fig2": 5,
+    "koskela-fig3": 3,
+    "koskela-fig4": 11,
+    "koskela-fig5": 5,
+    "koskela-fig6": 5,
+    "koskela-fig8": 9,
+    "koskela-fig9": 8,
+    "koskela-fig10": 12,
+    "feldman-fig2": 1,
+    "feldman-fig3a": 1,
+    "feldman-fig3b": 1,
+    "feldman-fig4": 5,
+    "balle-fig3ii": 5,
+    "balle-fig3iii": 3,
+    "balle-fig3iv": 3,
+    "biswas-gap": 4,
+    "bounds-by-users": 11,
+}
+
+
+@pytest.mark.parametrize(
+    "name, page",
+    [("errata", errata.page), ("choosing-a-bound", choosing.page), ("gallery", lambda: gallery.page(FIGURES))],
+)
+def test_a_computed_page_is_up_to_date(name: str, page: Callable[[], str]) -> None:
+    assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == page(), "run make docs"
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_every_figure_lies_beside_the_gallery_with_its_numbers(experiment: Experiment) -> None:
+    name = experiment.name
+    about, lines = read_table((FIGURES / f"{name}.csv").read_text(encoding="utf-8"))
+    assert about == facts(experiment), "run make docs"
+    assert {"upper", "lower"} <= {line.kind for line in lines} or name in WITHOUT_ENDS, (
+        "every figure shows both certified ends"
+    )
+    assert (FIGURES / f"{name}.png").stat().st_size > 10_000
+    assert json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))["verdict"] == experiment.verdict(lines)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_the_numbers_behind_a_figure_are_those_that_the_code_computes(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(koskela_curves, "Grid", partial(Grid, m=400_000))  # 25 times coarser than in the figures
+    _, stored = read_table((FIGURES / f"{experiment.name}.csv").read_text(encoding="utf-8"))
+    for now in islice(experiment.compute(), AGAIN.get(experiment.name, experiment.count)):
+        (now,) = arranged([now])
+        kept = find(stored, now.label, now.kind, now.panel)
+        coarse = experiment.name.startswith("koskela") and now.kind in ("published", "invalid")
+        np.testing.assert_allclose(kept.x, now.x, rtol=1e-12)
+        np.testing.assert_allclose(kept.y, now.y, rtol=0.02 if coarse else 1e-6, atol=1e-300)
+
+
+def test_of_every_experiment_something_is_computed_again() -> None:
+    assert set(AGAIN) <= {experiment.name for experiment in EXPERIMENTS}
+    assert all(0 < AGAIN[experiment.name] < experiment.count for experiment in EXPERIMENTS if experiment.name in AGAIN)

@@ -1,0 +1,196 @@
+"""The Fourier accountant on Koskela's pairs, against enumeration and theory.md's goldens."""
+
+import math
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+
+from shuffledp.literature import exact
+from shuffledp.literature.bounds.fourier import Composed, Grid, Pair, Terms
+from shuffledp.literature.bounds.koskela_pairs import (
+    WeakReading,
+    clones_pair,
+    feldman_pair,
+    krr_strong_pair,
+    krr_weak_pair,
+    one_count_pair,
+    rr_pair,
+)
+from tests.literature.bounds.laws import Law, binomial, clones_laws, weak_tail, weak_views
+
+
+def ends(pair: Pair, rounds: int = 1, *, m: int = 400_000) -> tuple[Composed, Composed]:
+    lower, upper = (Grid(pair, m=m, lower=side).compose(rounds) for side in (True, False))
+    return lower, upper
+
+
+def squared(law: Law) -> Law:
+    """Two independent rounds."""
+    return {(*x, *y): u * v for (x, u), (y, v) in product(law.items(), law.items())}
+
+
+@pytest.mark.parametrize("feldmans", [True, False])
+def test_clones_delta_brackets_enumeration(feldmans: bool) -> None:
+    lower, upper = ends((feldman_pair if feldmans else clones_pair)(50, 2.0))
+    p, q = clones_laws(50, 2.0, feldmans=feldmans)
+    for epsilon in (0.3, 0.6, 1.2):
+        truth = exact.hockey_stick(p, q, epsilon)
+        assert truth == pytest.approx(exact.hockey_stick(q, p, epsilon), rel=1e-9)
+        assert lower.delta(epsilon) <= truth * (1.0 + 1e-9)
+        assert truth <= upper.delta(epsilon) * (1.0 + 1e-9)
+        assert upper.delta(epsilon) - lower.delta(epsilon) < 4e-4 * truth + 1e-11
+
+
+@pytest.mark.parametrize("builder", [clones_pair, feldman_pair])
+def test_two_rounds_bracket_the_product_of_the_laws(builder: Callable[[int, float], Pair]) -> None:
+    p, q = clones_laws(12, 1.0, feldmans=builder is feldman_pair)
+    truth = exact.hockey_stick(squared(p), squared(q), 0.8)
+    lower, upper = ends(builder(12, 1.0), 2)
+    assert lower.delta(0.8) <= truth <= upper.delta(0.8)
+    assert upper.delta(0.8) - lower.delta(0.8) < 2e-3 * truth
+
+
+def test_binary_response_brackets_enumeration_in_both_orders() -> None:
+    p = 1.0 / (math.e + 1.0)
+    zeros: Law = {(x,): binomial(50, x, p) for x in range(51)}
+    one: Law = {(x,): p * binomial(49, x, p) + (1.0 - p) * binomial(49, x - 1, p) for x in range(51)}
+    for reverse, (first, second) in ((False, (one, zeros)), (True, (zeros, one))):
+        lower, upper = ends(rr_pair(50, 1.0, reverse=reverse))
+        truth = exact.hockey_stick(first, second, 0.3)
+        assert lower.delta(0.3) <= truth <= upper.delta(0.3)
+        assert upper.delta(0.3) == pytest.approx(truth, rel=3e-3)
+
+
+@pytest.mark.parametrize(("n", "k", "epsilon0"), [(8, 3, 2.0), (6, 2, 1.0), (7, 4, 0.5)])
+def test_the_exact_strong_pair_is_the_strong_view(n: int, k: int, epsilon0: float) -> None:
+    rows, gamma = exact.krr(k, epsilon0), k / (math.exp(epsilon0) + k - 1.0)
+    lower, upper = ends(krr_strong_pair(n, k, gamma, reading="exact"))
+    for epsilon in (0.0, 0.4, 0.9, 1.7):
+        truth = exact.strong_delta(rows, n, (0, 1), epsilon)
+        assert lower.delta(epsilon) <= truth * (1.0 + 1e-9)
+        assert truth <= upper.delta(epsilon) * (1.0 + 1e-9)
+        assert upper.delta(epsilon) == pytest.approx(truth, rel=1e-3)
+
+
+@pytest.mark.parametrize(("n", "k", "epsilon0"), [(8, 3, 2.0), (6, 2, 1.0), (7, 4, 0.5), (2, 5, 1.0), (1, 3, 1.0)])
+def test_the_exact_weak_pair_is_the_weak_view(n: int, k: int, epsilon0: float) -> None:
+    rows, gamma = exact.krr(k, epsilon0), k / (math.exp(epsilon0) + k - 1.0)
+    lower, upper = ends(krr_weak_pair(n, k, gamma, reading="exact"))
+    for epsilon in (0.0, 0.2, 0.45):
+        truth = exact.weak_delta(rows, n, (0, 1), epsilon)
+        assert lower.delta(epsilon) <= truth * (1.0 + 1e-9) + 1e-15
+        assert truth <= upper.delta(epsilon) * (1.0 + 1e-9)
+        assert upper.delta(epsilon) == pytest.approx(truth, rel=2e-3, abs=1e-11)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_readings_of_the_weak_view_match_their_sums(k: int) -> None:
+    n, gamma, epsilon = 25, 0.4, 0.5
+    for reading, independent in (("independent", True), ("multinomial", False)):
+        printed = weak_tail(weak_views(n, k, gamma, independent=independent), k, gamma, epsilon)
+        assert Grid(krr_weak_pair(n, k, gamma, reading=reading), m=400_000).compose(1).delta(epsilon) == pytest.approx(
+            printed, rel=3e-4
+        )  # type: ignore[arg-type]
+
+
+def test_two_rounds_of_the_weak_readings_match_their_sums() -> None:
+    n, k, gamma, epsilon = 30, 3, 0.4, 2.8
+
+    def two_rounds(*, independent: bool, weighted: bool) -> float:
+        """Direct sum over pairs of views, no grid."""
+        views = weak_views(n, k, gamma, independent=independent)
+        losses = np.array(
+            [
+                math.log(((1.0 - gamma) * x + gamma * (b + 1) / k) / ((1.0 - gamma) * y + gamma * (b + 1) / k))
+                for x, y, b in views
+            ]
+        )
+        mass = np.array(list(views.values()))
+        order = np.argsort(losses)
+        losses, mass = losses[order], mass[order]
+        first = np.searchsorted(losses, epsilon - losses - 1e-12)
+        tail = np.append(np.cumsum(mass[::-1])[::-1], 0.0)[first]
+        discounted = np.append(np.cumsum((mass * np.exp(-losses))[::-1])[::-1], 0.0)[first]
+        return float(np.sum(mass * (tail - (np.exp(epsilon - losses) * discounted if weighted else 0.0))))
+
+    truth, printed, plain = (
+        two_rounds(independent=i, weighted=w) for i, w in ((False, True), (True, False), (False, False))
+    )
+    assert printed < 0.9 * truth
+    assert plain > truth
+    expected: dict[WeakReading, float] = {"exact": truth, "independent": printed, "multinomial": plain}
+    for reading, value in expected.items():
+        assert Grid(krr_weak_pair(n, k, gamma, reading=reading), m=1_000_000).compose(2).delta(
+            epsilon
+        ) == pytest.approx(value, rel=2e-3)
+
+
+def test_one_count_of_the_weak_view_matches_enumeration() -> None:
+    n, k, gamma, epsilon = 12, 3, 0.4, 0.3
+    views = weak_views(n, k, gamma, independent=False)
+    p: Law = {}
+    q: Law = {}
+    for (x, y, b), mass in views.items():
+        p[x, b] = p.get((x, b), 0.0) + mass
+        q[y, b] = q.get((y, b), 0.0) + mass
+    for reverse, truth in ((False, exact.hockey_stick(p, q, epsilon)), (True, exact.hockey_stick(q, p, epsilon))):
+        lower, upper = ends(one_count_pair(n, k, gamma, adversary="weak", reverse=reverse))
+        assert lower.delta(epsilon) <= truth <= upper.delta(epsilon)
+        assert upper.delta(epsilon) == pytest.approx(truth, rel=1e-3)
+
+
+def test_epsilon_inverts_delta() -> None:
+    for pair in (clones_pair(50, 2.0), krr_weak_pair(30, 3, 0.4), krr_weak_pair(30, 3, 0.4, reading="exact")):
+        for rounds in (1, 3):
+            lower, upper = ends(pair, rounds, m=200_000)
+            for delta in (1e-2, 1e-3, 1e-6):
+                value = upper.epsilon(delta)
+                assert upper.delta(value) <= delta * (1.0 + 1e-6)
+                assert upper.delta(value - 5e-4) > delta
+                assert lower.epsilon(delta) <= value
+
+
+def test_the_goldens_of_theory_are_met() -> None:
+    clones, weak = feldman_pair(1000, 2.564949), krr_weak_pair(1000, 4, 0.25, reading="exact")
+    strong = krr_strong_pair(1000, 4, 0.25, reading="exact")
+    for pair, goldens in (
+        (clones, (0.6100412, 0.8771301)),
+        (weak, (0.3890626, 0.5569569)),
+        (strong, (0.5307622, 0.7705776)),
+    ):
+        lower, upper = ends(pair, m=2_000_000)
+        for delta, golden in zip((1e-4, 1e-6), goldens, strict=True):
+            assert lower.epsilon(delta) - 1e-6 <= golden <= upper.epsilon(delta) + 1e-6
+            assert upper.epsilon(delta) - lower.epsilon(delta) < 1e-4
+
+
+def test_what_leaves_the_grid_is_counted_against_the_answer() -> None:
+    pair, epsilon = feldman_pair(12, 2.0), 0.5
+    p, q = clones_laws(12, 2.0, feldmans=True)
+    for length in (0.6, 1.0, 2.5):  # losses reach 2
+        lower, upper = (Grid(pair, L=length, m=100_000, lower=side).compose(1) for side in (True, False))
+        assert lower.delta(epsilon) <= exact.hockey_stick(p, q, epsilon) <= upper.delta(epsilon)
+    both = exact.hockey_stick(squared(p), squared(q), epsilon)
+    for length in (1.0, 2.1, 3.0):  # sums reach 4, and wrap around
+        lower, upper = (Grid(pair, L=length, m=100_000, lower=side).compose(2) for side in (True, False))
+        assert lower.delta(epsilon) <= both <= upper.delta(epsilon)
+
+
+def test_infinite_losses_have_no_finite_epsilon() -> None:
+    def terms() -> Terms:
+        yield np.array([0.1, math.inf]), np.array([0.99, 0.01])
+
+    for lower in (True, False):
+        once = Grid(Pair(terms, 0.0, weighted=True), m=1000, lower=lower).compose(1)
+        assert once.epsilon(0.005) == math.inf
+        assert once.delta(5.0) == pytest.approx(0.01)
+        assert Grid(Pair(terms, 0.0, weighted=True), m=1000, lower=lower).compose(3).delta(5.0) == pytest.approx(
+            1.0 - 0.99**3
+        )
+
+
+def test_an_odd_grid_is_refused() -> None:
+    with pytest.raises(ValueError, match="even"):
+        Grid(feldman_pair(50, 2.0), m=1001)

@@ -1,0 +1,143 @@
+"""Every bound beside the truth: only proven ones win, contradictions are found, and what has no
+number says why.
+"""
+
+import dataclasses
+import math
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.errors import CertificateError
+from shuffledp.literature import comparison
+from shuffledp.literature.bounds import LITERATURE, Published, Setting
+from shuffledp.literature.bounds.published import require
+
+SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
+
+
+def toy(epsilon: float, **changes: object) -> Published:
+    fields = {
+        "name": "toy",
+        "paper": "Nobody",
+        "where": "Thm 1",
+        "covers": "anything",
+        "status": "proven",
+        "epsilon_at": lambda _setting, _delta: epsilon,
+    }
+    return Published(**(fields | changes))  # type: ignore[arg-type]
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *bounds: Published) -> None:
+    monkeypatch.setattr(comparison, "LITERATURE", bounds)
+
+
+def test_a_bound_that_is_not_proven_cannot_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(
+        monkeypatch,
+        toy(0.01, status="invalid", name="wrong"),
+        toy(0.3616, status="unproven", name="lucky"),
+        toy(3.0, name="loose"),
+    )
+    table = sdp.compare(SURVEY, delta=1e-6)
+    assert [row.name for row in table.rows] == ["wrong", "shuffledp", "shuffledp", "lucky", "loose"]
+    assert table.best.name == "shuffledp"
+    assert [row.name for row in table.rows if row.refuted] == ["wrong"]
+    assert [row.ratio for row in table.rows] == pytest.approx(
+        [row.epsilon / table.certified.lower for row in table.rows]
+    )
+
+
+@pytest.mark.parametrize("side, epsilon", [("upper", 0.36), ("lower", 0.37)])
+def test_a_proven_bound_that_contradicts_the_interval_is_a_bug_and_said_to_be(
+    monkeypatch: pytest.MonkeyPatch, side: str, epsilon: float
+) -> None:
+    only(monkeypatch, toy(epsilon, side=side))
+    with pytest.raises(CertificateError, match="Nobody, Thm 1"):
+        sdp.compare(SURVEY, delta=1e-6)
+
+
+def test_what_has_no_number_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def few(setting: Setting, _delta: float) -> float:
+        require(setting.n < 10, "n must be below 10", setting.n)
+        return 1.0
+
+    only(monkeypatch, toy(1.0, name="few", epsilon_at=few), toy(1.0, name="slow", cost=lambda _: 7.0))
+    table = sdp.compare(SURVEY, delta=1e-6)
+    assert [(left.name, left.reason) for left in table.refused] == [
+        ("few", "does not apply here: n must be below 10, got 10000.")
+    ]
+    assert [(left.name, left.reason) for left in table.skipped] == [
+        ("slow", "takes about 7 s, and each bound is given 0.5 s")
+    ]
+    assert "slow" in [row.name for row in sdp.compare(SURVEY, delta=1e-6, patience=math.inf).rows]
+
+
+def test_bounds_about_one_round_are_composed_and_lower_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, toy(0.5, name="once"), toy(0.1, name="least", side="lower"), toy(9.0, name="often", rounds="any"))
+    table = sdp.compare(SURVEY.compose(4), delta=1e-6)
+    assert [row.epsilon for row in table.rows if row.name.startswith("once+")] == [2.0]
+    assert [left.name for left in table.refused] == ["least"]
+    assert "often" in [row.name for row in table.rows]
+
+
+def test_a_bound_on_less_than_the_adversary_sees_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(
+        monkeypatch,
+        toy(5.0, name="shuffled"),
+        toy(5.0, name="strong", adversary="strong"),
+        toy(0.1, name="lower", side="lower"),
+    )
+    weak = sdp.compare(sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000, adversary="weak"), delta=1e-6)
+    assert [left.name for left in weak.refused] == ["shuffled"]
+    assert {"strong", "lower"} <= {row.name for row in weak.rows}
+
+
+def test_a_ratio_to_nothing_is_not_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, toy(1.0))
+    table = sdp.compare(sdp.shuffle(sdp.RR(epsilon0=1e-6), n=1000), delta=0.5)
+    assert table.certified.lower == 0.0
+    assert all(math.isnan(row.ratio) and not row.refuted for row in table.rows)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        SURVEY,
+        SURVEY.compose(8),
+        sdp.shuffle(sdp.RR(epsilon0=0.3), n=5000),
+        sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=100_000).compose(3),
+        sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=100_000),
+        sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=20_000),
+        sdp.shuffle(sdp.Gaussian(sigma=2.0), n=1000),
+        sdp.shuffle(sdp.OUE(k=100, epsilon0=3.0), n=10**9),
+        sdp.shuffle(sdp.KRR(k=3, epsilon0=1e-6), n=2),
+        sdp.shuffle(sdp.KRR(k=10**6, epsilon0=30.0), n=1),
+        sdp.shuffle(sdp.FromMatrix([[0.7, 0.3, 0.0], [0.2, 0.3, 0.5]]), n=50),
+        sdp.shuffle(sdp.KRR(k=4, epsilon0=2.0), n=500, adversary="strong"),
+        sdp.shuffle(sdp.KRR(k=4, epsilon0=2.0), n=500, adversary="weak").compose(2),
+        sdp.shuffle(sdp.RR(epsilon0=1.0), n=10**12, honest=10**11),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("delta", [1e-50, 1e-6, 0.5])
+def test_every_bound_has_a_number_or_a_reason(mechanism: Shuffled, delta: float) -> None:
+    table = sdp.compare(mechanism, delta=delta)
+    assert (
+        len(table.rows) + len(table.refused) + len(table.skipped) == len(LITERATURE) + 1
+    )  # the certified lower end is in both
+    assert all(row.epsilon >= 0.0 for row in table.rows)
+    assert all(left.reason.startswith("does not apply here: ") and left.reason.endswith(".") for left in table.refused)
+    assert [row.epsilon for row in table.rows] == sorted(row.epsilon for row in table.rows)
+    assert str(table).count("\n") >= len(table.rows)
+
+
+def test_the_literature_is_described_in_full() -> None:
+    names = [bound.name for bound in LITERATURE]
+    assert len(names) == len(set(names))
+    for bound in LITERATURE:
+        assert all(getattr(bound, field.name) != "" for field in dataclasses.fields(bound) if field.name != "remark"), (
+            bound.name
+        )
+        assert bound.remark or bound.status == "proven", f"{bound.name} must say why it is {bound.status}"
