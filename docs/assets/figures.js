@@ -2,6 +2,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const dialog = document.createElement("dialog");
   dialog.className = "large md-typeset";
+  dialog.setAttribute("aria-label", "A figure, enlarged");
   dialog.addEventListener("click", () => dialog.close());
   document.body.append(dialog);
   for (const image of document.querySelectorAll(".md-content img")) {
