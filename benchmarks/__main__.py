@@ -12,7 +12,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import latency, ledger, memory, pipeline, speed, throughput, tightness
+from benchmarks import latency, ledger, memory, pipeline, speed, startup, throughput, tightness
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
@@ -27,6 +27,7 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Growth of the cost", speed.growth),
     ("Waiting: one call each, nothing remembered", latency.calls),
     ("Waiting: whole commands, a fresh process each", latency.commands),
+    ("Waiting: imports and small commands, beside the Python that BEFORE names if it does", startup.starts),
     ("Peak memory of a fresh process", memory.peaks),
     (
         "Reports drawn: against np.where(rng.random(n) < p, x, rng.integers(0, k, n)), which is not secure",

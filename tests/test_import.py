@@ -29,3 +29,20 @@ def test_import_leaves_the_outermost_dependencies_alone() -> None:
     loaded = set(json.loads(run.stdout))
     assert "shuffledp" in loaded
     assert loaded & NOT_ON_IMPORT == set()
+
+
+def test_reports_of_every_family_are_drawn_and_counted_without_scipy() -> None:
+    run = fresh_interpreter(
+        """
+import sys
+from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, FromMatrix, Gaussian, Hadamard, Laplace, SubsetSelection
+from shuffledp.randomizers.law import from_law, law_of
+for family in (KRR, Hadamard, OLH, BLH, SubsetSelection, OUE, RAPPOR):
+    again = from_law(law_of(family(k=10, epsilon0=2.0)))
+    again.debias(again.randomize([0, 9]))
+for other in (Laplace(epsilon0=1.0), Gaussian(sigma=1.0), FromMatrix([[0.6, 0.4], [0.4, 0.6]])):
+    other.randomize([0, 1])
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"scipy", "matplotlib", "pyarrow", "pandas"}))
+"""
+    )
+    assert (run.returncode, run.stdout) == (0, "[]\n"), run.stderr

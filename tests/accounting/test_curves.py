@@ -16,7 +16,8 @@ from shuffledp.accounting.curves import lower_hull
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.literature.exact import enumeration
 from shuffledp.randomizers import Floats, Randomizer
-from tests.contracts.enclosure import families, from_matrix, merged
+from shuffledp.testing import merged
+from tests.contracts.enclosure import families, from_matrix
 
 ALPHAS = np.array([0.0, 1e-6, 1e-3, 0.02, 0.1, 0.25, 0.4, 0.5, 0.7, 0.9, 0.999, 1.0])
 ZEROS = np.array([[0.6, 0.4, 0.0], [0.4, 0.3, 0.3]])

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.literature.exact import matrices
@@ -28,21 +27,10 @@ from shuffledp.randomizers import (
     Unary,
 )
 
-RELATIVE, ABSOLUTE = 1e-12, 1e-15  # what the oracle itself may be off by
 COARSE = (
     2e-4  # the gap of the curves that PLDs are made of: a hundred times cheaper than single answers, and as binding
 )
 SHARES = np.array([0.0, 1e-3, 0.05, 0.3, 0.7, 0.97, 1.0 - 1e-6, 1.0])  # of epsilon0
-
-
-def assert_between(
-    lower: ArrayLike, exact: ArrayLike, upper: ArrayLike, where: object = "", *, relative: float = RELATIVE
-) -> None:
-    low, value, high = (np.atleast_1d(np.asarray(side, dtype=np.float64)) for side in (lower, exact, upper))
-    room = relative * value + ABSOLUTE
-    assert np.all(np.isfinite(low) & np.isfinite(high) & (low >= 0.0) & (high <= 1.0)), (where, low, high)
-    assert np.all(low <= value + room), f"lower > exact: {where}\n{low}\n{value}\n{low / value - 1.0}"
-    assert np.all(value - room <= high), f"exact > upper: {where}\n{value}\n{high}\n{1.0 - high / value}"
 
 
 def ends(mechanism: Guarantee, epsilons: Floats, gap: float = COARSE) -> tuple[Floats, Floats]:
@@ -50,17 +38,6 @@ def ends(mechanism: Guarantee, epsilons: Floats, gap: float = COARSE) -> tuple[F
     anything is made of it.
     """
     return mechanism._end("lower", epsilons, gap), mechanism._end("upper", epsilons, gap)
-
-
-def merged(rows: Floats) -> Floats:
-    """The matrix with proportional columns added up: the same randomizer, as far as any analyst is
-    concerned.
-    """
-    shapes = rows / rows.max(axis=0)
-    _, label = np.unique(np.round(shapes, 11), axis=1, return_inverse=True)
-    columns = np.zeros((rows.shape[0], label.max() + 1))
-    np.add.at(columns.T, label.ravel(), rows.T)
-    return columns
 
 
 def bits(k: int, own: tuple[float, float], other: tuple[float, float]) -> Floats:

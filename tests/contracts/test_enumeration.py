@@ -15,16 +15,8 @@ from hypothesis import strategies as st
 import shuffledp as sdp
 from shuffledp.literature.exact import enumeration, matrices
 from shuffledp.randomizers import Floats, Randomizer
-from tests.contracts.enclosure import (
-    ABSOLUTE,
-    SHARES,
-    assert_between,
-    awkward_matrices,
-    ends,
-    families,
-    from_matrix,
-    merged,
-)
+from shuffledp.testing import ABSOLUTE, assert_between, merged
+from tests.contracts.enclosure import SHARES, awkward_matrices, ends, families, from_matrix
 from tests.oracle import adaptive
 
 LEVELS = (0.3, 1.5, 6.0)

@@ -20,7 +20,8 @@ from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.pld import Composition, optimistic, pessimistic
 from shuffledp.literature.exact import enumeration
 from shuffledp.randomizers import Floats, Randomizer
-from tests.contracts.enclosure import ABSOLUTE, assert_between, awkward_matrices, ends, families, from_matrix, merged
+from shuffledp.testing import ABSOLUTE, assert_between, merged
+from tests.contracts.enclosure import awkward_matrices, ends, families, from_matrix
 
 SHARES = np.array([0.0, 0.1, 0.3, 0.6, 0.9, 0.999, 1.3, 1.7, 1.99])  # of epsilon0: two rounds reach to 2
 FEW = [0, 1, 3, 5, 8, -5, -1]

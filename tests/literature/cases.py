@@ -18,7 +18,8 @@ import numpy as np
 from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
 from shuffledp.literature.bounds import Setting
 from shuffledp.literature.exact import krr
-from tests.contracts.enclosure import families, merged
+from shuffledp.testing import merged
+from tests.contracts.enclosure import families
 from tests.literature.truth import (
     Array,
     Far,

@@ -1,4 +1,7 @@
-"""Gaussian noise on a number in [0, 1]."""
+"""Gaussian noise on a number in [0, 1].
+
+scipy is loaded by the functions that compute with it: who only draws reports needs none.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
 from shuffledp.errors import InvalidInput, check_finite, check_positive
 from shuffledp.randomizers.location import LocationRandomizer
@@ -58,6 +60,8 @@ class Gaussian(LocationRandomizer):
 
     @property
     def gamma(self) -> float:
+        from scipy.special import ndtr
+
         return float(2.0 * ndtr(-0.5 / self.sigma))
 
     @property
@@ -74,6 +78,8 @@ class Gaussian(LocationRandomizer):
         >>> round(Gaussian(sigma=1.0).local_delta(epsilon=1.0), 6)
         0.126937
         """
+        from scipy.special import erfcx, log_ndtr, ndtr
+
         epsilon = check_finite("epsilon", epsilon, remedy="delta(epsilon) is defined for every real epsilon.")
         a, b = 0.5 / self.sigma - epsilon * self.sigma, -0.5 / self.sigma - epsilon * self.sigma
         if a <= 0.0:
@@ -97,6 +103,8 @@ class Gaussian(LocationRandomizer):
         """Cells equal in y and so in log u, wider where mu_0 is rare, down to where it has mass
         1e-60; then one cell to -infinity.
         """
+        from scipy.special import ndtri
+
         usual, lowest = (float(ndtri(rest)) * self.sigma for rest in (UNUSUAL, EXPOSED))
         near = np.linspace(0.5, usual, self._cells(0.5 - usual, 1.0) + 1)
         far = np.linspace(usual, lowest, self._cells(usual - lowest, 4.0) + 1)
@@ -107,6 +115,8 @@ class Gaussian(LocationRandomizer):
         return math.ceil(min(max(fewest, length / self.sigma**2 / WIDEST_CELL), most) / stretch)
 
     def mass(self, low: Floats, high: Floats) -> Floats:
+        from scipy.special import ndtr
+
         mirror = low + high > 0.0
         bottom, top = np.where(mirror, -high, low), np.where(mirror, -low, high)
         mass: Floats = ndtr(top / self.sigma) - ndtr(bottom / self.sigma)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
@@ -177,12 +176,12 @@ class RAPPOR(UnaryEncoding):
     @property
     def p(self) -> float:
         """The probability that the input's own bit is sent as 1."""
-        return float(expit(self.epsilon0 / 2.0))
+        return _logistic(self.epsilon0 / 2.0)
 
     @property
     def q(self) -> float:
         """The probability that another bit is sent as 1: the flip probability."""
-        return float(expit(-self.epsilon0 / 2.0))
+        return _logistic(-self.epsilon0 / 2.0)
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)
@@ -224,7 +223,7 @@ class OUE(UnaryEncoding):
     @property
     def q(self) -> float:
         """The probability that another bit is sent as 1."""
-        return float(expit(-self.epsilon0))
+        return _logistic(-self.epsilon0)
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)
@@ -239,3 +238,8 @@ class OUE(UnaryEncoding):
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}
+
+
+def _logistic(exponent: float) -> float:
+    """1 / (1 + e^-exponent), bit by bit as scipy's ``expit``: clients load no scipy."""
+    return 1.0 / (1.0 + math.exp(-exponent))

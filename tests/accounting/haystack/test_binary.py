@@ -16,7 +16,7 @@ from scipy.stats import binom
 from shuffledp.accounting.haystack import BinaryDataset, BinaryScan
 from shuffledp.literature.exact import enumeration, matrices
 from shuffledp.randomizers import Floats
-from tests.contracts.enclosure import assert_between
+from shuffledp.testing import assert_between
 
 
 def law_of_ones(n: int, j: int, e0: float) -> Floats:

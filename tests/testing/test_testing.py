@@ -1,0 +1,136 @@
+"""The public checks find what is wrong with a stranger's class, and leave what is right alone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+import shuffledp as sdp
+from shuffledp import testing
+from shuffledp.errors import InvalidInput
+from shuffledp.literature import exact
+from shuffledp.literature.bounds import certified, feldman
+from shuffledp.literature.bounds.published import Published
+from shuffledp.randomizers import Randomizer
+from shuffledp.randomizers.finite import FiniteRandomizer
+
+
+@dataclasses.dataclass(frozen=True)
+class Hesitant(FiniteRandomizer):
+    """Randomized response that may stay silent."""
+
+    silence: float = 0.3
+    truth: float = 0.75
+
+    def law(self) -> ArrayLike:
+        yes, no = (1.0 - self.silence) * self.truth, (1.0 - self.silence) * (1.0 - self.truth)
+        return [[yes, no, self.silence], [no, yes, self.silence]]
+
+
+class TooPrivate(Hesitant):
+    """It claims to tell less than it does."""
+
+    @property
+    def epsilon0(self) -> float:
+        return 0.5 * super().epsilon0
+
+
+class TooBlank(Hesitant):
+    """It forgets half of what the others contribute."""
+
+    def blankets(self, end: str) -> tuple[object, ...]:  # type: ignore[override]
+        return tuple(dataclasses.replace(atoms, hay=0.5 * atoms.hay) for atoms in super().blankets(end))  # type: ignore[arg-type]
+
+
+class TooVague(Hesitant):
+    """Its pairs are easier to hide than they are: an upper end below the truth."""
+
+    def blankets(self, end: str) -> tuple[object, ...]:  # type: ignore[override]
+        mixed = []
+        for atoms in super().blankets(end):  # type: ignore[arg-type]
+            middle = 0.5 * (atoms.needle0 + atoms.needle1)
+            mixed.append(dataclasses.replace(atoms, needle0=0.5 * (atoms.needle0 + middle), needle1=middle))
+        return tuple(mixed)
+
+
+class Truthful(Hesitant):
+    """It draws the truth more often than it says."""
+
+    def randomize(self, values: ArrayLike, *, rng: object = None) -> np.ndarray:  # type: ignore[type-arg]
+        return Hesitant(self.silence, 0.8).randomize(values, rng=rng)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "randomizer, rows",
+    [
+        (Hesitant(), None),
+        (sdp.FromMatrix([[0.6, 0.4, 0.0], [0.1, 0.4, 0.5]]), None),
+        (sdp.KRR(k=3, epsilon0=1.5), exact.krr(3, 1.5)),
+        (sdp.Hadamard(k=3, epsilon0=1.0), exact.hadamard(3, 1.0)),
+    ],
+    ids=["own", "matrix", "krr", "hadamard"],
+)
+def test_what_is_right_passes(randomizer: Randomizer, rows: object) -> None:
+    testing.check_randomizer(randomizer, rows=rows, draws=5_000, rng=np.random.default_rng(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (TooPrivate(), "epsilon0 must be at least 1.09"),
+        (TooBlank(), "hay of .* must be masses that add up to"),
+        (TooVague(), "upper ends must be at least"),
+        (Truthful(), "report . of input . must come with probability"),
+    ],
+    ids=lambda case: type(case).__name__ if isinstance(case, Hesitant) else "",
+)
+def test_what_is_wrong_is_said(wrong: Hesitant, words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        testing.check_randomizer(wrong, draws=20_000, rng=np.random.default_rng(1))
+
+
+def test_reports_that_are_no_columns_are_said() -> None:
+    with pytest.raises(AssertionError, match="must be whole numbers from 0 to 1"):
+        testing.check_sampler(sdp.KRR(k=4, epsilon0=1.0), rows=np.full((4, 2), 0.5), draws=100)
+
+
+def test_a_law_is_needed_to_enumerate() -> None:
+    with pytest.raises(InvalidInput, match="rows must be given for Laplace"):
+        testing.check_randomizer(sdp.Laplace(epsilon0=1.0))
+    with pytest.raises(InvalidInput, match="small enough to enumerate"):
+        testing.check_ends(Hesitant(), users=(10_000,))
+
+
+def test_proven_bounds_hold_and_a_false_one_is_found() -> None:
+    assert testing.check_bound(certified.ANY_RANDOMIZER, CASES, users=(3, 6)) == 6
+    with pytest.raises(AssertionError, match="an upper bound must be at least"):
+        testing.check_bound(HALVED, CASES, users=(3, 6))
+
+
+CASES = [(sdp.KRR(k=3, epsilon0=2.0), exact.krr(3, 2.0))]
+HALVED = Published(
+    name="halved",
+    paper="nobody",
+    where="nowhere",
+    covers="anything",
+    status="proven",
+    epsilon_at=lambda setting, delta: 0.5 * certified.ANY_RANDOMIZER.epsilon(setting, delta=delta),
+)
+
+
+def test_a_bound_that_never_applies_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="must apply to at least one case"):
+        testing.check_bound(feldman.THM_3_1, users=(2,))
+
+
+def test_a_stranger_is_accounted_compared_and_drawn() -> None:
+    survey = sdp.shuffle(Hesitant(), n=1000)
+    same = sdp.shuffle(sdp.FromMatrix(Hesitant().law()), n=1000)
+    assert survey.epsilon(delta=1e-6) == same.epsilon(delta=1e-6)
+    assert sdp.compare(survey, delta=1e-6, patience=0.0).best.name == "shuffledp"
+    assert set(Hesitant().randomize([0, 1] * 50, rng=np.random.default_rng(3)).tolist()) == {0, 1, 2}
+    assert isinstance(Hesitant().realised, sdp.FromMatrix)
+    assert Truthful().realised == Truthful()
