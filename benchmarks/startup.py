@@ -26,7 +26,11 @@ MOST_RATIO = 1.05
 IMPORTS = {
     "the package": ("shuffledp",),
     "a design": ("shuffledp.protocols.design",),
-    "the clients' side": ("shuffledp.collection.client", "shuffledp.collection.release.stages", "shuffledp.release.run"),
+    "the clients' side": (
+        "shuffledp.collection.client",
+        "shuffledp.collection.release.stages",
+        "shuffledp.release.run",
+    ),
     "the page": ("shuffledp.collection.page.document", "shuffledp.report.page"),
     "the oracle": ("shuffledp.collection.verify.oracle", "shuffledp.verification.oracle"),
 }
@@ -86,7 +90,8 @@ class Checkout:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = str(self.folder.parent / "bytecode")
         line = [self.python, *words]
-        return subprocess.run(line, cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+        done = subprocess.run(line, cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        return done.stdout
 
     def seconds(self, words: Sequence[str]) -> float:
         """User and system time of one such process."""

@@ -22,15 +22,29 @@ import math
 from numbers import Integral, Real
 
 __all__ = [
+    "LARGEST_EPSILON",
+    "LEAST_DELTA",
+    "MOST_ROUNDS",
+    "MOST_USERS",
     "CertificateError",
     "DoesNotApply",
     "InvalidInput",
     "ShuffledpError",
     "check_count",
+    "check_delta",
+    "check_epsilon",
     "check_finite",
     "check_positive",
     "check_probability",
+    "check_rounds",
+    "check_users",
 ]
+
+# What may be asked, for every wing that reads a promise.
+LARGEST_EPSILON = 700.0  # e to the power of more is no float
+LEAST_DELTA = 1e-250  # floats end at 1e-308, and the accountant needs room below a delta
+MOST_USERS = 10**15  # rounding grows with n times 2^-52: beyond, answers would not be certified
+MOST_ROUNDS = 10**7  # beyond, rounding would decide what a round adds
 
 
 class ShuffledpError(Exception):
@@ -93,3 +107,56 @@ def check_count(name: str, value: object, *, least: int, remedy: str) -> int:
     if count < least:
         raise InvalidInput(f"{name} must be at least {least}, got {count}. {remedy}")
     return count
+
+
+def check_epsilon(value: object) -> float:
+    """Return ``value`` as a privacy parameter epsilon >= 0."""
+    epsilon = check_finite("epsilon", value, remedy="epsilon is the privacy loss to test, 0 or more.")
+    if not 0.0 <= epsilon <= LARGEST_EPSILON:
+        raise InvalidInput(
+            f"epsilon must lie in [0, {LARGEST_EPSILON:g}], got {epsilon!r}. At 0 delta is the total variation; nobody "
+            f"needs more than 50."
+        )
+    return epsilon
+
+
+def check_delta(value: object) -> float:
+    """Return ``value`` as a delta in (0, 1)."""
+    delta = check_probability("delta", value, remedy="delta is a small probability, such as 1e-6, well below 1/n.")
+    if delta < LEAST_DELTA:
+        raise InvalidInput(
+            f"delta must be at least {LEAST_DELTA:g}, got {delta!r}. Below that, use epsilon0: the local guarantee has "
+            f"delta = 0."
+        )
+    return delta
+
+
+def check_users(n: object, honest: object = None) -> tuple[int, int]:
+    """Return the number of users and how many of them are honest, by default all."""
+    users = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
+    if users > MOST_USERS:
+        shown = users if users < 10**30 else "far more"
+        raise InvalidInput(
+            f"n must be at most {MOST_USERS:g}, got {shown}. Answers are not certified beyond; use a smaller n, which "
+            f"is safe."
+        )
+    if honest is None:
+        return users, users
+    some = check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")
+    if some > users:
+        raise InvalidInput(
+            f"honest must be at most n = {users}, got {some}. It counts the users, among the n, who follow the "
+            f"protocol."
+        )
+    return users, some
+
+
+def check_rounds(value: object) -> int:
+    """Return ``value`` as a number of rounds."""
+    rounds = check_count("rounds", value, least=1, remedy="rounds counts how often the same users report.")
+    if rounds > MOST_ROUNDS:
+        raise InvalidInput(
+            f"rounds must be at most {MOST_ROUNDS}, got {rounds}. Nobody reports that often; split the population "
+            f"instead."
+        )
+    return rounds

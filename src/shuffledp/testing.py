@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import Adversary
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.accounting.reductions import Adversary
 from shuffledp.errors import DoesNotApply, InvalidInput
 from shuffledp.literature import exact
 from shuffledp.literature.bounds.published import Published, Setting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 
-__all__ = ["rounded"]
+__all__ = ["exactly", "rounded", "short"]
 
 
 def rounded(value: float, *, up: bool, digits: int = 4) -> str:
@@ -25,3 +25,22 @@ def rounded(value: float, *, up: bool, digits: int = 4) -> str:
     direction = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
     short = float(decimal.Context(prec=digits, rounding=direction).create_decimal_from_float(value))
     return f"{short:#.{digits}g}".removesuffix(".").replace("e-0", "e-").replace("e+0", "e+")
+
+
+def short(value: float) -> str:
+    """A number as a person would write it.
+
+    >>> short(1e-06), short(4.0)
+    ('1e-6', '4')
+    """
+    return f"{value:.6g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def exactly(value: float) -> str:
+    """A number that is part of a claim: short where that is the number itself, and in full where it
+    is not.
+
+    >>> exactly(1e-06), exactly(1.0000004e-06)
+    ('1e-6', '1.0000004e-06')
+    """
+    return short(value) if float(short(value)) == value else repr(value)

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp._types import Floats
 from shuffledp.accounting.curves import lower_hull
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.literature.exact import enumeration
-from shuffledp.randomizers import Floats, Randomizer
+from shuffledp.randomizers import Randomizer
 from shuffledp.testing import merged
 from tests.contracts.enclosure import families, from_matrix
 

@@ -13,8 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
+from shuffledp._types import Floats
 from shuffledp.literature.exact import enumeration, matrices
-from shuffledp.randomizers import Floats, Randomizer
+from shuffledp.randomizers import Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import SHARES, awkward_matrices, ends, families, from_matrix
 from tests.oracle import adaptive

@@ -15,11 +15,12 @@ from dp_accounting.pld import privacy_loss_distribution as google
 from scipy.stats import binom
 
 import shuffledp as sdp
+from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.pld import Composition, optimistic, pessimistic
 from shuffledp.literature.exact import enumeration
-from shuffledp.randomizers import Floats, Randomizer
+from shuffledp.randomizers import Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import awkward_matrices, ends, families, from_matrix
 

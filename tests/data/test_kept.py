@@ -33,7 +33,9 @@ def text(folder: str, name: str) -> str:
 def verified(folder: str, name: str = "report.html") -> Verification:
     recorded = json.loads(text(folder, "estimates.json"))["ledger"] is not None
     return verify(
-        text(folder, name), table=text(folder, "estimates.csv"), ledger=V1 / "budget.sqlite" if recorded else None
+        text(folder, name),
+        table=text(folder, "estimates.csv"),
+        ledger=Ledger(V1 / "budget.sqlite") if recorded else None,
     )
 
 

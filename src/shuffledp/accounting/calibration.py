@@ -11,21 +11,27 @@ from functools import cached_property
 
 from scipy.special import log_ndtr, ndtr
 
-from shuffledp.accounting.curves import SOLVE_GAP
-from shuffledp.accounting.guarantee import MOST_ROUNDS, Guarantee, check_delta, check_epsilon, check_rounds
+from shuffledp._types import Adversary
+from shuffledp.accounting.accuracy import DIGITS, MARGIN, MOST_PLANNED, SOLVE_GAP
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.accounting.reductions import Adversary
-from shuffledp.errors import CertificateError, InvalidInput, check_probability
+from shuffledp.errors import (
+    MOST_ROUNDS,
+    CertificateError,
+    InvalidInput,
+    check_delta,
+    check_epsilon,
+    check_probability,
+    check_rounds,
+)
 from shuffledp.randomizers import Gaussian, Hadamard
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["Calibration", "calibrate"]
 
-EPSILON0_RANGE = (1e-6, 50.0)
+EPSILON0_RANGE = (1e-6, LARGEST_EPSILON0)
 SIGMA_RANGE = (0.05, 1e6)
-MOST_USERS = 10**12
-MARGIN = 1e-6  # plans meet a target this much smaller, so that solving for epsilon, to 1e-7, confirms it
-DIGITS = 1e-4  # relative accuracy of a real unknown; it is rounded to the safe side
 FIGURES = 5  # of a real unknown
 TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
 NEARBY = 0.05  # so near to each other on the scale, two candidates tell the slope well
@@ -206,7 +212,7 @@ SIGMA = _Scale(  # the chi-square divergence of two normal laws at distance 1
 )
 USERS = _Scale(
     "n",
-    float(MOST_USERS),
+    float(MOST_PLANNED),
     1.0,
     loss=lambda n: -0.5 * math.log(n),
     value=lambda loss: math.exp(min(-2.0 * loss, 99.0)),

@@ -13,20 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from shuffledp.accounting.haystack import DEFAULT_GAP
+from shuffledp._types import End, Floats
+from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
 from shuffledp.accounting.reductions import Curve
-from shuffledp.randomizers.randomizer import End, Floats
+from shuffledp.errors import LARGEST_EPSILON
 
-__all__ = ["SOLVE_GAP", "Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
+__all__ = ["Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
 
-LARGEST = 700.0  # e to the power of more is no float
-SOLVE_GAP = 1e-7  # for the epsilon that meets a delta, and for profiles
-WALL_GAP = 1e-5  # for showing that no much better epsilon does
-WORTH = 9e-4  # relative to epsilon: a better one closer than this is not looked for
 PROBED = 16  # points at which curves compete for a long list of them
 LOOKS, LOOKED_AT = 4, 16  # how often, and at how many points, where the ends of a curve leave room
-CLOSE = 2e-7  # how near log delta comes to its target
-ROUGH_GAP = 1e-3  # for finding where to look
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +155,7 @@ class _Search:
         self.band, self.delta, self.target, self.end = band, delta, math.log(delta), end
         self.sign = 1.0 if end == "upper" else -1.0
         self.ceiling = ceiling
-        self.best, self.wall = (ceiling, 0.0) if end == "upper" else (0.0, min(ceiling, LARGEST))
+        self.best, self.wall = (ceiling, 0.0) if end == "upper" else (0.0, min(ceiling, LARGEST_EPSILON))
 
     @property
     def closed(self) -> bool:
@@ -217,7 +212,7 @@ class _Search:
             before = (t, value)
             aside = self.sign * 0.5 * CLOSE * 2.0 ** max(attempt - 4, 0) / abs(slope)
             step = t - value / slope + aside if math.isfinite(value) else math.nan
-            wide = high if math.isfinite(high) else min(2.0 * max(t, low, min(self.ceiling, 1.0)), LARGEST)
+            wide = high if math.isfinite(high) else min(2.0 * max(t, low, min(self.ceiling, 1.0)), LARGEST_EPSILON)
             t = step if low < step < wide and attempt % 8 < 6 else 0.5 * (low + wide)
 
     def _stretched(self, epsilon: float) -> float:
@@ -233,14 +228,14 @@ class _Search:
         between the two, until nothing better is found.
         """
         for gap in (WALL_GAP, SOLVE_GAP):
-            if not self.closed and 0.0 < self.best < LARGEST:
+            if not self.closed and 0.0 < self.best < LARGEST_EPSILON:
                 self.value(self.best * (1.0 - self.sign * 0.8 * WORTH), gap)
         for _ in range(LOOKS):
             if self.closed:
                 return
             before = self.best
-            low, high = sorted((self.best, min(self.wall, LARGEST)))
-            points = np.linspace(low, min(high, LARGEST), LOOKED_AT + 1)[1:]
+            low, high = sorted((self.best, min(self.wall, LARGEST_EPSILON)))
+            points = np.linspace(low, min(high, LARGEST_EPSILON), LOOKED_AT + 1)[1:]
             values = self.values(points, SOLVE_GAP)
             if self.best == before or self.closed:
                 return
@@ -273,10 +268,10 @@ def _gaussian_guess(total_variation: float, delta: float) -> float:
 
 def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> tuple[float, float]:
     """Points with excess > 0 and excess <= 0 around a guess."""
-    low, high = 0.0, min(max(1.1 * guess, 1e-300), ceiling, LARGEST)
+    low, high = 0.0, min(max(1.1 * guess, 1e-300), ceiling, LARGEST_EPSILON)
     while high < ceiling and excess(high) > 0.0:
         low, high = high, min(1.5 * high, ceiling)
-        if high > LARGEST:
+        if high > LARGEST_EPSILON:
             return low, math.inf
     below = 0.85
     while low == 0.0 and high > 1e-280:

@@ -11,11 +11,13 @@ from functools import cached_property
 
 import numpy as np
 
+from shuffledp._types import Adversary, End, Floats
 from shuffledp.accounting import renyi
+from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOSS
 from shuffledp.accounting.curves import Bound, Envelope, crossing
 from shuffledp.accounting.explanation import Explanation, Row
-from shuffledp.accounting.guarantee import CURVE_GAP, Guarantee, check_delta, check_order, check_rounds, check_users
-from shuffledp.accounting.haystack import DEFAULT_GAP, BinaryScan, Haystack
+from shuffledp.accounting.guarantee import Guarantee, check_order
+from shuffledp.accounting.haystack import BinaryScan, Haystack
 from shuffledp.accounting.pld import (
     Composition,
     CurveBand,
@@ -27,16 +29,14 @@ from shuffledp.accounting.pld import (
     own_multiple,
     pessimistic,
 )
-from shuffledp.accounting.reductions import ADVERSARIES, Adversary, Curve, Reduction, reduce
-from shuffledp.errors import InvalidInput
+from shuffledp.accounting.reductions import ADVERSARIES, Curve, Reduction, reduce
+from shuffledp.errors import InvalidInput, check_delta, check_rounds, check_users
 from shuffledp.randomizers import AnyLDP, Gaussian
-from shuffledp.randomizers.randomizer import End, Floats, Randomizer
+from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
 
 PER_DEVIATION = 40  # grid points per typical loss
-TAIL = 1e-60  # losses rarer than this are counted as infinite
-LONGEST = 400.0  # the largest finite loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,23 @@ class Shuffled(Guarantee):
     n: int
     adversary: Adversary
     honest: int
+
+    @property
+    def parts(self) -> tuple[tuple[Shuffled, int], ...]:  # type: ignore[override]
+        """Itself, once."""
+        return ((self, 1),)
+
+    def describe(self) -> str:
+        """The randomizer, the users and, if it is not the usual one, the adversary.
+
+        >>> from shuffledp import KRR
+        >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).describe()
+        'krr, k = 16, epsilon0 = 4; 10,000 users, 9,000 of them honest'
+        """
+        users = f"{self.n:,} user{'s' * (self.n > 1)}"
+        honest = "" if self.honest == self.n else f", {self.honest:,} of them honest"
+        view = "" if self.adversary == "shuffled" else f"; {self.adversary} adversary"
+        return f"{_law_in_words(self.randomizer)}; {users}{honest}{view}"
 
     @cached_property
     def reduction(self) -> Reduction:
@@ -172,10 +189,10 @@ class Shuffled(Guarantee):
         """Where the curve is evaluated to make a PLD: densely where most losses are, then
         sparser.
         """
-        reach, far = min(8.0 * self.typical_loss, self.ceiling), min(self.ceiling, LONGEST)
+        reach, far = min(8.0 * self.typical_loss, self.ceiling), min(self.ceiling, FARTHEST_LOSS)
         probes = np.append(reach * 1.1 ** np.arange(math.log(max(far / reach, 1.0)) / math.log(1.1)), far)
         values = self._end("upper", probes, CURVE_GAP)
-        last = np.flatnonzero((values <= TAIL) | (probes == far))[0] + 1
+        last = np.flatnonzero((values <= RAREST_LOSS) | (probes == far))[0] + 1
         return knot_indices(spacing, reach, probes[:last], values[:last])
 
     def spread(self, rounds: int) -> Spread:
@@ -232,6 +249,17 @@ class Rounds(Guarantee):
     def rounds(self) -> int:
         """How many rounds in all."""
         return sum(rounds for _, rounds in self.parts)
+
+    def describe(self) -> str:
+        """Every mechanism and its rounds.
+
+        >>> from shuffledp import KRR
+        >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000).compose(30).describe()
+        'krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds'
+        """
+        return " + ".join(
+            part.describe() + (f"; {rounds:,} rounds" if rounds > 1 else "") for part, rounds in self.parts
+        )
 
     @property
     def method(self) -> str:  # type: ignore[override]
@@ -317,14 +345,14 @@ class Rounds(Guarantee):
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
-        basic = sum(rounds * part.epsilon(delta=delta / self.rounds).upper for part, rounds in self.parts)
+        basic = sum(rounds * part.epsilon_at_most(delta=delta / self.rounds) for part, rounds in self.parts)
         rows = [
             Row("upper", basic, "basic composition of the rounds"),
             Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
         ]
         rows += [Row("upper", bound.upper, self.method), Row("lower", bound.lower, "explicit pairs, composed")]
         rows += [
-            Row("alone", part.epsilon(delta=delta).upper, f"one round of mechanism {i}, by itself")
+            Row("alone", part.epsilon_at_most(delta=delta), f"one round of mechanism {i}, by itself")
             for i, (part, _) in enumerate(self.parts, 1)
         ]
         words = " + ".join(
@@ -367,6 +395,14 @@ def shuffle(
             f"with other work."
         )
     return Shuffled(randomizer, n, adversary, honest)
+
+
+def _law_in_words(randomizer: Randomizer) -> str:
+    """Its name and its parameters."""
+    facts = dict(randomizer.describe())
+    name = str(facts.pop("randomizer"))
+    shown = {key: f"{value:.6g}" if isinstance(value, float) else str(value) for key, value in facts.items()}
+    return ", ".join([name, *(f"{key} = {value}" for key, value in shown.items())])
 
 
 def _leaking(parts: tuple[tuple[Shuffled, int], ...]) -> tuple[tuple[Shuffled, int], ...]:

@@ -7,18 +7,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from shuffledp.accounting.haystack import DEFAULT_GAP, BinaryDataset, BinaryScan, Haystack, HaystackFamily
+from shuffledp._types import Adversary, Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
+from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, Haystack, HaystackFamily
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import KRR, AnyLDP, FromMatrix
-from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
 
-__all__ = ["ADVERSARIES", "Adversary", "Curve", "Reduction", "reduce"]
+__all__ = ["ADVERSARIES", "Curve", "Reduction", "reduce"]
 
-Adversary = Literal["shuffled", "weak", "strong"]
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
 MODEL = (
@@ -34,10 +36,7 @@ WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019
 SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"
 
-
-TURNING_GAP = CHOOSING_GAP = 1e-3
 FEW_INPUTS = 3  # matrices with more are searched for the pairs that leak most
-FARTHEST = 50.0
 
 
 class Curve(Protocol):
@@ -101,8 +100,8 @@ def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Hays
     choice is a valid lower bound.
     """
     members: dict[tuple[int, int, int], Haystack] = {}
-    typical = float(families[0].bounds(np.zeros(1), CHOOSING_GAP)[1][0])
-    reach = min(epsilon0, FARTHEST)
+    typical = float(families[0].bounds(np.zeros(1), ROUGH_GAP)[1][0])
+    reach = min(epsilon0, LARGEST_EPSILON0)
     probes = np.unique(
         np.clip(
             [0.0, typical, 3.0 * typical, 6.0 * typical, 12.0 * typical, *(reach * share for share in (0.3, 0.6, 0.9))],
@@ -113,7 +112,7 @@ def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Hays
     for place, family in enumerate(families):
         members |= {(place, i, j): family.member(i, j) for i, j in family.likely(probes).tolist()}
     chosen = list(members.values())
-    values = np.array([member.bounds(probes, CHOOSING_GAP)[0] for member in chosen])
+    values = np.array([member.bounds(probes, ROUGH_GAP)[0] for member in chosen])
     return tuple(chosen[best] for best in dict.fromkeys(values.argmax(axis=0).tolist()))
 
 
@@ -180,7 +179,7 @@ class _LeakyClones:
         # The bound is convex in e^eps', so it is used up to about where it is least and kept from
         # there on; any turning point is valid.
         grid = self.epsilon0 * np.linspace(0.0, 1.0, 65)
-        turning = grid[np.argmin(self.clones.bounds(grid, TURNING_GAP)[1] + self._leak(grid))]
+        turning = grid[np.argmin(self.clones.bounds(grid, ROUGH_GAP)[1] + self._leak(grid))]
         at = np.minimum(epsilons, turning)
         local = self.delta0 - (1.0 - self.delta0) * np.expm1(np.minimum(epsilons - self.epsilon0, 0.0)) / (
             1.0 + math.exp(-self.epsilon0)

@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from scipy.special import logsumexp
 
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import FARTHEST_LOSS
 from shuffledp.accounting.curves import minorant
 from shuffledp.accounting.pld import knot_indices
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = [
     "ORDERS",
@@ -52,7 +53,6 @@ ORDERS = (
 )  # tried where the best order is not known
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
-FARTHEST = 400.0  # no loss beyond this is looked at; a curve that has not vanished by then has no finite upper end
 FINE = 1200  # intervals where the integrand matters
 SHORT = 4.0  # up to this rate times width the eight nodes are exact to 1e-10
 SHARED = 3  # orders whose knots serve many
@@ -170,7 +170,7 @@ def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> t
     """Close knots where e^(order eps) delta(eps) matters, sparse ones to where the curve ends; and
     whether all that matters was seen.
     """
-    far = min(ceiling, FARTHEST)
+    far = min(ceiling, FARTHEST_LOSS)  # a curve that has not vanished by then has no finite upper end
     probe = np.geomspace(1e-9 * far, far, 200)
     values = curve(probe)
     with np.errstate(divide="ignore"):
@@ -178,7 +178,7 @@ def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> t
     matters = np.flatnonzero(weight > weight.max() - 36.0)
     after = min(matters[-1] + 1, probe.size - 1) if matters.size else 0
     last = probe[after]
-    seen = (math.isfinite(ceiling) and ceiling <= FARTHEST) or bool(
+    seen = (math.isfinite(ceiling) and ceiling <= FARTHEST_LOSS) or bool(
         weight[after] <= weight.max() - 36.0 and values[after] > 1e-300
     )
     spacing = last / FINE

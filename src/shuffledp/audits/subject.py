@@ -182,7 +182,7 @@ class Behind(Finite):
         super().__init__(f"{words}; {n} users", n, reading_of(self.randomizer))
 
     def certified(self, delta: float) -> float:
-        return shuffle(self.randomizer, n=self.n).epsilon(delta=delta).upper
+        return shuffle(self.randomizer, n=self.n).epsilon_at_most(delta=delta)
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
         rows = self.randomizer.randomize(np.tile(np.array(values), runs), rng=source)
@@ -219,7 +219,7 @@ class Surveyed(Finite):
         )
 
     def certified(self, delta: float) -> float:
-        return self.protocol.guarantee.epsilon(delta=delta).upper
+        return self.protocol.guarantee.epsilon_at_most(delta=delta)
 
     def choose(self, delta: float) -> float | None:
         found = super().choose(delta)
@@ -315,10 +315,10 @@ class Curated(Subject):
         self.divisor = float(self.n) if isinstance(protocol, CentralMean) else 1.0
 
     def certified(self, delta: float) -> float:
-        return self.protocol.guarantee.epsilon(delta=delta).upper
+        return self.protocol.guarantee.epsilon_at_most(delta=delta)
 
     def choose(self, delta: float) -> float | None:
-        return self.protocol.guarantee.epsilon(delta=delta).lower
+        return self.protocol.guarantee.epsilon_at_least(delta=delta)
 
     def play(self, which: int, runs: int, source: Source) -> Play:
         bag = self.protocol.shuffle(self.protocol.encode(self.data[which], rng=source))

@@ -1,14 +1,12 @@
 """The commands histogram, frequency and mean: from a table to a folder with a defended answer."""
 
 import json
-import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from shuffledp.cli import show
@@ -21,18 +19,13 @@ from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.question import Question
-    from shuffledp.collection.release.stages import Release
+    from shuffledp.collection.release.released import Release
+    from shuffledp.collection.release.rows import EstimateTable
     from shuffledp.protocols.design import Design
-    from shuffledp.protocols.estimate import Estimate
 
 __all__ = ["show_release"]
 
-SHOWN = 20
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
-LEARNED = (
-    "The categories were learned from the data: their list says which values occur, and no guarantee covers "
-    "that. All of them are published."
-)
 WOULD_REPLACE = (
     "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "
     "if both are about the same people they "
@@ -185,7 +178,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
     facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
-    cost = {"reports": design.facts["n"], "missing": missing, "bits": design.protocol.bits}
+    cost = {"reports": design.n, "missing": missing, "bits": design.protocol.bits}
     worst = worst_error(design.protocol)
     if asking.keeping.as_json:
         return show.as_json(
@@ -196,12 +189,12 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         )
     absent = f"{missing:,} without a value" if missing is not None else "those without a value among them"
     show.answer(
-        f"{question.what}: {design.facts['n']:,} people, {absent}",
+        f"{question.what}: {design.n:,} people, {absent}",
         [
             (
                 "epsilon",
                 rounded(certified["epsilon"]["upper"], up=True),
-                f"at most, at delta = {show.exactly(design.facts['delta'])}",
+                f"at most, at delta = {show.exactly(design.delta)}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
             ("bits", f"{design.protocol.bits}", "in a report"),
@@ -231,7 +224,9 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 f"spent{_more(receipt.get('more'), 'would fit after it')}."
             ]
         )
-    if design.facts["learned"]:
+    if design.learned:
+        from shuffledp.collection.release.sentences import LEARNED
+
         show.warnings([LEARNED])
     if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
         show.warnings([WOULD_REPLACE])
@@ -242,84 +237,37 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
     within the budget, if that is known.
     """
+    from shuffledp.collection.release.sentences import certified, charged, headline, warned
     from shuffledp.collection.release.write import FILES
 
+    assert made.folder is not None
     facts = made.facts
     if as_json:
         return show.as_json({**facts, "out": str(made.folder)} | ({} if more is None else {"more": more}))
-    certified, counted = facts["certificate"]["epsilon"], facts["counted"]
-    missing = f", {counted['missing']:,} values missing" if counted["missing"] else ""
-    again = f", {counted['repeated']:,} rows left out whose person has another one" if counted.get("repeated") else ""
-    show.answer(f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}{again}", [], [])
-    _show_warnings(facts)
-    _show_estimates(made.estimate, facts)
-    show.sentences([f"\n{show.meaning(certified['upper'], certified['delta'])}"])
-    rounds = facts["design"]["rounds"]
-    together = "" if rounds == 1 else f", for all {rounds} rounds together"
-    show.sentences(
-        [
-            f"Certified: epsilon is at most {rounded(certified['upper'], up=True)} at delta = "
-            f"{show.exactly(certified['delta'])}{together}."
-        ]
-    )
+    bound = facts["certificate"]["epsilon"]
+    show.answer(headline(facts), [], [])
+    if said := warned(facts):
+        show.warnings(said)
+    _show_estimates(made.estimates)
+    show.sentences([f"\n{show.meaning(bound['upper'], bound['delta'])}", certified(facts)])
     if facts["ledger"] is not None:
-        budget = facts["ledger"]
-        spent, limit = rounded(budget["total"]["upper"], up=True), budget["limit"]
-        show.sentences(
-            [
-                f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release "
-                f"{budget['releases']}{_more(more, 'fit')}."
-            ]
-        )
+        show.sentences([f"{charged(facts)}{_more(more, 'fit')}."])
     show.bullets(facts["notes"])
     print()
     return show.files(made.folder, FILES)
 
 
-def _show_warnings(facts: Mapping[str, Any]) -> None:
-    """What nobody must overlook, above the numbers."""
-    from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipped, clipping
-
-    if clipped(facts):
-        show.warnings([f"{NOT_THE_MEAN} {clipping(facts)}"])
-    if facts["asked"]["learned"]:
-        show.warnings([LEARNED])
-
-
-def _show_estimates(estimate: "Estimate", facts: Mapping[str, Any]) -> None:
+def _show_estimates(table: "EstimateTable") -> None:
     """All estimates in their order, each with its own interval; of many, the largest, with
     intervals that hold for all at once.
-
-    The largest of many are large by luck as well. Intervals for each by itself would miss most of
-    them.
     """
-    many, mean = len(estimate.values), facts["asked"]["task"] == "mean"
-    cut = many > SHOWN
-    low, high = estimate.simultaneous() if cut else estimate.interval()
-    order = np.argsort(-estimate.values, kind="stable")[:SHOWN].tolist() if cut else range(many)
-
-    def row(i: int) -> tuple[str, str, str, str]:
-        decimals = max(0, 1 - math.floor(math.log10(max(estimate.stderr[i], 1e-12)))) if mean else 0
-        unit = 10.0**decimals
-        ends = (
-            math.floor(low[i] * unit) / unit,
-            math.ceil(high[i] * unit) / unit,
-        )  # outwards: the interval that is shown covers as often as it says
-        value, error, *limits = (
-            f"{each + 0.0:,.{decimals}f}" for each in (round(estimate.values[i], decimals), estimate.stderr[i], *ends)
-        )
-        return value, error, " to ".join(limits), str(estimate.labels[i])
-
-    show.table(
-        ["estimate", "std. error", "95 % for all at once" if cut else "95 % interval", ""],
-        [row(i) for i in order],
-        numbers=3,
-    )
-    if cut:
+    show.table([*table.heads, ""], [(*table.words(place), table.label[place]) for place in table.shown()], numbers=3)
+    if table.cut:
+        many = len(table)
         show.sentences(
             [
-                f"... and {many - SHOWN:,} more, in estimates.csv",
-                f"\n{_told_apart(int(np.count_nonzero(low > 0.0)), many)}",
+                f"... and {many - len(table.shown()):,} more, in estimates.csv",
+                f"\n{_told_apart(int((table.all_lower > 0.0).sum()), many)}",
             ]
         )
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Self, cast
 
+from shuffledp._types import Adversary
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.accounting.reductions import Adversary
 from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, Kind, find, read_count, read_number, read_people
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput

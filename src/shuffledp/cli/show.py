@@ -16,7 +16,7 @@ from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.figures import parts
-from shuffledp.wording import rounded
+from shuffledp.wording import exactly, rounded, short
 
 __all__ = [
     "answer",
@@ -155,25 +155,6 @@ def duration(seconds: float) -> str:
     if seconds < 0.9995:
         return f"{1e3 * seconds:.2g} ms" if seconds < 0.01 else f"{1e3 * seconds:.0f} ms"
     return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60.0:.0f} min"
-
-
-def short(value: float) -> str:
-    """A number as a person would write it.
-
-    >>> short(1e-06), short(4.0)
-    ('1e-6', '4')
-    """
-    return f"{value:.6g}".replace("e-0", "e-").replace("e+0", "e+")
-
-
-def exactly(value: float) -> str:
-    """A number that is part of a claim: short where that is the number itself, and in full where it
-    is not.
-
-    >>> exactly(1e-06), exactly(1.0000004e-06)
-    ('1e-6', '1.0000004e-06')
-    """
-    return short(value) if float(short(value)) == value else repr(value)
 
 
 def crowd(guarantee: Guarantee) -> str:

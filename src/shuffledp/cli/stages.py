@@ -139,7 +139,7 @@ def design(
             }
         )
     show.answer(
-        f"{task}: {n:,} people, at least {made.facts['least']:,} of them honest",
+        f"{task}: {n:,} people, at least {made.least:,} of them honest",
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
             ("epsilon0", f"{protocol.epsilon0:.4f}", "of one report without a shuffler"),
@@ -206,7 +206,7 @@ def encode(
     stages.check_apart(check_new_file(out, replace=force), design, Path(reading.source))
     settled = stages.read_design(design)
     check_client(settled, most)
-    kind: Kind = "number" if settled.task == "mean" and not reading.cleaning.reads_numbers else "text"
+    kind: Kind = "text" if reading.cleaning.reads_numbers else settled.task.kind
     with show.progress("encoding") as watched:
         column = open_column(
             reading.source,
@@ -234,9 +234,9 @@ def encode(
             "design": settled.digest,
         }
         promise = {
-            "epsilon": settled.facts["epsilon"],
-            "delta": settled.facts["delta"],
-            "epsilon0": settled.protocol.randomizer.epsilon0,
+            "epsilon": settled.epsilon,
+            "delta": settled.delta,
+            "epsilon0": settled.law.epsilon0,
         }
         return show.as_json(facts | {"batch": done.file.header.batch} | promise, exposure(settled)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)

@@ -72,6 +72,7 @@ def verify(
     means that all agree, 1 that something does not, 2 that the file is no
     report, 3 that nothing disagrees, but not enough could be checked.
     """
+    from shuffledp.collection.ledger import Ledger
     from shuffledp.collection.verify import SECONDS
     from shuffledp.collection.verify import verify as verified
 
@@ -82,8 +83,9 @@ def verify(
             f"the ledger {str(ledger)!r} must be a file, got none. Name the one that was given to --ledger when this "
             f"was released."
         )
+    book = None if ledger is None else Ledger(ledger)
     with _watching() as tick:
-        found = verified(text, table=table, ledger=ledger, seconds=SECONDS if seconds is None else seconds, tick=tick)
+        found = verified(text, table=table, ledger=book, seconds=SECONDS if seconds is None else seconds, tick=tick)
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
         checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]

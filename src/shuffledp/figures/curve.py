@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shuffledp._types import End, Floats
+from shuffledp.accounting.accuracy import FIGURE_GAP
 from shuffledp.accounting.curves import Band, meets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Rounds, shuffle
 from shuffledp.figures.figures import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.figures.words import describe, parts
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.storage.files import replace_file
 from shuffledp.wording import rounded
 
@@ -26,9 +27,7 @@ __all__ = ["POINTS", "curve_figure"]
 
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
-GAP = (
-    1e-4  # between the ends, relative: invisible in a figure, and many times faster than the accuracy of single answers
-)
+ENDS: tuple[End, ...] = ("lower", "upper")
 
 
 def curve_figure(
@@ -51,7 +50,7 @@ def curve_figure(
 
     path = check_figure(path)
     local = _without_shuffler(guarantee)
-    floor = max(min(LOWEST, 1e-6 * guarantee.delta(epsilon=0.0).upper), 1e-200)
+    floor = max(min(LOWEST, 1e-6 * guarantee.delta_at_most(epsilon=0.0)), 1e-200)
     marked, ends = ((guarantee.epsilon(delta=at), _epsilon_alone(local, at)) for at in (delta, floor))
     if epsilons is None:
         near, far = _reach(marked[0].upper, marked[1], ends[0].upper, ends[1])
@@ -60,7 +59,8 @@ def curve_figure(
     else:
         at = np.unique(np.asarray(epsilons, dtype=np.float64))
         near, far = float(at[0]), float(at[-1])
-    band = Band(at, guarantee._end("lower", at, GAP), guarantee._end("upper", at, GAP))
+    lower, upper = (guarantee.deltas(at, end=end, gap=FIGURE_GAP) for end in ENDS)
+    band = Band(at, lower, upper)
     alone_at = np.unique(
         np.concatenate(
             [
@@ -70,7 +70,7 @@ def curve_figure(
             ]
         )
     )
-    alone = local._end("upper", alone_at, GAP)
+    alone = local.deltas(alone_at, end="upper", gap=FIGURE_GAP)
 
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
@@ -97,7 +97,7 @@ def _without_shuffler(guarantee: Guarantee) -> Guarantee:
 
 def _epsilon_alone(local: Guarantee, delta: float) -> float:
     return meets(
-        lambda epsilon, _: float(local._end("upper", np.array([epsilon]), GAP)[0]), delta, local.ceiling, end="upper"
+        lambda epsilon, _: local.delta_at_most(epsilon=epsilon, gap=FIGURE_GAP), delta, local.ceiling, end="upper"
     )
 
 

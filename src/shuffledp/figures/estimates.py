@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,9 @@ from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["estimates_figure"]
+__all__ = ["draw_estimates", "draw_release", "estimates_figure"]
 
 ROWS = 40
 LETTERS = 30
@@ -29,38 +29,54 @@ AROUND = 8.0  # half-widths of the interval that are shown on either side of a m
 
 
 def estimates_figure(facts: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Draw the estimates in the facts of a release and return the file's path: thick the interval
-    of each, thin the one that holds for all at once.
-
-    Of more than 40 the largest are drawn, with only the latter: the largest of many are large by
-    luck as well, and an interval of its own misses many a one.
-    """
+    """Draw the estimates in the facts of a release and return the file's path."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure
 
     path = check_figure(path)
-    found = facts["estimates"]
-    shown = _shown(np.asarray(found["value"]))
-    with mpl.rc_context(STYLE), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message="Glyph|Matplotlib currently does not support"
-        )  # a script without a font here is drawn as boxes
-        figure = Figure(figsize=(6.4, 1.5 + 0.24 * max(len(shown), 2)), layout="constrained")
-        axes = figure.subplots()
-        _draw(axes, found, shown)
-        if found["unit"] == "mean":
-            _near(axes, found, facts["design"])
-        figure.suptitle(_title(facts, len(shown)), x=0.01, ha="left", fontweight="bold", parse_math=False)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
+    figure = draw_release(facts)
+    with mpl.rc_context(STYLE):
         replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
     return path
 
 
-def _shown(values: Floats) -> list[int]:
+def draw_release(facts: Mapping[str, Any]) -> Figure:
+    """The estimates in the facts of a release, under what was asked and what is certified."""
+    found, design = facts["estimates"], facts["design"]
+    bounds = (design["lower"], design["upper"]) if found["unit"] == "mean" else None
+    return draw_estimates(found, title=_title(facts, len(_shown(found["value"]))), bounds=bounds)
+
+
+def draw_estimates(
+    found: Mapping[str, Any], *, title: str | None = None, bounds: tuple[float, float] | None = None
+) -> Figure:
+    """Draw columns of estimates: thick the interval of each, thin the one that holds for all at
+    once.
+
+    Of more than 40 the largest are drawn, with only the latter: the largest of many are large by
+    luck as well, and an interval of its own misses many a one. ``bounds`` are those of a mean.
+    """
+    import matplotlib as mpl
+
+    from shuffledp.figures.drawing import Drawing
+
+    shown = _shown(found["value"])
+    with mpl.rc_context(STYLE):
+        figure = Drawing(figsize=(6.4, 1.5 + 0.24 * max(len(shown), 2)), layout="constrained")
+        axes = figure.subplots()
+        _draw(axes, found, shown)
+        if bounds is not None:
+            _near(axes, found, bounds)
+        if title is not None:
+            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", parse_math=False)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
+    return figure
+
+
+def _shown(values: Sequence[float]) -> list[int]:
     """The places to draw: all in their order, or the largest first."""
     if len(values) <= ROWS:
         return list(range(len(values)))
-    return [int(place) for place in np.argsort(-values, kind="stable")[:ROWS]]
+    return [int(place) for place in np.argsort(-np.asarray(values), kind="stable")[:ROWS]]
 
 
 def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
@@ -94,7 +110,7 @@ def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
     else:
         axes.set_yticks(rows, [_short(found["label"][place]) for place in shown], fontsize=8.0, parse_math=False)
     axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.set_xlabel("people")
+    axes.set_xlabel(found["label"][0] if mean else "people")
     axes.grid(visible=True, axis="x", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -121,13 +137,13 @@ def _numbers(axes: Axes, values: Floats, low: Floats, high: Floats, ends: Floats
     axes.xaxis.set_major_formatter("{x:,.10g}")
 
 
-def _near(axes: Axes, found: Mapping[str, Any], design: Mapping[str, Any]) -> None:
+def _near(axes: Axes, found: Mapping[str, Any], bounds: tuple[float, float]) -> None:
     """The part of the possible range around a mean, in which its interval can be seen."""
     value, low, high = (found[name][0] for name in ("value", "lower", "upper"))
-    reach = AROUND * max(value - low, high - value)
+    reach, (least, most) = AROUND * max(value - low, high - value), bounds
     if reach > 0.0:
-        axes.set_xlim(min(max(value - reach, design["lower"]), low), max(min(value + reach, design["upper"]), high))
-    axes.set_xlabel(f"{found['label'][0]}, of a possible {design['lower']:g} to {design['upper']:g}")
+        axes.set_xlim(min(max(value - reach, least), low), max(min(value + reach, most), high))
+    axes.set_xlabel(f"{found['label'][0]}, of a possible {least:g} to {most:g}")
 
 
 def _title(facts: Mapping[str, Any], rows: int) -> str:

@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from shuffledp._types import End
+from shuffledp.accounting.accuracy import SLACK
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.guarantee import Guarantee, check_delta
-from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, check_finite
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, check_delta, check_finite
 from shuffledp.literature.bounds import COMPOSITIONS, LITERATURE, Published, Setting, composed
 from shuffledp.literature.bounds.certified import LOWER
-from shuffledp.randomizers.randomizer import End
 
 __all__ = ["Compared", "Comparison", "Left", "compare"]
 
 PATIENCE = 0.5  # seconds that a bound may be expected to take before it is left out
-SLACK = 1e-9  # what rounding may do to a closed form
 CERTIFIED = "shuffledp"
 WAIT = "It is how many seconds a bound may take; inf waits for all of them."
 Answer = TypeVar("Answer")

@@ -14,12 +14,13 @@ from functools import cache
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds import balle, erlingsson
 from shuffledp.papers.experiment import Axis, Experiment, Line, find
 from shuffledp.randomizers import KRR, AnyLDP, Laplace
-from shuffledp.randomizers.randomizer import Floats, Randomizer
+from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["EXPERIMENTS"]
 

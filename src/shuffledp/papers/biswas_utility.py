@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import chdtri, gammaln, ndtr
 
+from shuffledp._types import Floats
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.mechanism import shuffle
+from shuffledp.errors import LEAST_DELTA
 from shuffledp.literature.bounds import biswas
 from shuffledp.papers.cities import CITIES, City
 from shuffledp.papers.experiment import Axis, Experiment, Line
@@ -31,7 +33,6 @@ from shuffledp.papers.heat import heat_maps
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.estimators import inversion
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["EXPERIMENTS", "GOWALLA", "experiments", "inverted", "misprinted_delta", "reports", "total_variation"]
 
@@ -40,7 +41,6 @@ GOWALLA = "SHUFFLEDP_GOWALLA"  # the environment variable that names the user's 
 DELTA, DELTA_WORD = 1e-6, "1e-6"  # ours
 SENSITIVITY = math.sqrt(2.0)  # one user moves from one bin to another
 RUNS = 400  # of the tables; Figure 3 has the paper's 10
-SMALLEST = 1e-250  # delta that the accountant takes; a smaller one needs more noise still
 SHUFFLE, INVERTED, TRUE, PURE = "shuffle", "shuffle+INV", "true", "central geometric noise, (epsilon0, 0)-DP"
 PRINTED, EQUAL, MISPRINT = (
     "central Gaussian",
@@ -104,14 +104,14 @@ def _equal(krr: KRR, n: int) -> tuple[Bound, tuple[float, float]]:
 
 def misprinted_delta(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
     """Theorem 1 as printed; beyond the n of its double sum, a number that it certainly does not
-    exceed. At least SMALLEST.
+    exceed. At least LEAST_DELTA.
 
     Its terms are P(s | x_0) <= e^eps0 P(s | x_1) from the first s on whose misprinted loss exceeds
     epsilon, so Chernoff's inequality bounds their sum. The loss grows with s, as the law of Y given
     R + Y = s does (see ``bounds.biswas``).
     """
     if n <= biswas.MOST_USERS:
-        return max(biswas.delta_printed(n, k, epsilon0, n0, epsilon), SMALLEST)
+        return max(biswas.delta_printed(n, k, epsilon0, n0, epsilon), LEAST_DELTA)
     m, E = n - n0, math.exp(epsilon0)
     truth, lie = E / (E + k - 1), 1.0 / (E + k - 1)
     kappa = (k - 1) / (E + k - 2)
@@ -132,7 +132,7 @@ def misprinted_delta(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -
         return n0 * math.log1p(truth * math.expm1(t)) + m * math.log1p(lie * math.expm1(t)) - t * first
 
     found = minimize_scalar(chernoff, bounds=(0.0, 20.0), method="bounded")
-    return max(math.exp(min(0.0, epsilon0 + found.fun)), SMALLEST)
+    return max(math.exp(min(0.0, epsilon0 + found.fun)), LEAST_DELTA)
 
 
 def _errors(panel: str, truth: Counts, epsilon0: float, at: Sequence[int], rng: np.random.Generator) -> Iterator[Line]:
@@ -163,7 +163,7 @@ def _table_4() -> Iterator[Line]:
         truth = rng.multinomial(n, np.diff(cumulative))
         lines = list(_errors(f"n = {n}", truth, EPSILON, X0, rng))
         yield from lines
-        panel, epsilon = lines[0].panel, shuffle(KRR(k=BINS, epsilon0=EPSILON), n=n).epsilon(delta=DELTA).upper
+        panel, epsilon = lines[0].panel, shuffle(KRR(k=BINS, epsilon0=EPSILON), n=n).epsilon_at_most(delta=DELTA)
         deltas = [misprinted_delta(n, BINS, EPSILON, max(0, int(truth[x - 1]) - 1), epsilon) for x in X0]
         noise = [gaussian.sigma(epsilon=epsilon, delta=delta, sensitivity=SENSITIVITY) for delta in deltas]
         yield Line(MISPRINT, "invalid", lines[0].x, np.array([_gaussian(sigma) / n for sigma in noise]), panel)

@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_count, check_finite
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["CITIES", "Box", "City", "Unreadable", "read_gowalla", "synthetic_city"]
 

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.figures.style import DARK, GREY, STYLE
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line
 from shuffledp.papers.looks import Look, looks_of, style, symbols
 from shuffledp.papers.table import arranged
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.storage.files import replace_file
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from shuffledp._types import Floats
 from shuffledp.literature.bounds.published import Published
-from shuffledp.randomizers.randomizer import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

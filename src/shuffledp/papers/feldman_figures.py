@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.accounting import renyi
+from shuffledp.accounting.accuracy import CURVE_GAP
 from shuffledp.accounting.curves import Envelope
-from shuffledp.accounting.guarantee import CURVE_GAP
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.accounting.pld import CurveBand
@@ -25,7 +26,7 @@ from shuffledp.literature.bounds.composing import composed
 from shuffledp.literature.bounds.published import Published, Setting
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, kind_of
 from shuffledp.randomizers import RR, AnyLDP
-from shuffledp.randomizers.randomizer import Floats, Randomizer
+from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["EXPERIMENTS"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp._types import End, Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.literature.bounds.fourier import Grid, Pair
 from shuffledp.papers.experiment import Kind, Line, find
-from shuffledp.randomizers.randomizer import End, Floats
 
 __all__ = [
     "GRID",

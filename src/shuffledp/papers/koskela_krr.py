@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import shuffledp as sdp
+from shuffledp._types import Floats
 from shuffledp.literature.bounds.fourier import Pair
 from shuffledp.literature.bounds.koskela import balle_epsilon
 from shuffledp.literature.bounds.koskela_pairs import clones_pair, krr_strong_pair, krr_weak_pair, one_count_pair
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, find
 from shuffledp.papers.koskela_curves import GRID, PAPER, below, certified, epsilons_of, keyed, parted, value
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["FIG1", "FIG3", "FIG4", "FIG10"]
 

@@ -17,6 +17,7 @@ from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion, signed, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
 from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, bits_for, notes_of
+from shuffledp.protocols.tasks import FrequencyTask
 from shuffledp.randomizers import OLH, OUE, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
@@ -62,6 +63,11 @@ class Frequency(ShuffledProtocol):
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return METHODS[self.method], {"k": len(self._known)}
+
+    @property
+    def task(self) -> FrequencyTask:
+        """The question, for a design."""
+        return FrequencyTask(self._known.written, self.method, self.other)  # type: ignore[arg-type]
 
     def describe(self) -> dict[str, object]:
         return {"protocol": type(self).__name__, "n": self.n, "domain": self.domain, **self.randomizer.describe()}

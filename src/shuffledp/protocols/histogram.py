@@ -16,6 +16,7 @@ from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import inversion, likelihood, simplex
 from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, bits_for, check_tally, notes_of
+from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
@@ -142,6 +143,11 @@ class Histogram(RandomizedResponse):
     >>> round(poll.guarantee.epsilon(delta=1e-6).upper, 2)
     0.8
     """
+
+    @property
+    def task(self) -> HistogramTask:
+        """The question, for a design."""
+        return HistogramTask(self._known.written, self.other)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

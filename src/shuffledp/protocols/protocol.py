@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,10 @@ from shuffledp.accounting.calibration import calibrate
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_rounds, check_users
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import CertificateError, InvalidInput, check_count
+from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
+from shuffledp.protocols.tasks import Task
+from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.votes import VotingRandomizer
@@ -312,6 +315,30 @@ class ShuffledProtocol(Protocol):
             )
         randomizer = family(**parameters, epsilon0=epsilon0).realised
         self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0)
+
+    @property
+    def task(self) -> Task | None:
+        """What a design says of the question; None where it is not one that is written down."""
+        return None
+
+    @property
+    def law(self) -> Law:
+        """The randomizer as a design says it."""
+        return Law.from_json(law_of(self.randomizer))
+
+    @classmethod
+    def written(cls, task: Task, randomizer: VotingRandomizer, **common: Any) -> Self:
+        """The protocol that answers a task of a design with the very randomizer that was written
+        down: hashing and subsets choose a size by epsilon0, and that one is in use.
+        """
+        protocol = cls(**cls._parameters(task, randomizer.k), epsilon0=randomizer.epsilon0, **common)
+        protocol._set(randomizer=randomizer)
+        return protocol
+
+    @classmethod
+    def _parameters(cls, task: Task, k: int) -> dict[str, Any]:  # noqa: ARG003 (a mean's grid is its randomizer's)
+        """What the constructor is given for a task, whose randomizer has ``k`` values."""
+        return {name: getattr(task, name) for name in task.field_names()}
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:

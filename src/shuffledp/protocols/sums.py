@@ -38,6 +38,7 @@ from shuffledp.protocols.protocol import (
     check_tally,
     notes_of,
 )
+from shuffledp.protocols.tasks import MeanTask, Task
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, Source, source_of
@@ -298,6 +299,15 @@ class Mean(Summation):
     >>> Mean(n=1000, epsilon0=4.0, k=5, lower=-1.0, upper=1.0).bits
     3
     """
+
+    @property
+    def task(self) -> MeanTask:
+        """The question, for a design."""
+        return MeanTask(self.lower, self.upper)
+
+    @classmethod
+    def _parameters(cls, task: Task, k: int) -> dict[str, Any]:
+        return {**super()._parameters(task, k), "k": k - 1}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

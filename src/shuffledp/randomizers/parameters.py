@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.errors import InvalidInput, check_count, check_positive
 
 __all__ = [
+    "LARGEST_EPSILON0",
+    "SMALLEST_EPSILON0",
     "check_domain",
     "check_epsilon0",
     "check_indices",

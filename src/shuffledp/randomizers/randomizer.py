@@ -6,17 +6,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import End, Floats
 from shuffledp.sampling import Rng
 
 __all__ = ["Atoms", "End", "Floats", "Randomizer"]
-
-Floats = NDArray[np.float64]
-End = Literal["upper", "lower"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

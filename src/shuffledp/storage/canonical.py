@@ -1,12 +1,15 @@
-"""The one way to write facts as JSON, so that equal facts have equal hashes."""
+"""The one way to write facts as JSON, so that equal facts have equal hashes; and the strict way to
+read them.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["canonical", "digest_of", "digest_of_votes"]
+__all__ = ["canonical", "digest_of", "digest_of_votes", "strict_json"]
 
 # Made once: a ledger of ten thousand releases is spelled ten thousand times whenever it is read.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -41,3 +44,25 @@ def digest_of_votes(votes: Iterable[int]) -> str:
     for vote in votes:
         digest.update(b"%d\n" % int(vote))
     return digest.hexdigest()
+
+
+def strict_json(text: str) -> Any:
+    """What JSON says; a name twice, NaN and infinity are refused, as readers of JSON differ there.
+
+    >>> strict_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: a name twice
+    """
+    return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Two values under one name: a reader and a checker might believe different ones."""
+    facts = dict(pairs)
+    if len(facts) != len(pairs):
+        raise ValueError("a name twice")
+    return facts
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(name)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import shuffledp as sdp
+from shuffledp._types import Adversary
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.accounting.reductions import ADVERSARIES, Adversary, reduce
+from shuffledp.accounting.reductions import ADVERSARIES, reduce
 from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["Case", "cases", "numerical_gap"]

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from shuffledp._types import Floats
 from shuffledp.accounting.haystack import BinaryDataset, BinaryScan
 from shuffledp.literature.exact import enumeration, matrices
-from shuffledp.randomizers import Floats
 from shuffledp.testing import assert_between
 
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
+from shuffledp._types import Floats
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.literature.exact import enumeration, matrices
-from shuffledp.randomizers import Atoms, Floats, Randomizer
+from shuffledp.randomizers import Atoms, Randomizer
 from shuffledp.testing import assert_between
 
 E0 = st.one_of(st.floats(-6.0, math.log10(30.0)).map(lambda power: 10.0**power), st.sampled_from([1e-6, 15.0, 30.0]))

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp import RR, shuffle
+from shuffledp._types import Floats
 from shuffledp.accounting.pld import Composition, LossDistribution
-from shuffledp.randomizers import Floats
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from flint import arb, arb_poly, ctx
 
+from shuffledp._types import Floats
 from shuffledp.accounting.pld import Composition, LossDistribution
-from shuffledp.randomizers import Floats
 
 Parts = list[tuple[LossDistribution, int]]
 

@@ -69,7 +69,7 @@ def _made(name: str) -> dict[str, Any]:
         "missing": "left out",
         "outside": "refused",
     }
-    listed = {} if design.task == "mean" else {"categories": f"{column}.txt", "learned": False}
+    listed = {} if design.task.bounds is not None else {"categories": f"{column}.txt", "learned": False}
     made: dict[str, Any] = facts_of(
         design,
         tally,

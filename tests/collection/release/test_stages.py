@@ -187,7 +187,7 @@ def test_each_stage_takes_only_what_the_one_before_it_wrote(
         ({"delta": 1e-9}, "a design must keep its promise"),
         ({"rounds": 2}, "a design must keep its promise"),
         ({"n": "3000"}, "n must be a whole number"),
-        ({"n": 3000.0}, "must be what its own numbers imply"),
+        ({"n": 3000.0}, "n must be a whole number in a design, without a point"),
         ({"version": 2}, "must have version 1"),
         ({"task": "median"}, "must have a task"),
         ({"other": "nowhere"}, "other must be one of the categories"),

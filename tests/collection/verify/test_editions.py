@@ -75,7 +75,7 @@ def test_all_that_the_accounting_says_is_known_to_the_verification(protocol: Cal
 
 def test_pages_stay_true_when_a_later_version_words_everything_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     newer = {name: (*words, f"in other words, {words[-1]}") for name, words in WORDINGS.items()}
-    monkeypatch.setattr("shuffledp.collection.verify.wordings.WORDINGS", newer)
+    monkeypatch.setattr("shuffledp.collection.verify.check_sentences.WORDINGS", newer)
     monkeypatch.setattr("shuffledp.collection.page.editions.EDITION", EDITION + 1)
     monkeypatch.setattr("shuffledp.collection.page.document.estimates", _other_heading(page.estimates))
     for folder in ("histogram", "mean", "binary-rounds", "frequency-hashing"):

@@ -19,12 +19,12 @@ from shuffledp.collection.page import html
 from shuffledp.collection.page.embed import embed
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
-from shuffledp.collection.verify.certified_again import check_certificate
-from shuffledp.collection.verify.counted_law import Law
+from shuffledp.collection.verify.check_certificate import check_certificate
+from shuffledp.collection.verify.check_comparison import _local_delta
+from shuffledp.collection.verify.check_estimates import check_estimates
+from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.collection.verify.outcomes import Check
-from shuffledp.collection.verify.recount import check_estimates
-from shuffledp.collection.verify.trust import _local_delta
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact.summation import DIGITS, TooLarge, haystack_interval
 from shuffledp.protocols.design import Design
@@ -45,7 +45,7 @@ def certified(protocol: Any, *, every: int = 1) -> tuple[dict[str, Any], Oracle]
     design = Design.of(protocol)
     made = certificate(design)
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
-    return made, Oracle(Law.of(design.facts["law"]), design.facts["least"], design.facts["rounds"])
+    return made, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
 
 
 def failed(checks: list[Check]) -> set[str]:
@@ -74,13 +74,13 @@ def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(rounds: in
 
 @pytest.mark.parametrize("epsilon0, epsilon", [(3e-6, 1e-300), (1.0, 0.5), (1e-12, 0.0)])
 def test_the_delta_of_a_lone_report_is_exact_even_where_it_nearly_vanishes(epsilon0: float, epsilon: float) -> None:
-    law = Law.of(law_of(KRR(k=3, epsilon0=epsilon0)))
+    law = CountedLaw.of(law_of(KRR(k=3, epsilon0=epsilon0)))
     exact = float(law.hit - Fraction(math.exp(epsilon)) * law.miss)
     assert _local_delta(law, epsilon, 1) == pytest.approx(exact, rel=1e-10)
 
 
 def test_lattice_sums_keep_their_digits_where_the_needles_nearly_cancel() -> None:
-    law = Law.of(law_of(KRR(k=3, epsilon0=1e-12)))
+    law = CountedLaw.of(law_of(KRR(k=3, epsilon0=1e-12)))
     eps = 0.5 * float(law.implied)
     exact = float(law.hit - Fraction(DIGITS.exp(Decimal(eps))) * law.miss)
     low, high = haystack_interval(*zip(*law.blankets[0], strict=True), 1, eps, gap=1e-5)
@@ -203,5 +203,5 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
     columns = {name: [0.0] * rows for name in ("value", "stderr", "lower", "upper", "all_lower", "all_upper")}
     made = {"design": design, "tally": {"reports": 50, "blocks": [], "votes": votes}}
     claimed = {"unit": "people", "level": 0.95, "of": 12_000, "label": label, **columns}
-    checks = check_estimates(made | {"estimates": claimed}, Law.of(design["law"]))
+    checks = check_estimates(made | {"estimates": claimed}, CountedLaw.of(design["law"]))
     assert ("labels of the estimates" in failed(checks)) == (change != "none")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shuffledp import BLH, KRR, OUE, RAPPOR, Hadamard, LocalHash, SubsetSelection
-from shuffledp.collection.verify.counted_law import WORD, Law
+from shuffledp.collection.verify.counted_law import WORD, CountedLaw
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact import hadamard, krr, local_hash, subset, unary, weak_delta, worst_delta
@@ -44,7 +44,7 @@ def name(case: object) -> str:
 
 @pytest.mark.parametrize("randomizer, rows", EVERY, ids=name)
 def test_the_blanket_of_a_counted_law_is_that_of_its_matrix(randomizer: VotingRandomizer, rows: np.ndarray) -> None:
-    law, n, eps = Law.of(law_of(randomizer)), 4, 0.3
+    law, n, eps = CountedLaw.of(law_of(randomizer)), 4, 0.3
     exact = max(weak_delta(rows, n, (x, y), eps) for x in range(len(rows)) for y in range(len(rows)) if x != y)
     found = [haystack_interval(*zip(*kind, strict=True), n, eps, gap=1e-3) for kind in law.blankets]
     assert max(low for low, _ in found) <= exact * (1.0 + 1e-9)
@@ -55,7 +55,7 @@ def test_the_blanket_of_a_counted_law_is_that_of_its_matrix(randomizer: VotingRa
 def test_the_oracle_encloses_the_worst_of_all_datasets(randomizer: VotingRandomizer, rows: np.ndarray) -> None:
     epsilons = np.array([0.0, 0.2, 0.6])
     n = 4 if rows.shape[1] <= 4 else 3
-    span = Oracle(Law.of(law_of(randomizer)), n, 1).spans(epsilons)
+    span = Oracle(CountedLaw.of(law_of(randomizer)), n, 1).spans(epsilons)
     exact = worst_delta(rows, n, epsilons)
     assert np.all(span.upper[1] >= exact * (1.0 - 1e-9))
     assert np.all(span.lower[0] <= exact * (1.0 + 1e-9))
@@ -63,7 +63,7 @@ def test_the_oracle_encloses_the_worst_of_all_datasets(randomizer: VotingRandomi
 
 @pytest.mark.parametrize("randomizer", [*(each for each, _ in EVERY), *MORE], ids=name)
 def test_classes_and_votes_agree_with_the_randomizer_that_runs(randomizer: VotingRandomizer) -> None:
-    law = Law.of(law_of(randomizer))
+    law = CountedLaw.of(law_of(randomizer))
 
     def kinds(found: object) -> set[object]:
         return {tuple(sorted(tuple(round(float(each), 11) for each in row) for row in kind)) for kind in found}  # type: ignore[attr-defined]
@@ -77,7 +77,7 @@ def test_classes_and_votes_agree_with_the_randomizer_that_runs(randomizer: Votin
 
 @pytest.mark.parametrize("randomizer", [each for each, _ in EVERY], ids=name)
 def test_the_integers_imply_the_stated_epsilon0_and_no_more(randomizer: VotingRandomizer) -> None:
-    law = Law.of(law_of(randomizer))
+    law = CountedLaw.of(law_of(randomizer))
     assert law.implied <= Fraction(law.epsilon0)
     assert float(law.implied) == pytest.approx(law.epsilon0, rel=1e-14)
 
@@ -97,4 +97,4 @@ def test_the_integers_imply_the_stated_epsilon0_and_no_more(randomizer: VotingRa
 )
 def test_a_law_that_does_not_run_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match="the law of a design must"):
-        Law.of(law_of(KRR(k=3, epsilon0=1.0)) | change)
+        CountedLaw.of(law_of(KRR(k=3, epsilon0=1.0)) | change)

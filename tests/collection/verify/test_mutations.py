@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.page import html
 from shuffledp.collection.page.embed import embed
 from shuffledp.collection.verify import verify
@@ -173,20 +174,22 @@ def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> No
     assert "whether the categories were learned" in {
         check.what for check in found.checks if check.outcome == "not checked"
     }
-    wrong = {check.what for check in verify(page, ledger=V1 / "budget.sqlite").failed}
+    wrong = {check.what for check in verify(page, ledger=Ledger(V1 / "budget.sqlite")).failed}
     assert {"design in the ledger", "digest in the ledger"} <= wrong
 
 
 @pytest.mark.parametrize("part, value", [("notes", ["audited"]), ("secure", True), ("asked", "title")])
 def test_the_ledger_binds_what_a_page_cannot_prove(part: str, value: Any) -> None:
     made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
-    assert not verify(html(made), ledger=V1 / "budget.sqlite").failed
+    assert not verify(html(made), ledger=Ledger(V1 / "budget.sqlite")).failed
     if part == "asked":
         made["asked"]["title"] = "Other people"
     else:
         made[part] = not value if part == "secure" else value
     assert not verify(html(rehashed(made))).failed
-    assert [check.what for check in verify(html(made), ledger=V1 / "budget.sqlite").failed] == ["digest in the ledger"]
+    assert [check.what for check in verify(html(made), ledger=Ledger(V1 / "budget.sqlite")).failed] == [
+        "digest in the ledger"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def large(folder: str) -> tuple[str, str]:
     votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
     votes[:3] += 30
     design = Design.of(protocol)
-    size = design.facts["law"]["size"]
+    size = design.law.parameters["size"]
     votes = _with_sum(votes, 60 * size, rng)
     tally = np.append([60], votes)
     estimate = estimate_of(design, tally)

@@ -3,8 +3,7 @@
 """
 
 from shuffledp.accounting.haystack.binary import BinaryDataset, BinaryScan
-from shuffledp.accounting.haystack.contour import DEFAULT_GAP
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.family import HaystackFamily
 
-__all__ = ["DEFAULT_GAP", "BinaryDataset", "BinaryScan", "Haystack", "HaystackFamily"]
+__all__ = ["BinaryDataset", "BinaryScan", "Haystack", "HaystackFamily"]

@@ -24,12 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.haystack.contour import DEFAULT_GAP
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp._types import Floats, Integers
+from shuffledp.accounting.accuracy import DEFAULT_GAP, FINE_GAP
 
 __all__ = ["BinaryDataset", "BinaryScan"]
 
-Integers = NDArray[np.int64]
 UNIT = 2.0**-52
 REACH = 12.0  # deviations of S inside the period
 CHUNK = 1 << 21
@@ -37,7 +36,6 @@ FINE, COARSE = (
     (512, 64),
     (96, 8),
 )  # blocks, and datasets tried for the lower end: for close answers, and for curves of many points
-FINE_GAP = 1e-6
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,15 +34,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp._types import Complexes, Floats
+from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 
-__all__ = ["DEFAULT_GAP", "UNIT", "Ends", "PositionSum", "absences", "chernoff", "contour_ends"]
+__all__ = ["UNIT", "Ends", "PositionSum", "absences", "chernoff", "contour_ends"]
 
-Complexes = NDArray[np.complex128]
 
-# tau^2 relative to the variance of S, for single answers; the ends of delta = e^(-z^2/2) are z^2
-# times that apart
-DEFAULT_GAP = 3e-9
 UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
@@ -81,7 +78,7 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
     ceiling = line.log_m - 1.0 - np.log(line.c) - np.log(law.n)  # Chernoff: y_+ <= e^(c y - 1) / c
     with np.errstate(under="ignore"):
         crude = 1.01 * np.exp(np.minimum(ceiling + _drift(law, line.c, sizes), 700.0)) + 1e-322
-    rough = gap >= 1e-4
+    rough = gap >= MANY_POINTS_GAP
     most = (1 << 22) / law.hay.size if rough else MOST_NODES
     visible = ceiling > -700.0  # else the crude end must do, far below any delta of interest
     worth = visible & (

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from shuffledp._types import Floats
 from shuffledp.accounting.haystack.contour import UNIT, absences
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["count_bounds", "views"]
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shuffledp.accounting.haystack.contour import DEFAULT_GAP, UNIT
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP, MERGED_GAP
+from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.haystack.ramp import Scores, ramp_bounds
-from shuffledp.randomizers.randomizer import Atoms, Floats
+from shuffledp.randomizers.randomizer import Atoms
 
 __all__ = ["Haystack"]
 
-FEW, MERGED_GAP = 64, 1e-5  # laws of many classes are themselves approximations: closer ends would be idle work
+FEW = 64  # a law of more classes is an approximation itself
 FINE_MESH, ROUGH_MESH = 500, 160  # for single answers, and for searches
 
 
@@ -74,7 +76,7 @@ class Haystack:
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
         """Lower and upper ends of delta at every epsilon >= 0, about a relative ``gap`` apart."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
-        reach = FINE_MESH if gap <= DEFAULT_GAP else ROUGH_MESH if gap < 1e-5 else 0
+        reach = FINE_MESH if gap <= DEFAULT_GAP else ROUGH_MESH if gap < MERGED_GAP else 0
         if self.hay.size > FEW:
             gap = max(gap, MERGED_GAP)
         hidden = Scores.of(self.hay, self.needle0, self.needle1, epsilons, self.subtracted)

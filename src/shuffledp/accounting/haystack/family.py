@@ -9,14 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.haystack.contour import DEFAULT_GAP, UNIT, PositionSum, chernoff
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
+from shuffledp.accounting.haystack.contour import UNIT, PositionSum, chernoff
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.ramp import Scores, ramp_bounds
-from shuffledp.randomizers.randomizer import Atoms, Floats
+from shuffledp.randomizers.randomizer import Atoms
 
 __all__ = ["HaystackFamily"]
 
-ROUGH_GAP = 1e-3
 CHUNK = 1 << 19  # rows times classes at once
 
 

@@ -21,8 +21,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp._types import Floats
 from shuffledp.accounting.haystack.contour import UNIT, absences
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["mesh_bounds", "pair_bounds"]
 

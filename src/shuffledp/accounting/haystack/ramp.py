@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 from shuffledp.accounting.haystack.contour import UNIT, PositionSum, chernoff, contour_ends
 from shuffledp.accounting.haystack.counts import count_bounds, views
 from shuffledp.accounting.haystack.mesh import mesh_bounds
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["Scores", "ramp_bounds"]
 
@@ -42,7 +43,6 @@ VAGUE = 1e-4  # relative to the cap: scores less certain than that
 MOST_PASSES = 10
 MOST_NODES, MOST_WORK = 1 << 18, 1 << 26  # nodes, and nodes times classes, where the first try was not close enough
 LADDER = 2.0
-CLOSE = 1e-4  # curves of many points are content with a larger gap
 FATAL = np.array([1.0, 0.25, 0.0625, 0.0156, 0.004, 0.001])  # shares of k that count as fatal alone
 TILTS = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 
@@ -232,7 +232,7 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
     values = scores.values
     top = np.minimum(values.max(axis=1, initial=0.0), LARGEST)
     rows = np.flatnonzero(top > SMALLEST)
-    tolerance = 0.1 * np.sqrt(gap) if gap < CLOSE else 0.05
+    tolerance = 0.1 * np.sqrt(gap) if gap < MANY_POINTS_GAP else 0.05
     cap, sharp = np.ones_like(top), np.ones_like(top)
     care, tries = np.zeros(top.size, dtype=np.int64), np.zeros(top.size, dtype=np.int64)
     cap[rows] = _first_cap(n, scores.hay, values[rows], top[rows])
@@ -256,7 +256,9 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
         unsure = ~close & (cap[rows] * ends.error > 0.3 * allowed) & (care[rows] < 3)
         jumping = ~close & ~unsure & (jump_high * missed > 0.3 * allowed) & (cap[rows] < top[rows])
         coarse = ~close & ~unsure & ~jumping & (blurred > 0.3 * allowed)
-        affordable = coarse & (ends.nodes / finer <= min(MOST_NODES, MOST_WORK / scores.hay.size)) & (gap < CLOSE)
+        affordable = (
+            coarse & (ends.nodes / finer <= min(MOST_NODES, MOST_WORK / scores.hay.size)) & (gap < MANY_POINTS_GAP)
+        )
         # Jumps that may not win ask for a higher cap, and an integral too coarse for what is left
         # asks for the lowest that does.
         ladder = np.flatnonzero(jumping | (coarse & ~affordable & (tries[rows] == 0)))

@@ -28,18 +28,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
+from shuffledp._types import Complexes, End, Floats, Integers
 from shuffledp.accounting.curves import meets
 from shuffledp.accounting.pld.discretise import LossDistribution
-from shuffledp.randomizers.randomizer import End, Floats
 
 __all__ = ["Composition"]
 
-Integers = NDArray[np.int64]
-Complexes = NDArray[np.complex128]
 
 UNIT = 2.0**-52
 MOST_POINTS = 1 << 21

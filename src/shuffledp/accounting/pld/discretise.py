@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.accounting.curves import lower_hull, minorant
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["LossDistribution", "knot_indices", "optimistic", "pessimistic"]
 

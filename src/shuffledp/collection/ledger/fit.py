@@ -10,12 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from shuffledp.accounting.guarantee import MOST_ROUNDS
 from shuffledp.accounting.mechanism import Rounds
 from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.entry import Entry, Part
 from shuffledp.collection.ledger.total import composed, harshest
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import MOST_ROUNDS, InvalidInput
 from shuffledp.randomizers.law import from_law, law_of
 
 __all__ = ["MANY", "largest", "more"]
@@ -53,7 +52,7 @@ def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float,
             answer is not None
             and composed([*earlier, *answer.mechanisms]).delta_at_most(epsilon=limit_epsilon) <= limit_delta
         ):
-            return replace(answer, epsilon=max(answer.guarantee.epsilon(delta=entry.delta).upper, LEAST))
+            return replace(answer, epsilon=max(answer.guarantee.epsilon_at_most(delta=entry.delta), LEAST))
     return None
 
 

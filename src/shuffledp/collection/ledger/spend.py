@@ -197,6 +197,17 @@ class Ledger:
             raise _unknown(book, name)
         return composed([*book.mechanisms(name), *(() if adding is None else adding.mechanisms)])
 
+    def spent_at_least(self, release: int, *, delta: float) -> float:
+        """The certified lower end of epsilon at ``delta`` of everything about a release's
+        population up to that release: what its report may not go below.
+        """
+        book, number = self._book(), _number(release)
+        row = next((each for each in book.rows if each.id == number), None)
+        if row is None:
+            raise _no_release(number)
+        before = [each for each in book.releases(row.population) if each.id <= number]
+        return composed(part for each in before for part in each.entry.mechanisms).epsilon_at_least(delta=delta)
+
     def more(
         self, population: str, like: Entry, *, limit_epsilon: float | None = None, limit_delta: float | None = None
     ) -> int:
@@ -451,7 +462,7 @@ def _refusal(owner: Population, earlier: list[Mechanism], entry: Entry) -> OverL
     """
     delta = owner.limit_delta
     spent = _spent(owner, composed(earlier)).upper if earlier else 0.0
-    would = composed([*earlier, *entry.mechanisms]).epsilon(delta=delta).upper
+    would = composed([*earlier, *entry.mechanisms]).epsilon_at_most(delta=delta)
     fitting = largest(earlier, entry, limit_epsilon=owner.limit_epsilon, limit_delta=delta)
     if fitting is None:
         remedy = "Nothing of this kind fits any more"

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Explanation
 from shuffledp.accounting.guarantee import Guarantee, check_rounds
-from shuffledp.accounting.haystack import DEFAULT_GAP
 from shuffledp.accounting.mechanism import Accountant
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.collection.ledger.alike import Mechanism, corner, grouped
@@ -65,6 +65,15 @@ class Grouped(Guarantee):
     groups: int
 
     @property
+    def parts(self) -> tuple[Mechanism, ...]:  # type: ignore[override]
+        """The groups, each counted as its harshest mechanism."""
+        return self.harsh.parts
+
+    def describe(self) -> str:
+        """How many mechanisms, of how many kinds."""
+        return f"{self.mechanisms} mechanisms of {self.groups} kinds"
+
+    @property
     def method(self) -> str:  # type: ignore[override]
         """The theorems behind the upper end."""
         return f"{self.harsh.method}; {self.mechanisms} mechanisms counted as the harshest of {self.groups} kinds"
@@ -79,10 +88,10 @@ class Grouped(Guarantee):
         return self.harsh.ceiling
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        return (self.harsh if end == "upper" else self.mild)._end(end, epsilons, gap)
+        return (self.harsh if end == "upper" else self.mild).deltas(epsilons, end=end, gap=gap)
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        return (self.harsh if end == "upper" else self.mild)._epsilon_end(end, delta)
+        return self.harsh.epsilon_at_most(delta=delta) if end == "upper" else self.mild.epsilon_at_least(delta=delta)
 
     def compose(self, rounds: int) -> Guarantee:
         return Grouped(self.harsh.compose(rounds), self.mild.compose(rounds), self.mechanisms, self.groups)
@@ -96,9 +105,7 @@ class Grouped(Guarantee):
     def explain(self, *, delta: float) -> Explanation:
         rows = tuple(row for row in self.harsh.explain(delta=delta).rows if row.side == "upper")
         rows += tuple(row for row in self.mild.explain(delta=delta).rows if row.side == "lower")
-        return Explanation(
-            f"{self.mechanisms} mechanisms of {self.groups} kinds", delta, self.epsilon(delta=delta), rows
-        )
+        return Explanation(self.describe(), delta, self.epsilon(delta=delta), rows)
 
 
 def _merged(mechanisms: Iterable[Mechanism]) -> list[Mechanism]:

@@ -36,16 +36,17 @@ class Spent:
         """
         self.ledger.begin(self.receipt.id)
 
-    def publish(self, digest: str, place: Path) -> None:
-        """Say that the output stands, at ``place``. What goes wrong here goes wrong too late to
-        undo anything, and is said so.
+    def publish(self, digest: str, place: Path | None) -> None:
+        """Say that the output stands, at ``place`` or in memory. What goes wrong here goes wrong
+        too late to undo anything, and is said so.
         """
         try:
             self.ledger.publish(self.receipt.id, digest)
         except InvalidInput as error:
             reason = str(error).partition(". ")[0]  # its remedy is for those who have nothing yet
+            whole = "the release" if place is None else repr(str(place))
             raise Unnoted(
-                f"{str(place)!r} is complete and was charged as release {self.receipt.id}, but the ledger must note "
+                f"{whole} is complete and was charged as release {self.receipt.id}, but the ledger must note "
                 f"that it stands, got: {reason}. "
                 "Do not ask again, which would be charged again; `shuffledp ledger show` lists this one as recorded."
             ) from None
@@ -118,7 +119,7 @@ class Budget:
 
     def more(self, design: Design) -> int:
         """How many more rounds of a design fit within the limit."""
-        entry = entry_of(design, design.task)
+        entry = entry_of(design, design.task.name)
         return Ledger(self.path).more(
             self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
         )
@@ -126,10 +127,10 @@ class Budget:
 
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
     """One round of a design, as the ledger records it."""
-    facts, once = design.facts, _once(design)
-    epsilon = once.epsilon_at_most(delta=facts["delta"])
-    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=facts["delta"], batches=batches)
+    once = _once(design)
+    epsilon = once.epsilon_at_most(delta=design.delta)
+    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=design.delta, batches=batches)
 
 
 def _once(design: Design) -> Guarantee:
-    return shuffle(design.protocol.randomizer, n=design.facts["n"], honest=design.facts["least"])
+    return shuffle(design.protocol.randomizer, n=design.n, honest=design.least)

@@ -14,6 +14,7 @@ from shuffledp.collection.page.statements import ADJACENCY, ADVERSARY, COUNTS, O
 from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
+from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask
 
 __all__ = ["certificate", "comparison"]
 
@@ -26,9 +27,9 @@ def certificate(design: Design) -> dict[str, Any]:
     """The guarantee of a design, for all its rounds, as long as the promised number of honest
     reports is shuffled together.
     """
-    protocol, facts = design.protocol, design.facts
-    guarantee, delta = protocol.guarantee, facts["delta"]
-    bound, promised = guarantee.epsilon(delta=delta), facts["epsilon"]
+    protocol = design.protocol
+    guarantee, delta = protocol.guarantee, design.delta
+    bound, promised = guarantee.epsilon(delta=delta), design.epsilon
     return {
         "epsilon": {"delta": delta, "lower": bound.lower, "upper": bound.upper},
         "delta": None if promised is None else _delta(guarantee, promised),
@@ -37,9 +38,9 @@ def certificate(design: Design) -> dict[str, Any]:
         "assumptions": [*guarantee.assumptions, ONE_ROW, COUNTS],
         "adversary": ADVERSARY,
         "adjacency": ADJACENCY,
-        "users": facts["n"],
-        "honest": facts["least"],
-        "rounds": facts["rounds"],
+        "users": design.n,
+        "honest": design.least,
+        "rounds": design.rounds,
         "alone": protocol.epsilon0,
         "numerical_error": _numerical_error(guarantee, bound.upper),
     }
@@ -72,30 +73,28 @@ def comparison(design: Design, certified: dict[str, Any]) -> list[dict[str, Any]
     """The same promise under three kinds of trust, with the standard error to expect of each:
     nobody, a shuffler, a curator.
     """
-    protocol, facts = design.protocol, design.facts
-    delta = facts["delta"]
-    epsilon = facts["epsilon"] if facts["epsilon"] is not None else certified["epsilon"]["upper"]
-    promise = {"n": facts["n"], "epsilon": epsilon, "delta": delta, "rounds": facts["rounds"]}
+    protocol, task = design.protocol, design.task
+    epsilon = design.epsilon if design.epsilon is not None else certified["epsilon"]["upper"]
+    promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
     alone: Protocol
     curator: Protocol
-    if design.task == "mean":
-        bounds = {"lower": facts["lower"], "upper": facts["upper"]}
-        alone, curator = LocalMean(**promise, **bounds), CentralMean(**promise, **bounds)
+    if isinstance(task, MeanTask):
+        alone = LocalMean(lower=task.lower, upper=task.upper, **promise)
+        curator = CentralMean(lower=task.lower, upper=task.upper, **promise)
     else:
-        categories = facts.get("categories", facts.get("domain"))
+        assert isinstance(task, CountingTask)
+        categories: Any = task.values
         curator = CentralHistogram(categories=categories, **promise)
-        alone = (
-            LocalHistogram(categories=categories, **promise)
-            if design.task == "histogram"
-            else _local_frequency(design, promise)
-        )
+        if isinstance(task, FrequencyTask):
+            alone = _local_frequency(design, task, promise)
+        else:
+            alone = LocalHistogram(categories=categories, **promise)
     kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
     return [{"trust": trust, "epsilon0": each.epsilon0, "stderr": each.predicted_stderr()} for trust, each in kinds]
 
 
-def _local_frequency(design: Design, promise: dict[str, Any]) -> ShuffledProtocol:
+def _local_frequency(design: Design, task: FrequencyTask, promise: dict[str, Any]) -> ShuffledProtocol:
     """The same encoding with so much noise that every report hides its sender alone."""
     family, parameters = design.protocol._family()
     epsilon0 = calibrated(family, tuple(parameters.items()), 1, promise["epsilon"], promise["delta"], promise["rounds"])
-    facts = design.facts
-    return type(design.protocol)(n=promise["n"], epsilon0=epsilon0, domain=facts["domain"], method=facts["method"])  # type: ignore[call-arg]
+    return type(design.protocol)(n=promise["n"], epsilon0=epsilon0, domain=task.domain, method=task.method)  # type: ignore[call-arg]

@@ -20,8 +20,8 @@ def check_client(design: Design, most_epsilon0: float | None = None) -> None:
     """Refuse, on the client's side, a design without a promise, and one whose single report says
     more than the client allows.
     """
-    epsilon0 = design.protocol.randomizer.epsilon0
-    if design.facts["epsilon"] is None:
+    epsilon0 = design.law.epsilon0
+    if design.epsilon is None:
         raise InvalidInput(
             f"a design must promise an epsilon to those who report, got none: nothing but epsilon0 = {epsilon0:.4g} "
             f"would protect them. "
@@ -43,10 +43,10 @@ def exposure(design: Design) -> list[str]:
     """What is promised to whoever reports, what holds if the shuffler does not keep to itself what
     it sees, and what to think of that.
     """
-    facts, epsilon0 = design.facts, design.protocol.randomizer.epsilon0
-    rounds = "" if facts["rounds"] == 1 else f", in each of {facts['rounds']:,} rounds"
+    epsilon0 = design.law.epsilon0
+    rounds = "" if design.rounds == 1 else f", in each of {design.rounds:,} rounds"
     said = [
-        f"Promised to you: epsilon at most {facts['epsilon']:g} at delta = {facts['delta']:g}, if {facts['least']:,} "
+        f"Promised to you: epsilon at most {design.epsilon:g} at delta = {design.delta:g}, if {design.least:,} "
         f"honest reports are shuffled together.",
         f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "
         f"odds of any guess about you"

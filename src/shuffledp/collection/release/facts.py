@@ -39,14 +39,11 @@ def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True
     """What the analyst concludes from the tally of all reports; ``clipped`` says that values
     outside the range were moved to its ends.
     """
-    reports, n = check_reports(design, _reports(design, tally)), design.facts["n"]
+    reports, n = check_reports(design, _reports(design, tally)), design.n
     notes = (
         ()
         if reports == n
-        else (
-            f"{reports} of {n} reports arrived; the certificate holds for any {design.facts['least']} or more honest "
-            f"ones",
-        )
+        else (f"{reports} of {n} reports arrived; the certificate holds for any {design.least} or more honest ones",)
     )
     estimate = design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
     return replace(estimate, labels=(CLIPPED,)) if clipped else estimate
@@ -54,9 +51,9 @@ def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True
 
 def check_reports(design: Design, reports: int) -> int:
     """Refuse to certify fewer reports than the certificate is about."""
-    if reports < design.facts["least"]:
+    if reports < design.least:
         raise InvalidInput(
-            f"reports must be at least the {design.facts['least']} that the design promises, got {reports}. Wait for "
+            f"reports must be at least the {design.least} that the design promises, got {reports}. Wait for "
             f"more, or design for fewer."
         )
     return reports
@@ -64,14 +61,14 @@ def check_reports(design: Design, reports: int) -> int:
 
 def cautions(design: Design) -> list[str]:
     """What a careful colleague would say about a design."""
-    n, delta, error = design.facts["n"], design.facts["delta"], design.protocol.predicted_stderr()
+    n, delta, error = design.n, design.delta, design.protocol.predicted_stderr()
     said = []
     if n > 1 and delta * n >= 1.0:
         said.append(
             f"delta is not below 1/n, so it would allow one person's value to be published outright: aim for less than "
             f"{1.0 / n:.1g}"
         )
-    if error > (design.facts["upper"] - design.facts["lower"] if design.task == "mean" else n):
+    if error > design.task.scale(n):
         said.append(
             "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
             "larger epsilon, or ask more people"
@@ -107,7 +104,7 @@ def facts_of(
             "python": platform.python_version(),
             **{name: version(name) for name in ("numpy", "scipy", "cryptography", "pyarrow")},
         },
-        "asked": {"task": design.task, **asked},
+        "asked": {"task": design.task.name, **asked},
         "design": design.as_json(),
         "counted": {"reports": estimate.n, "missing": missing} | ({} if repeated is None else {"repeated": repeated}),
         "certificate": certified,
@@ -123,7 +120,7 @@ def facts_of(
 
 
 def _reports(design: Design, tally: NDArray[np.int64]) -> int:
-    return int(tally[0] if design.task == "frequency" else tally.sum())
+    return design.task.open(tally).reports
 
 
 def _largest(estimate: Estimate) -> NDArray[np.intp]:
@@ -135,12 +132,11 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
 
 def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> dict[str, Any]:
     """What the shuffler released, as far as the listed estimates depend on it."""
-    if design.task == "mean":
-        return {"reports": _reports(design, tally), "votes": tally.tolist()}
-    domain = len(design.labels)
-    head, votes = tally[:-domain], tally[-domain:]
-    listed = {"reports": _reports(design, tally), "blocks": head[1:].tolist(), "votes": votes[kept].tolist()}
-    return listed | ({"digest": digest_of_votes(votes)} if len(kept) < domain else {})
+    reports, blocks, votes = design.task.open(tally)
+    if blocks is None:
+        return {"reports": reports, "votes": votes.tolist()}
+    listed = {"reports": reports, "blocks": blocks.tolist(), "votes": votes[kept].tolist()}
+    return listed | ({"digest": digest_of_votes(votes)} if len(kept) < len(votes) else {})
 
 
 def _estimates(design: Design, estimate: Estimate, kept: NDArray[np.intp]) -> dict[str, Any]:
@@ -154,7 +150,7 @@ def _estimates(design: Design, estimate: Estimate, kept: NDArray[np.intp]) -> di
         "all_upper": highest,
     }
     return {
-        "unit": "mean" if design.task == "mean" else "people",
+        "unit": design.task.unit,
         "level": LEVEL,
         "of": len(estimate.values),
         "label": [str(estimate.labels[place]) for place in kept.tolist()],

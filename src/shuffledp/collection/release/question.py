@@ -25,13 +25,14 @@ from shuffledp.collection.tables import (
     open_column,
     read,
 )
-from shuffledp.collection.tables.formats import Kind
+from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols import Frequency, Histogram, Mean
-from shuffledp.protocols.design import Design, Task
+from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import check_bounds
+from shuffledp.sampling import Rng
 
 __all__ = ["Question"]
 
@@ -42,8 +43,8 @@ FEW, MOST_RARE = 10, 20  # people who hold a rare value, and how many such value
 class Question:
     """One question about one column of a table."""
 
-    task: Task
-    source: str
+    task: str
+    source: str | Table  # a path, "-" for standard input, or a table that is open already
     column: str | None = None
     format: Any = None
     title: str | None = None
@@ -83,9 +84,11 @@ class Question:
             self.source, self.column, kind=kind, format=self.format, ids=self.ids, encoding=self.encoding
         )
 
-    def values(self, column: Column, *, tick: Callable[[int], object] | None = None) -> Values:
-        """Read the column once, and keep what the randomizer needs of it."""
-        values = read(column, self.reader(), keep=self.keep, tick=tick)
+    def values(self, column: Column, *, rng: Rng = None, tick: Callable[[int], object] | None = None) -> Values:
+        """Read the column once, and keep what the randomizer needs of it; ``rng`` draws one of a
+        person's rows.
+        """
+        values = read(column, self.reader(), keep=self.keep, rng=rng, tick=tick)
         if self.categories is not None and self.categories.learned:
             try:
                 self._check_common(values, column.title)
@@ -158,8 +161,12 @@ class Question:
 
     def asked(self) -> dict[str, object]:
         """The question in words, for the report."""
-        name = "standard input" if self.source == "-" else name_of(Path(self.source))
-        facts: dict[str, object] = {"what": self.what, "title": self.title, "source": name, "column": self.column}
+        facts: dict[str, object] = {
+            "what": self.what,
+            "title": self.title,
+            "source": self._source,
+            "column": self.column,
+        }
         if said := self.cleaning.words():
             facts["cleaned"] = said
         if self.categories is None:
@@ -176,3 +183,10 @@ class Question:
             "missing": "left out" if missing is None else f"counted as {missing}",
             "learned": self.categories.learned,
         }
+
+    @property
+    def _source(self) -> str:
+        """Where the values came from, in a word or two."""
+        if isinstance(self.source, Table):
+            return self.source.title.removeprefix("the ")
+        return "standard input" if self.source == "-" else name_of(Path(self.source))

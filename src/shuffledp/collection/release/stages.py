@@ -19,6 +19,7 @@ from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.clients import check_client
 from shuffledp.collection.release.facts import check_reports, estimate_of, facts_of
 from shuffledp.collection.release.question import Question
+from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.terms import check_words, name_of
 from shuffledp.collection.release.write import check_folder, holds_release, write_release
 from shuffledp.collection.tables import (
@@ -44,7 +45,7 @@ from shuffledp.collection.tables import (
 from shuffledp.collection.tables.shuffle import differences
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.settling import certify
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_file
@@ -60,36 +61,29 @@ REPLACED = (
 LEDGER = "; the ledger was charged for each"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
-    """What was written: the facts, and the estimate with all its rows."""
-
-    facts: Mapping[str, Any]
-    estimate: Estimate
-    folder: Path
-
-
 def release(
     question: Question,
     values: Values,
     design: Design,
-    folder: Path,
+    folder: Path | None = None,
     *,
     budget: Budget | None = None,
     force: bool = False,
     rng: Rng = None,
     tick: Tick = None,
 ) -> Release:
-    """Randomise, count and analyse ``values``, and write the result. The budget is spent before
-    anything is written.
+    """Randomise, count and analyse ``values``, and write the result into ``folder``, if there is
+    one. The budget is spent before anything is written or returned.
 
     In one process the shuffler is the counting: a multiset of reports is how often each occurs, and
     nothing else of them is kept.
     """
     check_reports(design, values.count)
-    check_folder(folder, replace=force)
-    check_apart(folder, *(() if budget is None else (budget.path,)))
-    notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
+    notes: tuple[str, ...] = ()
+    if folder is not None:
+        check_folder(folder, replace=force)
+        check_apart(folder, *(() if budget is None else (budget.path,)))
+        notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
     spent = None if budget is None else budget.spend(design, question.what)
     source, size = None if rng is None else source_of(rng), design.protocol.randomizer.report_bytes
     with _charged(spent):
@@ -155,10 +149,10 @@ def encode(
     check_client(design, most_epsilon0)
     check_new_file(out, replace=force)
     reader: Places | Numbers
-    if design.task == "mean":
-        reader = Numbers(design.facts["lower"], design.facts["upper"], clip=clip, cleaning=cleaning)
+    if design.task.bounds is not None:
+        reader = Numbers(*design.task.bounds, clip=clip, cleaning=cleaning)
     else:
-        reader = Places(design.labels, other=design.facts["other"], missing=missing, cleaning=cleaning)
+        reader = Places(design.task.labels, other=design.task.rest, missing=missing, cleaning=cleaning)
     if column.ids is not None and column.once:
         raise InvalidInput(
             "a table with --id must be a file, which is read twice to find each person's rows, got standard input. "
@@ -233,7 +227,7 @@ def shuffle(
     if design is not None:
         for file in files:
             check_design(file, design)
-    settled, spent = design or Design.from_json(files[0].header.design), None
+    settled, spent = design or certify(Design.from_json(files[0].header.design)).design, None
 
     def spend() -> None:
         nonlocal spent
@@ -250,7 +244,7 @@ def shuffle(
             spent.begin()
 
     source, check = None if rng is None else source_of(rng), settled.protocol.randomizer.check_reports
-    least, most = settled.facts["least"], settled.facts["n"]
+    least, most = settled.least, settled.n
     done = shuffle_files(
         files, out, least=least, most=most, check=check, drop=drop, source=source, before=spend, last=begin, tick=tick
     )
@@ -274,14 +268,14 @@ def analyse(
     file = open_reports(path, stage="shuffled")
     if design is not None:
         check_design(file, design)
-    settled = design or Design.from_json(file.header.design)
+    settled = design or certify(Design.from_json(file.header.design)).design
     counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
     asked = {
         "what": f"{settled.task} of shuffled reports",
         "title": title,
         "source": name_of(path),
         "column": None,
-        "learned": settled.facts["learned"],
+        "learned": settled.learned,
     }
     return _written(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
@@ -319,7 +313,7 @@ def read_design(path: Path) -> Design:
         raise InvalidInput(
             f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp design`."
         ) from None
-    return Design.from_json(facts)
+    return certify(Design.from_json(facts)).design
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -336,7 +330,7 @@ def _no_number(name: str) -> None:
 def _written(
     design: Design,
     counted: Tally,
-    folder: Path,
+    folder: Path | None,
     *,
     asked: Mapping[str, object],
     missing: int | None,
@@ -358,7 +352,8 @@ def _written(
         repeated=repeated,
         ledger=None if spent is None else spent.facts(),
     )
-    write_release(folder, facts, estimate, replace=force)
+    if folder is not None:
+        write_release(folder, facts, estimate, replace=force)
     if spent is not None:
         spent.publish(digest_of(facts), folder)
     return Release(facts, estimate, folder)

@@ -40,7 +40,7 @@ class Column:
     @property
     def title(self) -> str:
         """How messages call it."""
-        return f"column {self.name!r} of {self.table_title}"
+        return self._table.column_title(self.name)
 
     @property
     def table_title(self) -> str:
@@ -71,7 +71,7 @@ class Column:
 
 
 def open_column(
-    path: str,
+    source: str | Table,
     column: str | None = None,
     *,
     kind: Kind,
@@ -79,13 +79,21 @@ def open_column(
     ids: str | None = None,
     encoding: str | None = None,
 ) -> Column:
-    """The column of that name in a CSV, Parquet or Arrow file, or "-" for standard input; a table
-    with a single column needs no name.
+    """The column of that name in a CSV, Parquet or Arrow file, "-" for standard input, or a table
+    that is open already; a table with a single column needs no name.
 
     ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or
     "number". ``encoding`` is that of a CSV file, UTF-8 if it is left out.
     """
-    table = open_table(path, format, encoding)
+    table = source if isinstance(source, Table) else open_table(source, format, encoding)
+    if not table.names:
+        raise InvalidInput(f"{table.title} must have at least one column, got none. Pass the table that holds values.")
+    for option, given in (("column", column), ("id", ids)):
+        if table.bare and given is not None:
+            raise InvalidInput(
+                f"{option} must name a column of a table, got {given!r} for {table.title}, which is a single column. "
+                f"Leave it out, or pass the whole table."
+            )
     if column is None and len(table.names) > 1:
         raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table.names)}")
     name = find_column(table, table.names[0] if column is None else column, "column")

@@ -61,6 +61,11 @@ class Table(ABC):
     done: float | None = None  # how much ``batches`` has read so far, from 0 to 1, if that is known
     headed = False  # whether the names are merely the first line of a text
     once = False  # whether it can be read only once
+    bare = False  # whether it is a single column without a table around it
+
+    def column_title(self, name: str) -> str:
+        """How messages call one of its columns."""
+        return f"column {name!r} of {self.title}"
 
     @abstractmethod
     def batches(self, wanted: list[str], kind: Kind) -> Iterator[pa.RecordBatch]:

@@ -1,25 +1,27 @@
 """A report, checked: every number computed again by a slow oracle that shares no code with what
 made it.
 
-law           a randomizer's law from its integers, by counting, in fractions
-oracle        delta of a design between two ends, by direct sums
-certificate   the certified intervals against the oracle
-estimates     estimates and standard errors from the votes
-intervals     confidence limits from their definition
-comparison    what other kinds of trust would cost
-consistency   counts, promises and hashes
-form          names and types of all that a report holds
-words         method, assumptions and adversary
-shown         what a page shows, against its own facts
-beside        the estimates.csv beside it
-recorded      what its ledger says
-effort        how much work all this may be
-checks        one line of a verification
-run           all of it
+verification       all of it, in order
+check_page         what a page shows, against its own facts
+check_design       its integers, and whether clients could run it
+check_consistency  counts, promises and hashes
+check_sentences    method, assumptions and adversary
+check_estimates    estimates, standard errors and limits, from the votes
+check_table        the estimates.csv beside it
+check_ledger       what its ledger says
+check_certificate  the certified intervals, against the oracle
+check_comparison   what other kinds of trust would cost
+oracle             delta of a design between two ends, by direct sums
+counted_law        a randomizer's law from its integers, by counting, in fractions
+intervals          confidence limits from their definition
+form               names and types of all that a report holds
+outcomes           one line of a verification
+limits             how much work all this may be
 """
 
-from shuffledp.collection.verify.effort import SECONDS
+from shuffledp.collection.verify.check_ledger import KeptLedger
+from shuffledp.collection.verify.limits import SECONDS
 from shuffledp.collection.verify.outcomes import Check
 from shuffledp.collection.verify.verification import Verification, verify
 
-__all__ = ["SECONDS", "Check", "Verification", "verify"]
+__all__ = ["SECONDS", "Check", "KeptLedger", "Verification", "verify"]

@@ -22,16 +22,15 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
+from shuffledp.collection.verify.limits import LARGEST_EPSILON, MOST_VALUES
 from shuffledp.errors import InvalidInput
 
-__all__ = ["Classes", "Law"]
+__all__ = ["Classes", "CountedLaw"]
 
 WORD = 2**64
 DIGITS = Context(prec=60)
 NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
-MOST_VALUES = 1 << 26
-LARGEST = 700.0  # what e^epsilon can be computed of
-FAMILIES = ("krr", "hadamard", "hash", "subset", "oue", "rappor")
+SIZES = {"krr": "", "hadamard": "", "hash": "g", "subset": "size", "oue": "", "rappor": ""}  # what a size is called
 REMEDY = "Pass a report that shuffledp wrote, unchanged."
 
 Classes = tuple[tuple[Fraction, Fraction, Fraction], ...]  # hay, needle0, needle1 of every class of reports
@@ -39,7 +38,7 @@ Patterns = Mapping[tuple[int, ...], Fraction]
 
 
 @dataclass(frozen=True)
-class Law:
+class CountedLaw:
     """The law of one report: ``family``, ``k`` inputs, the numbers of words out of 2^64, and
     ``size``: g for hashing, w for subsets, else 0.
     """
@@ -51,24 +50,23 @@ class Law:
     epsilon0: float
 
     @classmethod
-    def of(cls, law: Mapping[str, Any]) -> Law:
+    def of(cls, law: Mapping[str, Any]) -> CountedLaw:
         """Read what a design says."""
         try:
             family, k, epsilon0 = law["randomizer"], law["k"], float(law["epsilon0"])
             integers = tuple(int(each) for each in law["integers"])
             plain = [str(each) for each in integers] == law["integers"]  # not " 1_0", which int() would read
-            size: Any = {"hash": law.get("g"), "subset": law.get("size")}.get(family, 0)
+            size: Any = law[SIZES[family]] if SIZES[family] else 0
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidInput(
                 f"the law of a design must have a randomizer, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}"
             ) from None
         unary = family in {"oue", "rappor"}
         sound = (
-            family in FAMILIES
-            and type(k) is int
+            type(k) is int
             and type(size) is int
             and 2 <= k <= MOST_VALUES
-            and 0.0 <= epsilon0 <= LARGEST
+            and 0.0 <= epsilon0 <= LARGEST_EPSILON
             and len(integers) == 1 + unary
         )
         sound = (
@@ -82,6 +80,11 @@ class Law:
                 f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
             )
         return cls(family, k, integers, size, epsilon0)
+
+    @property
+    def names(self) -> set[str]:
+        """Of all that a design says of such a law."""
+        return {"randomizer", "k", "epsilon0", "integers"} | {SIZES[self.family]} - {""}
 
     @property
     def unary(self) -> bool:
@@ -128,6 +131,22 @@ class Law:
         """epsilon0 as the integers imply it, to 55 digits."""
         ratio = self.factors[0] / self.factors[1]
         return DIGITS.ln(DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+
+    @cached_property
+    def least_integers(self) -> tuple[int, ...]:
+        """The integers with the least noise that keeps epsilon0: e^epsilon0 = 1 + (1 - t) / (t f)
+        for a share f and noise t, and of bits that are 1 with probability 1 - q and q, or 1/2 and
+        q, ((1 - q) / q)^2 or (1 - q) / q.
+        """
+        epsilon0 = Decimal(self.epsilon0)
+        if self.family == "oue":
+            return WORD // 2, _upwards(DIGITS.add(DIGITS.exp(epsilon0), Decimal(1)))
+        if self.family == "rappor":
+            other = _upwards(DIGITS.add(DIGITS.exp(DIGITS.divide(epsilon0, Decimal(2))), Decimal(1)))
+            return WORD - other, other
+        share = DIGITS.divide(Decimal(self.share.numerator), Decimal(self.share.denominator))
+        gain = DIGITS.subtract(DIGITS.exp(epsilon0), Decimal(1))
+        return (_upwards(DIGITS.add(Decimal(1), DIGITS.multiply(share, gain))),)
 
     @cached_property
     def hit(self) -> Fraction:
@@ -249,3 +268,8 @@ class Law:
             own = [row >> digit & 1 for row in rows]
             reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
         return [tuple(value == 0 for value in each) for each in sorted(reached)]
+
+
+def _upwards(divisor: Decimal) -> int:
+    """2^64 / divisor, rounded up."""
+    return math.ceil(DIGITS.divide(Decimal(WORD), divisor))

@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from shuffledp.collection.page import HASHED, known
+from shuffledp.collection.verify.check_estimates import COLUMNS
 from shuffledp.collection.verify.counted_law import REMEDY
-from shuffledp.collection.verify.recount import COLUMNS
+from shuffledp.collection.verify.limits import LARGEST_EPSILON
 from shuffledp.errors import InvalidInput
 
 __all__ = ["check_form"]
 
-LARGEST = 700.0  # what e^epsilon can be computed of
 MOST_USERS = 10**15
 LONGEST = 10_000  # letters of one text
 
@@ -62,7 +62,7 @@ def _time(value: Any) -> bool:
         return False
 
 
-EPSILON, CHANCE, SIZE = _least(0.0, LARGEST), _least(0.0, 1.0), _least(0.0, 1e300)
+EPSILON, CHANCE, SIZE = _least(0.0, LARGEST_EPSILON), _least(0.0, 1.0), _least(0.0, 1e300)
 MADE = {"when": _time} | dict.fromkeys(("shuffledp", "python", "numpy", "scipy", "cryptography", "pyarrow"), _text)
 ASKED = {"task": _text, "learned": _truth} | dict.fromkeys(
     ("what?", "title?", "source?", "column?", "categories?", "outside?", "missing?", "cleaned?"), _or_none(_text)

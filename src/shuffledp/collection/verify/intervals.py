@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
-from shuffledp.literature.exact.lattice import Array, TooLarge
+from shuffledp.collection.verify.limits import MOST_STRAY_VOTES, TooLarge
+from shuffledp.literature.exact.lattice import Array
 
 __all__ = ["rare", "rare_signed", "score"]
 
 HALVINGS = 200
 LEFT_OUT = 1e-16
-MOST = 1 << 20  # stray votes that are summed over; where votes are rare they are a few hundred
 
 
 def score(values: Array, base: Array, slope: Array, skew: Array, tail: float) -> tuple[Array, Array]:
@@ -54,7 +54,7 @@ def rare(votes: int, n: int, hit: float, miss: float, tail: float) -> tuple[floa
     def beyond(c: int, least: int) -> float:
         """P(S >= least)."""
         most = float(binom.isf(LEFT_OUT, n - c, miss))
-        if not most < MOST:
+        if not most < MOST_STRAY_VOTES:
             raise TooLarge(f"{most:g} stray votes are too many to be summed over")
         stray = np.arange(int(most) + 2)
         return min(1.0, float(binom.pmf(stray, n - c, miss) @ binom.sf(least - stray - 1, c, hit)))

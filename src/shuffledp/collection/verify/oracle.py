@@ -16,13 +16,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shuffledp.collection.verify.counted_law import Classes, Law
-from shuffledp.collection.verify.effort import Effort, TooMuch
+from shuffledp.collection.verify.counted_law import Classes, CountedLaw
+from shuffledp.collection.verify.limits import (
+    FEW_ROUNDS,
+    FEW_USERS,
+    FEW_VALUES,
+    MOST_KNOTS,
+    Effort,
+    TooLarge,
+    TooMuch,
+)
 from shuffledp.literature.exact import rounds_delta
 from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most
 from shuffledp.literature.exact.datasets import binary_dataset, binary_datasets
 from shuffledp.literature.exact.lattice import Array
-from shuffledp.literature.exact.summation import TooLarge, haystack_interval
+from shuffledp.literature.exact.summation import haystack_interval
 
 __all__ = ["Oracle", "Span"]
 
@@ -41,8 +49,6 @@ PER_DEVIATION, DEVIATIONS, SPARSER = (
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
 NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
-MOST_KNOTS = 1 << 14
-FEW_USERS, FEW_VALUES, FEW_ROUNDS = 7, 4, 3
 
 Tick = Callable[[int, int], None]
 Curve = Callable[[Array], tuple[Array, Array]]
@@ -62,7 +68,7 @@ class Span:
 class Oracle:
     """``users`` honest users, the target among them, report ``rounds`` times by ``law``."""
 
-    law: Law
+    law: CountedLaw
     users: int
     rounds: int
     tick: Tick | None = None

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from shuffledp.collection.page import embedded
-from shuffledp.collection.verify.beside import check_table
-from shuffledp.collection.verify.certified_again import check_certificate
-from shuffledp.collection.verify.consistency import check_consistency
-from shuffledp.collection.verify.counted_law import Law
-from shuffledp.collection.verify.effort import SECONDS, Effort, TooMuch
+from shuffledp.collection.verify.check_certificate import check_certificate
+from shuffledp.collection.verify.check_comparison import check_comparison
+from shuffledp.collection.verify.check_consistency import check_consistency
+from shuffledp.collection.verify.check_design import check_design
+from shuffledp.collection.verify.check_estimates import check_estimates
+from shuffledp.collection.verify.check_ledger import KeptLedger, check_claims, check_ledger
+from shuffledp.collection.verify.check_page import check_page
+from shuffledp.collection.verify.check_sentences import check_words
+from shuffledp.collection.verify.check_table import check_table
+from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.form import check_form
+from shuffledp.collection.verify.limits import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
-from shuffledp.collection.verify.recorded import check_claims, check_ledger
-from shuffledp.collection.verify.recount import check_estimates
-from shuffledp.collection.verify.shown import check_page
-from shuffledp.collection.verify.trust import check_comparison
-from shuffledp.collection.verify.wordings import check_words
-from shuffledp.literature.exact.lattice import TooLarge
 
 __all__ = ["Verification", "verify"]
 
@@ -52,7 +51,7 @@ def verify(
     text: str,
     *,
     table: str | None = None,
-    ledger: Path | None = None,
+    ledger: KeptLedger | None = None,
     seconds: float = SECONDS,
     tick: Tick | None = None,
 ) -> Verification:
@@ -61,15 +60,16 @@ def verify(
 
     What needs no oracle comes first, the page itself before all: a page that shows something else
     than its facts is found out at once, and then nothing else is computed. ``table`` is the
-    estimates.csv beside the report, ``ledger`` the file in which it was recorded. After ``seconds``
-    of computing the rest is left unchecked.
+    estimates.csv beside the report, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
+    answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
     """
     effort = Effort(seconds)
     facts = embedded(text)
-    strange, law = check_form(facts), Law.of(facts["design"]["law"])
+    strange, law = check_form(facts), CountedLaw.of(facts["design"]["law"])
     design = facts["design"]
     quick: dict[str, Part] = {
         "the page": lambda: check_page(text, facts),
+        "the design": lambda: check_design(design, law),
         "the consistency": lambda: check_consistency(facts, law),
         "the words": lambda: check_words(facts, law),
         "the estimates": lambda: check_estimates(facts, law),

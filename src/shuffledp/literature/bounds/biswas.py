@@ -23,10 +23,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaln
 
-from shuffledp.accounting.guarantee import LARGEST_EPSILON, check_epsilon
-from shuffledp.errors import check_count, check_positive
+from shuffledp._types import Floats
+from shuffledp.errors import LARGEST_EPSILON, check_count, check_epsilon, check_positive
 from shuffledp.literature.bounds.published import Published, Setting, require
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["BOUNDS", "CORRECTED", "ONE_BIN", "PRINTED", "delta_corrected", "delta_printed"]
 

@@ -9,14 +9,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from shuffledp._types import Adversary, End
 from shuffledp.accounting.curves import Envelope, meets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.accounting.reductions import Adversary
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import AnyLDP, Randomizer
-from shuffledp.randomizers.randomizer import End
 
 __all__ = [
     "ANY_RANDOMIZER",
@@ -42,12 +41,14 @@ def _described(
     """epsilon(delta) and delta(epsilon) of one end of a mechanism, built from the setting."""
 
     def epsilon(setting: Setting, delta: float) -> float:
-        bound = describe(setting).epsilon(delta=delta)
-        return bound.upper if side == "upper" else bound.lower
+        guarantee = describe(setting)
+        return guarantee.epsilon_at_most(delta=delta) if side == "upper" else guarantee.epsilon_at_least(delta=delta)
 
     def delta(setting: Setting, epsilon: float) -> float:
-        bound = describe(setting).delta(epsilon=epsilon)
-        return bound.upper if side == "upper" else bound.lower
+        guarantee = describe(setting)
+        if side == "upper":
+            return guarantee.delta_at_most(epsilon=epsilon)
+        return guarantee.delta_at_least(epsilon=epsilon)
 
     return epsilon, delta
 

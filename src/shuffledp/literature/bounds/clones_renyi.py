@@ -10,7 +10,7 @@ grow with n. Divergences add up over rounds, adaptive ones too (Mironov 2017), a
 from functools import lru_cache
 
 from shuffledp.accounting import renyi
-from shuffledp.accounting.guarantee import CURVE_GAP
+from shuffledp.accounting.accuracy import CURVE_GAP
 from shuffledp.literature.bounds.certified import clones_curve, slowness
 from shuffledp.literature.bounds.published import Published, Setting
 

@@ -5,7 +5,7 @@ Kairouz, Oh and Viswanath's.
 import math
 from typing import Literal
 
-from shuffledp.errors import DoesNotApply, InvalidInput
+from shuffledp.errors import LARGEST_EPSILON, LEAST_DELTA, DoesNotApply, InvalidInput
 from shuffledp.literature.bounds.published import Published, Setting, require
 
 __all__ = ["COMPOSITIONS", "Theorem", "advanced", "basic", "composed", "kairouz_oh_viswanath"]
@@ -38,7 +38,7 @@ def advanced(epsilon: float, delta: float, rounds: int, slack: float) -> tuple[f
     >>> [float(f"{x:.6g}") for x in advanced(0.1, 1e-9, 100, 1e-6)]
     [6.30822, 1.1e-06]
     """
-    growth = math.expm1(epsilon) if epsilon < 700.0 else math.inf
+    growth = math.expm1(epsilon) if epsilon < LARGEST_EPSILON else math.inf
     return math.sqrt(2.0 * rounds * math.log(1.0 / slack)) * epsilon + rounds * epsilon * growth, min(
         rounds * delta + slack, 1.0
     )
@@ -99,7 +99,7 @@ def _composed(bound: Published, setting: Setting, delta: float, theorem: Theorem
         part.
         """
         try:
-            require(part >= 1e-250, "every round's part of delta must be at least 1e-250", f"{part:g}")
+            require(part >= LEAST_DELTA, f"every round's part of delta must be at least {LEAST_DELTA:g}", f"{part:g}")
             return bound.epsilon(once, delta=part)
         except DoesNotApply as error:
             reasons.append(error)

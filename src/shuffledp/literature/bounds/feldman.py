@@ -20,7 +20,7 @@ import numpy as np
 
 from shuffledp.accounting.curves import Envelope, meets
 from shuffledp.accounting.haystack import BinaryDataset
-from shuffledp.errors import DoesNotApply
+from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import KRR, AnyLDP, Gaussian
 
@@ -106,7 +106,7 @@ def approximate_delta(n: int, epsilon0: float, delta0: float, epsilon: float) ->
         "epsilon must exceed what eq (1) gives at delta = 1",
         f"{epsilon:g} with n = {n}, epsilon0 = {epsilon0:g}",
     )
-    pure = max(4.0 * math.exp(-min(root * root, 700.0)), 2.0 * math.exp(-min(trials / 16.0, 700.0)))
+    pure = max(4.0 * math.exp(-min(root * root, LARGEST_EPSILON)), 2.0 * math.exp(-min(trials / 16.0, LARGEST_EPSILON)))
     total = pure + _leak(n, epsilon0, delta0, epsilon)
     require(total < 1.0, "delta must stay below 1", f"{total:g}")
     return total
@@ -147,7 +147,7 @@ def _bracket(trials: float, delta: float) -> float:
 
 
 def _leak(n: int, epsilon0: float, delta0: float, epsilon: float) -> float:
-    return (math.exp(min(epsilon, 700.0)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
+    return (math.exp(min(epsilon, LARGEST_EPSILON)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
 
 
 def _given(n: int, epsilon0: float, delta: float) -> str:

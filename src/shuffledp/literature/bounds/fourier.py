@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 import scipy.fft
 
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp._types import Floats
 
 __all__ = ["Composed", "Grid", "L", "M", "Pair", "Terms"]
 

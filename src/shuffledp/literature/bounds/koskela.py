@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Literal
 
+from shuffledp._types import End
 from shuffledp.literature.bounds.fourier import Composed, Grid, Pair
 from shuffledp.literature.bounds.koskela_pairs import (
     clones_pair,
@@ -25,7 +26,6 @@ from shuffledp.literature.bounds.koskela_pairs import (
     rr_pair,
 )
 from shuffledp.literature.bounds.published import Published, Setting, require
-from shuffledp.randomizers.randomizer import End
 
 __all__ = ["BOUNDS", "balle_epsilon"]
 

@@ -11,11 +11,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
+from shuffledp._types import Floats, Integers
 from shuffledp.literature.bounds.fourier import BATCH, Pair, Terms
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = [
     "StrongReading",
@@ -29,7 +28,6 @@ __all__ = [
     "rr_pair",
 ]
 
-Integers = NDArray[np.int64]
 StrongReading = Literal["independent", "exact"]
 WeakReading = Literal["independent", "multinomial", "exact"]
 TAU = 1e-12  # section 5.2: the mass that each truncated sum may lose, added to delta afterwards

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_rounds, check_users
+from shuffledp._types import Adversary, End
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Rounds, Shuffled
-from shuffledp.accounting.reductions import ADVERSARIES, Adversary
-from shuffledp.errors import DoesNotApply, InvalidInput
+from shuffledp.accounting.reductions import ADVERSARIES
+from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users
 from shuffledp.randomizers import KRR, Randomizer
-from shuffledp.randomizers.randomizer import End
 
 __all__ = ["Published", "Setting", "Status", "require"]
 

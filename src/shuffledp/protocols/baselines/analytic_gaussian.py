@@ -14,8 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import erfcx, ndtr
 
-from shuffledp.accounting.guarantee import check_delta, check_epsilon
-from shuffledp.errors import check_positive
+from shuffledp.errors import check_delta, check_epsilon, check_positive
 
 __all__ = ["delta", "epsilon", "sigma"]
 

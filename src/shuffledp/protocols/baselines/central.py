@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp._types import End, Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOSS
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Explanation, Row
-from shuffledp.accounting.guarantee import Guarantee, check_order, check_rounds
-from shuffledp.accounting.haystack import DEFAULT_GAP
+from shuffledp.accounting.guarantee import Guarantee, check_order
+from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.pld import LossDistribution, knot_indices, pessimistic
+from shuffledp.errors import check_rounds
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
-from shuffledp.randomizers.randomizer import End, Floats
 
 __all__ = ["CentralGaussian"]
 
 ROUNDING = gaussian.SLACK / 2.0
-TAIL, FARTHEST = 1e-60, 400.0  # losses that are rarer or larger count as infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,15 @@ class CentralGaussian(Guarantee):
     sigma: float
     sensitivity: float
     rounds: int = 1
+
+    @property
+    def parts(self) -> tuple[tuple[Shuffled, int], ...]:  # type: ignore[override]
+        """None: nothing is shuffled."""
+        return ()
+
+    def describe(self) -> str:
+        """The noise, and what it is added to."""
+        return f"Gaussian noise of sigma = {self.sigma:g} on {self.rounds} answers of sensitivity {self.sensitivity:g}"
 
     @property
     def method(self) -> str:  # type: ignore[override]
@@ -71,10 +81,10 @@ class CentralGaussian(Guarantee):
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         loss = self.moved / self.sigma
-        reach = min(8.0 * loss, FARTHEST)
-        probes: Floats = np.geomspace(reach, FARTHEST, 200)
+        reach = min(8.0 * loss, FARTHEST_LOSS)
+        probes: Floats = np.geomspace(reach, FARTHEST_LOSS, 200)
         values = self._end("upper", probes)
-        last = int(np.argmax((values <= TAIL) | (probes >= FARTHEST))) + 1
+        last = int(np.argmax((values <= RAREST_LOSS) | (probes >= FARTHEST_LOSS))) + 1
         return pessimistic(
             lambda e: self._end("upper", e), knot_indices(spacing, reach, probes[:last], values[:last]), spacing
         )
@@ -85,7 +95,9 @@ class CentralGaussian(Guarantee):
 
     def explain(self, *, delta: float) -> Explanation:
         bound = self.epsilon(delta=delta)
-        title = f"Gaussian noise of sigma = {self.sigma:g} on {self.rounds} answers of sensitivity {self.sensitivity:g}"
         return Explanation(
-            title, delta, bound, (Row("upper", bound.upper, self.method), Row("lower", bound.lower, self.method))
+            self.describe(),
+            delta,
+            bound,
+            (Row("upper", bound.upper, self.method), Row("lower", bound.lower, self.method)),
         )

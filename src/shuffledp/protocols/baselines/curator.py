@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
@@ -23,7 +24,6 @@ from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.protocol import Bag, Protocol, Reports, bits_for, notes_of
 from shuffledp.protocols.sums import check_bounds, check_numbers
 from shuffledp.randomizers.parameters import check_indices
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["CentralHistogram", "CentralMean", "CentralSum"]

@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from shuffledp.accounting.guarantee import check_delta, check_epsilon, check_users
-from shuffledp.errors import InvalidInput, check_count, check_positive
+from shuffledp._types import Floats
+from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_positive, check_users
 from shuffledp.protocols.sgd.data import Labelled, synthetic_clinic
 from shuffledp.protocols.sgd.grid_noise import FLAW, STEPS, grid_noise
 from shuffledp.protocols.sgd.one_pass import OnePass, calibrated, least_noise, local_epsilon, one_pass, sampled_epsilon
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, Source, source_of
 from shuffledp.sampling.permutation import permutation
 

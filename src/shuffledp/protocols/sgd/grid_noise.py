@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp._types import Floats
 from shuffledp.sampling import WORD, Source, Table
 
 __all__ = ["FLAW", "STEPS", "grid_noise", "weights"]

@@ -15,29 +15,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting.guarantee import check_delta, check_epsilon, check_users
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import DIGITS, MARGIN, ROUGH_GAP
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import Shuffled, shuffle
 from shuffledp.accounting.pld import Composition, pessimistic
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_delta, check_epsilon, check_users
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.randomizers import AnyLDP
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
 __all__ = ["OnePass", "calibrated", "least_noise", "local_epsilon", "one_pass", "sampled_epsilon"]
 
 LOCAL = "analytic Gaussian mechanism (Balle and Wang 2018, Thm 8), without amplification"
-ROUGH = 1e-3  # relative accuracy of delta while searching; what is found is then certified
 TINY = 1e-290
 LEAST_EPSILON0, MOST_EPSILON0 = 1e-6, 32.0
 FARTHEST, RUNGS = 38.0, 12
 GOLDEN, SECTIONS = (math.sqrt(5.0) - 1.0) / 2.0, 12
 NOISES = (0.05, 1e6)
-DIGITS = 1e-4
 RARE = 1e-14  # sampling with replacement: losses this rare in one step are counted as infinite
 FINE, POINTS, STRETCH = 25, 1 << 20, 0.01
-MARGIN = 1e-6  # so that solving for epsilon, to 1e-7, confirms the target
-LARGEST = 50.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def one_pass(*, noise: float, n: int, delta: float, flaw: float = 0.0, hint: flo
     if local == 0.0:
         return OnePass(0.0, delta, 0.0)  # the noise of one report is enough for delta alone
     search = _Search(noise, n, flaw)
-    report = search.report(search.first(delta, min(local, LARGEST), hint))
+    report = search.report(search.first(delta, min(local, LARGEST_EPSILON0), hint))
     guarantee = shuffle(report, n=n)
     return OnePass(min(guarantee.epsilon_at_most(delta=delta), local), delta, local, guarantee)
 
@@ -162,7 +159,7 @@ def _despite(flaw: float, delta: float, epsilon_at: Callable[[float], float]) ->
     spent = 0.0
     for _ in range(8):
         epsilon = epsilon_at(delta - spent)
-        needed = (1.0 + math.exp(min(epsilon, 700.0))) * flaw
+        needed = (1.0 + math.exp(min(epsilon, LARGEST_EPSILON))) * flaw
         if needed <= spent:
             return epsilon
         spent = 1.5 * needed
@@ -280,7 +277,7 @@ class _Search:
 
     def _parts(self, t: float, epsilon: float) -> tuple[float, float]:
         report = self.report(self._epsilon0(t))
-        clones = float(Haystack.of(report.clones(), self.n).bounds(np.array([epsilon]), ROUGH)[1][0])
+        clones = float(Haystack.of(report.clones(), self.n).bounds(np.array([epsilon]), ROUGH_GAP)[1][0])
         return clones, (math.exp(epsilon) + 1.0) * (1.0 + 0.5 * math.exp(-report.epsilon0)) * self.n * report.delta0
 
     def _epsilon0(self, t: float) -> float:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, ndtri
 
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp._types import Floats
 
 __all__ = ["Labelled", "synthetic_clinic"]
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from shuffledp.collection.page import HASHED, known
 from shuffledp.collection.page.clipping import CLIPPED_TO_BOUNDS
 from shuffledp.collection.page.editions import since
-from shuffledp.collection.verify.counted_law import Law
+from shuffledp.collection.verify.check_estimates import size_of
+from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.limits import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
-from shuffledp.collection.verify.recount import LISTED, places_of, size_of
 from shuffledp.storage.canonical import digest_of
 
 __all__ = ["check_consistency"]
 
 SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once
-FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}
 
 
-def check_consistency(facts: dict[str, Any], law: Law) -> list[Check]:
+def check_consistency(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
     """Everything that needs no oracle."""
     return [
-        *_law(facts["design"], law),
         *_counts(facts, law),
         *_promise(facts),
         *_hashes(facts),
@@ -31,50 +29,7 @@ def check_consistency(facts: dict[str, Any], law: Law) -> list[Check]:
     ]
 
 
-def _law(design: dict[str, Any], law: Law) -> list[Check]:
-    stated, implied = Decimal(law.epsilon0), law.implied
-    # The least integer that keeps epsilon0: one less would exceed it, but for the last digits of a
-    # float.
-    loose = stated - implied > Decimal(2) ** -50 * max(Decimal(1), stated) + Decimal(8) / min(law.integers)
-    task, wanted = design["task"], {"histogram": "krr", "mean": "krr"}
-    family = FAMILIES.get(design.get("method", ""), "") if task == "frequency" else wanted.get(task, "")
-    size = law.k if task == "mean" else size_of(design)
-    other = design.get("other")
-    return [
-        equal("version of the design", design["version"], 1, "what shuffledp writes"),
-        holds(
-            "where other values go",
-            other,
-            "one of the labels, or nowhere",
-            "the design",
-            other is None or bool(places_of([str(other)], design)),
-        ),
-        holds(
-            "epsilon0 of one report",
-            law.epsilon0,
-            f"{implied:.20}",
-            "the integers, as fractions; logarithm to 60 digits",
-            implied <= stated and not loose,
-        ),
-        equal("the randomizer", law.family, family, "the task"),
-        equal("values that a report can name", law.k, size, "the design"),
-        equal("the task", facts_task(design), task, "the design"),
-    ]
-
-
-def facts_task(design: dict[str, Any]) -> str:
-    """The task that the design's own fields belong to."""
-    return next(
-        (
-            task
-            for task, field in (("histogram", "categories"), ("frequency", "domain"), ("mean", "lower"))
-            if field in design
-        ),
-        "none",
-    )
-
-
-def _counts(facts: dict[str, Any], law: Law) -> list[Check]:
+def _counts(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
     design, tally, reports = facts["design"], facts["tally"], facts["counted"]["reports"]
     votes = tally["votes"]
     checks = [

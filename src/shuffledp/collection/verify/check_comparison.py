@@ -13,19 +13,18 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import norm
 
-from shuffledp.collection.verify.counted_law import WORD, Law
+from shuffledp.collection.verify.counted_law import WORD, CountedLaw
+from shuffledp.collection.verify.limits import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
-from shuffledp.literature.exact.lattice import UNIT, Array, TooLarge
+from shuffledp.literature.exact.lattice import UNIT, Array
 
 __all__ = ["check_comparison"]
 
 SAME = 1e-9
 LOCAL_STEP = 1e-3  # the local epsilon0 is the largest, up to this
-MOST_STEPS = 64  # of a local mean's grid
-MOST_ROUNDS = 20_000
 
 
-def check_comparison(facts: dict[str, Any], law: Law) -> list[Check]:
+def check_comparison(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
     """Three rows: nobody, a shuffler, a curator."""
     rows, design = facts["comparison"], facts["design"]
     epsilon = design["epsilon"] if design["epsilon"] is not None else facts["certificate"]["epsilon"]["upper"]
@@ -80,7 +79,7 @@ def _sigma(epsilon: float, delta: float) -> float:
     return math.exp(brentq(lambda log: max(excess(log), -1e9), -20.0, 40.0, xtol=1e-14, rtol=1e-14))
 
 
-def _count_error(law: Law, n: int) -> float:
+def _count_error(law: CountedLaw, n: int) -> float:
     """Root mean square over the values, with the n users spread evenly."""
     held, hit, miss = Fraction(n, law.k), law.hit, law.miss
     if law.family != "hadamard":
@@ -96,7 +95,7 @@ def _count_error(law: Law, n: int) -> float:
     return math.sqrt(total / law.k / hit**2)
 
 
-def _mean_error(law: Law, n: int, width: float) -> float:
+def _mean_error(law: CountedLaw, n: int, width: float) -> float:
     """The worst data all sit at one point of the outermost cell, where they are farthest from the
     middle: found by trying.
     """
@@ -112,7 +111,7 @@ def _mean_error(law: Law, n: int, width: float) -> float:
 
 def _alone(
     row: dict[str, Any],
-    law: Law,
+    law: CountedLaw,
     design: dict[str, Any],
     epsilon: float,
     delta: float,
@@ -125,9 +124,9 @@ def _alone(
     is what its law says.
     """
     epsilon0 = float(row["epsilon0"])
-    if not 0.0 < epsilon0 < 700.0:
+    if not 0.0 < epsilon0 < LARGEST_EPSILON:
         return [holds("epsilon0 without a shuffler", epsilon0, "a positive number", "the promise", False)]
-    grids = range(2, MOST_STEPS + 2) if design["task"] == "mean" else (law.k,)
+    grids = range(2, MOST_GRID_STEPS + 2) if design["task"] == "mean" else (law.k,)
     tried = [(grid, _noisy(law, epsilon0, grid)) for grid in grids]
     errors = [_mean_error(each, n, width) if design["task"] == "mean" else _count_error(each, n) for _, each in tried]
     nearest = int(np.argmin(np.abs(np.array(errors) - float(row["stderr"]))))
@@ -156,7 +155,7 @@ def _alone(
     ]
 
 
-def _noisy(law: Law, epsilon0: float, k: int) -> Law:
+def _noisy(law: CountedLaw, epsilon0: float, k: int) -> CountedLaw:
     """The same kind of randomizer with another epsilon0; hashing and subsets choose their size by
     it.
     """
@@ -170,11 +169,11 @@ def _noisy(law: Law, epsilon0: float, k: int) -> Law:
     return replace(other, integers=(min(math.ceil(WORD / (1.0 + (growth - 1.0) * float(other.share))), WORD - 1),))
 
 
-def _local_delta(law: Law, epsilon: float, rounds: int) -> float:
+def _local_delta(law: CountedLaw, epsilon: float, rounds: int) -> float:
     """The largest delta over pairs: with one user a haystack is the needle alone, and its loss is
     epsilon0, -epsilon0 or 0.
     """
-    if rounds > MOST_ROUNDS:
+    if rounds > MOST_LONE_ROUNDS:
         raise TooLarge(f"the loss of {rounds} lone reports is too long to be added up")
     net = np.arange(-rounds, rounds + 1)  # reports that speak for the truth, less those that speak against it
     gain = -np.expm1(np.minimum(epsilon - net * float(law.implied), 0.0))

@@ -12,8 +12,9 @@ import numpy as np
 from scipy.stats import norm
 
 from shuffledp.collection.page.clipping import CLIPPED, CLIPPED_TO_BOUNDS
-from shuffledp.collection.verify.counted_law import Law
+from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.intervals import rare, rare_signed, score
+from shuffledp.collection.verify.limits import LISTED
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 from shuffledp.literature.exact.lattice import UNIT, Array
 
@@ -21,14 +22,13 @@ __all__ = ["COLUMNS", "Estimated", "check_estimates", "estimated", "labels_of", 
 
 SHARP = 1e-7  # of a standard error
 COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
-LISTED = 10_000  # rows in a report, at most
 FEW, MANY = 3, 50  # variances of votes below which the exact law is inverted instead of a normal one
 ROUNDING = Fraction(1, 4)  # of a grid step, squared: every number may lie half-way between two points
 
 Limits = Callable[[float], tuple[Array, Array]]
 
 
-def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
+def check_estimates(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
     """Every column of the table of estimates."""
     design, claimed, tally = facts["design"], facts["estimates"], facts["tally"]
     votes, reports = [int(each) for each in tally["votes"]], int(tally["reports"])
@@ -100,7 +100,9 @@ def check_estimates(facts: dict[str, Any], law: Law) -> list[Check]:
     return checks
 
 
-def _ends(claimed: dict[str, Any], design: dict[str, Any], votes: list[int], law: Law, tail: float) -> list[Check]:
+def _ends(
+    claimed: dict[str, Any], design: dict[str, Any], votes: list[int], law: CountedLaw, tail: float
+) -> list[Check]:
     """How many people's numbers were rounded to either end of the range of a mean."""
     values, errors, limits = _counts([votes[0], votes[-1]], sum(votes), law)
     within = SHARP * np.maximum(errors, 1e-300) + 1e-12 * np.abs(values)
@@ -162,7 +164,7 @@ class Estimated:
     rounding: float
 
 
-def estimated(votes: list[int], blocks: list[int], places: list[int], reports: int, law: Law) -> Estimated:
+def estimated(votes: list[int], blocks: list[int], places: list[int], reports: int, law: CountedLaw) -> Estimated:
     """The estimates of the categories in these places; those with the same votes, of the same
     block, are alike, and are computed once.
     """
@@ -190,7 +192,7 @@ def _floats(numbers: list[Fraction]) -> Array:
     return np.array([float(each) for each in numbers])
 
 
-def _counts(votes: list[int], n: int, law: Law) -> tuple[Array, Array, Limits]:
+def _counts(votes: list[int], n: int, law: CountedLaw) -> tuple[Array, Array, Limits]:
     """With c holders the votes are Bin(c, hit) + Bin(n - c, miss)."""
     hit, miss = law.hit, law.miss
     contrast = hit - miss
@@ -216,7 +218,9 @@ def _counts(votes: list[int], n: int, law: Law) -> tuple[Array, Array, Limits]:
     return _floats(values), np.sqrt(_floats([variance / contrast**2 for variance in variances])), limits
 
 
-def _signed(votes: list[int], blocks: list[int], places: list[int], n: int, law: Law) -> tuple[Array, Array, Limits]:
+def _signed(
+    votes: list[int], blocks: list[int], places: list[int], n: int, law: CountedLaw
+) -> tuple[Array, Array, Limits]:
     """Hadamard response: of the votes cast in a value's block, its holders' are all for it, and the
     others for and against alike.
     """
@@ -255,7 +259,7 @@ def _signed(votes: list[int], blocks: list[int], places: list[int], n: int, law:
     return _floats(values), np.sqrt(_floats(variances)) / float(hit), limits
 
 
-def _mean(votes: list[int], law: Law, lower: Fraction, upper: Fraction) -> tuple[Array, Array, Limits]:
+def _mean(votes: list[int], law: CountedLaw, lower: Fraction, upper: Fraction) -> tuple[Array, Array, Limits]:
     """Grid points 0, 1/k, ..., 1 and the chance ``gamma`` of a uniformly random one (Balle et al.
     2019, Algorithm 2).
     """

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.collection.verify.counted_law import Law
+from shuffledp.collection.verify.check_estimates import COLUMNS, Estimated, estimated, labels_of, places_of, size_of
+from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked, vital
-from shuffledp.collection.verify.recount import COLUMNS, Estimated, estimated, labels_of, places_of, size_of
 from shuffledp.literature.exact.lattice import Array
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
@@ -21,7 +21,7 @@ from shuffledp.storage.files import plain_cell
 __all__ = ["check_table"]
 
 
-def check_table(table: str | None, facts: dict[str, Any], law: Law) -> list[Check]:
+def check_table(table: str | None, facts: dict[str, Any], law: CountedLaw) -> list[Check]:
     """Without a table, what only it could show is listed; and without it a page that lists some of
     very many values is not verified.
     """
@@ -106,7 +106,7 @@ def _same(label: object, written: object) -> bool:
     return written in (str(label), plain_cell(str(label)))  # the first version wrote labels as they are
 
 
-def _others(columns: dict[str, Array], places: Any, facts: dict[str, Any], law: Law) -> list[Check]:
+def _others(columns: dict[str, Array], places: Any, facts: dict[str, Any], law: CountedLaw) -> list[Check]:
     """The whole tally, found again from all estimates: its digest, that the page lists the largest,
     and every number of the others.
     """
@@ -185,7 +185,7 @@ def _agreeing(columns: dict[str, Array], found: Estimated, facts: dict[str, Any]
     return checks
 
 
-def _votes(values: Array, reports: int, law: Law) -> Any:
+def _votes(values: Array, reports: int, law: CountedLaw) -> Any:
     """The whole numbers of votes that estimates were made of."""
     if law.family == "hadamard":
         return np.rint(values * float(law.hit)).astype(np.int64)

@@ -1,5 +1,5 @@
-"""How much work a verification may be: a file from a stranger must not keep anybody's machine
-busy.
+"""Every limit of a verification in one place: a file from a stranger must not keep anybody's
+machine busy, nor fill its memory.
 """
 
 from __future__ import annotations
@@ -8,10 +8,34 @@ import time
 from dataclasses import dataclass, field
 
 from shuffledp.errors import InvalidInput
+from shuffledp.literature.exact.lattice import TooLarge
 
-__all__ = ["SECONDS", "Effort", "TooMuch"]
+__all__ = [
+    "FEW_ROUNDS",
+    "FEW_USERS",
+    "FEW_VALUES",
+    "LARGEST_EPSILON",
+    "LISTED",
+    "MOST_GRID_STEPS",
+    "MOST_KNOTS",
+    "MOST_LONE_ROUNDS",
+    "MOST_STRAY_VOTES",
+    "MOST_VALUES",
+    "SECONDS",
+    "Effort",
+    "TooLarge",
+    "TooMuch",
+]
 
 SECONDS = 120.0  # of computing
+LARGEST_EPSILON = 700.0  # what e^epsilon can be computed of
+MOST_VALUES = 1 << 26  # that a report can name
+LISTED = 10_000  # rows of estimates in a record, at most
+MOST_STRAY_VOTES = 1 << 20  # that are summed over; where votes are rare they are a few hundred
+MOST_KNOTS = 1 << 14  # of the curve of one round
+MOST_LONE_ROUNDS = 20_000  # whose losses are added up
+MOST_GRID_STEPS = 64  # of a mean without a shuffler
+FEW_USERS, FEW_VALUES, FEW_ROUNDS = 7, 4, 3  # of which all datasets are enumerated
 
 
 class TooMuch(Exception):

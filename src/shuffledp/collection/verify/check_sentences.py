@@ -8,17 +8,13 @@ from typing import Any
 
 from shuffledp.collection.page.editions import known
 from shuffledp.collection.page.statements import WORDINGS
-from shuffledp.collection.verify.counted_law import Law
+from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.outcomes import Check, holds, unchecked, vital
-from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 
 __all__ = ["check_words"]
 
-MOST_USERS, MOST_ROUNDS, MOST_VALUES = 10**9, 10**4, 10**5  # beyond, reading a design as a client would take long
 
-
-def check_words(facts: dict[str, Any], law: Law) -> list[Check]:
+def check_words(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
     """Method, assumptions, adversary and adjacency; the words of the user are not checked."""
     certificate, asked, design = facts["certificate"], facts["asked"], facts["design"]
     theorem = [
@@ -32,7 +28,6 @@ def check_words(facts: dict[str, Any], law: Law) -> list[Check]:
         "none, for several rounds" if design["rounds"] > 1 else "from 0 to 0.1",
     )
     return [
-        _runs(design, law),
         _said(
             "the method",
             certificate["method"],
@@ -74,21 +69,6 @@ def check_words(facts: dict[str, Any], law: Law) -> list[Check]:
 
 def _learned(facts: dict[str, Any]) -> str:
     return "learned from the data" if facts["learned"] else "declared beforehand"
-
-
-def _runs(design: dict[str, Any], law: Law) -> Check:
-    """Whether a client would take the design."""
-    if design["n"] > MOST_USERS or design["rounds"] > MOST_ROUNDS or law.k > MOST_VALUES:
-        return unchecked(
-            "the design",
-            f"{design['n']} users, {design['rounds']} rounds, {law.k} values",
-            "too large to be read as a client would",
-        )
-    try:
-        Design.from_json(design)
-    except InvalidInput as error:
-        return holds("the design", "one that runs", str(error), "read as a client would", False)
-    return holds("the design", "one that runs", "it does", "read as a client would", True)
 
 
 def _wordings(names: list[str], rounds: int) -> list[str]:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.collection.verify.limits import TooLarge
 from shuffledp.collection.verify.oracle import Oracle, Span
 from shuffledp.collection.verify.outcomes import Check, Outcome, equal, holds, unchecked, vital
 from shuffledp.literature.exact.lattice import Array
-from shuffledp.literature.exact.summation import TooLarge
 
 __all__ = ["check_certificate"]
 

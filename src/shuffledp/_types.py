@@ -1,0 +1,18 @@
+"""The names of types that every wing needs: one home for them, which imports nothing of ours."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Adversary", "Complexes", "End", "Floats", "Integers", "Task"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Complexes = NDArray[np.complex128]
+
+End = Literal["upper", "lower"]  # which end of a certified interval
+Adversary = Literal["shuffled", "weak", "strong"]  # what the analyst sees, from least to most
+Task = Literal["histogram", "frequency", "mean"]  # what a collection is asked for

@@ -1,0 +1,156 @@
+"""The record of one release."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, Self
+
+from shuffledp.collection.record.contents import (
+    COUNTS,
+    MEANS,
+    Alternative,
+    Asked,
+    Certificate,
+    Counted,
+    Designed,
+    Estimates,
+    Hashes,
+    LedgerEntry,
+    Made,
+    Tally,
+)
+from shuffledp.collection.record.forms import (
+    Part,
+    Reading,
+    needed,
+    or_none,
+    part,
+    perhaps,
+    some,
+    text,
+    truth,
+    unusual,
+    whole,
+)
+from shuffledp.errors import InvalidInput
+from shuffledp.storage.canonical import digest_of
+
+__all__ = ["EDITION", "FORMAT", "HASHED", "REMEDY", "VERSION", "Record"]
+
+FORMAT, VERSION = "shuffledp-release", 1
+# Editions of the record and of the page that shows it:
+# 1  shuffledp 0.1.0, which wrote no edition
+# 2  ± means one thing; missing values are counted; of a sorted list the intervals hold all at once;
+#    of a cut one, all votes are bound by a digest
+EDITION = 2
+MOST_EDITIONS = 10**6
+HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
+REMEDY = "Pass the report.html or the estimates.json that shuffledp wrote, whole and unchanged."
+
+
+@part
+class Record(Part):
+    """Everything that is known about a release; the rules by which it may grow are in
+    ``shuffledp.collection.record``.
+    """
+
+    format: str = needed(text)
+    version: int = needed(whole)
+    edition: int = perhaps(some, default=1)
+    made: Made = needed(Made)
+    asked: Asked = needed(Asked)
+    design: Designed = needed(Designed)
+    counted: Counted = needed(Counted)
+    certificate: Certificate = needed(Certificate)
+    comparison: tuple[Alternative, ...] = needed([Alternative])
+    tally: Tally = needed(Tally)
+    estimates: Estimates = needed(Estimates)
+    secure: bool = needed(truth)
+    notes: tuple[str, ...] = needed([text])
+    ledger: LedgerEntry | None = needed(or_none(LedgerEntry))
+    hashes: Hashes = needed(Hashes)
+    later_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        made: Made,
+        asked: Asked,
+        design: Designed,
+        counted: Counted,
+        certificate: Certificate,
+        comparison: tuple[Alternative, ...],
+        tally: Tally,
+        estimates: Estimates,
+        secure: bool,
+        notes: tuple[str, ...],
+        ledger: LedgerEntry | None,
+    ) -> Self:
+        """The record of a new release, in the present edition, with its hashes."""
+        unhashed: dict[str, Any] = dict.fromkeys(HASHED, "")
+        record = cls(
+            format=FORMAT,
+            version=VERSION,
+            edition=EDITION,
+            made=made,
+            asked=asked,
+            design=design,
+            counted=counted,
+            certificate=certificate,
+            comparison=comparison,
+            tally=tally,
+            estimates=estimates,
+            secure=secure,
+            notes=notes,
+            ledger=ledger,
+            hashes=Hashes(**unhashed),
+        )
+        return replace(record, hashes=Hashes(**record.digests()))
+
+    @classmethod
+    def from_json(cls, facts: object) -> Self:
+        """Read ``as_json``: facts of any other form than the one that shuffledp writes are
+        refused.
+        """
+        edition = _check_outline(facts)
+        assert isinstance(facts, dict)
+        task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
+        if task not in (*COUNTS, *MEANS):
+            raise unusual("design.task", task)
+        reading = Reading(task, None if edition <= EDITION else [])
+        return replace(cls.read(facts, reading), later_names=tuple(reading.later or ()))
+
+    def digests(self) -> dict[str, Any]:
+        """The hash of every part, computed anew."""
+        facts = self.as_json()
+        return {name: digest_of(facts[name]) for name in HASHED}
+
+    def since(self, edition: int) -> bool:
+        """Whether this is shown as ``edition`` or a later one is."""
+        return self.edition >= edition
+
+    @property
+    def known(self) -> bool:
+        """Whether this version can write the edition."""
+        return self.edition <= EDITION
+
+
+def _check_outline(facts: object) -> int:
+    """Refuse what is no record of this version, or lacks a part; return its edition."""
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        named = facts.get("format") if isinstance(facts, dict) else None
+        raise InvalidInput(f"the format must be {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
+    if type(facts.get("version")) is not int or facts["version"] != VERSION:
+        raise InvalidInput(
+            f"the version of the facts must be {VERSION}, got {str(facts.get('version'))[:40]!r}. Use the version of "
+            f"shuffledp that wrote them."
+        )
+    edition: Any = facts.get("edition", 1)
+    if type(edition) is not int or not 1 <= edition <= MOST_EDITIONS:
+        raise InvalidInput(
+            f"the edition of a report must be a whole number from 1 on, got {str(edition)[:40]!r}. {REMEDY}"
+        )
+    if missing := [part for part in (*HASHED, "hashes") if part not in facts]:
+        raise InvalidInput(f"the facts of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")
+    return int(edition)

@@ -1,0 +1,90 @@
+"""A release in a notebook: a small table with error bars and what is certified. No script, no style
+sheet, nothing loaded, and no word of the data that is not escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shuffledp.collection.page.markup import Markup, element, label
+from shuffledp.collection.page.svg import Scale
+from shuffledp.collection.release.rows import EstimateTable
+from shuffledp.collection.release.sentences import certified, charged, headline, warned
+
+__all__ = ["release_html"]
+
+WIDTH, HEIGHT, BAR = 160.0, 16.0, 8.0  # of the drawing beside a row, and of its bar
+FRAME = "max-width: 56em; line-height: 1.45"
+LEFT, RIGHT = "text-align: left; font-weight: normal", "text-align: right; font-variant-numeric: tabular-nums"
+QUIET = "opacity: 0.7; margin: 0.3em 0"
+
+
+def release_html(facts: Mapping[str, Any], table: EstimateTable) -> str:
+    """Everything that a reader of the answer needs beside it."""
+    asked = facts["asked"]
+    title = [element("p", element("strong", label(asked["title"])))] if asked["title"] else []
+    budget = [] if facts["ledger"] is None else [element("p", f"{charged(facts)}.")]
+    return element(
+        "div",
+        *title,
+        element("p", label(headline(facts))),
+        *(element("p", element("strong", words)) for words in warned(facts)),
+        estimates_html(table, bounds=_bounds(facts)),
+        element("p", element("strong", certified(facts))),
+        *budget,
+        *(element("p", f"Note: {note}.", style=QUIET) for note in facts["notes"]),
+        style=FRAME,
+    )
+
+
+def estimates_html(table: EstimateTable, *, bounds: tuple[float, float] | None) -> Markup:
+    """The rows that are shown, each with a bar from 0 and its interval; a mean stands between its
+    ``bounds``.
+    """
+    places = table.shown()
+    ends = [end for place in places for end in (*table.ends(place), 0.0)]
+    scale = Scale(min(ends), max(ends)) if bounds is None else Scale(*bounds)
+    head = element("tr", *(element("th", words, style=RIGHT) for words in ("", "", *table.heads)))
+    rows = [
+        element(
+            "tr",
+            element("th", label(table.label[place]), style=LEFT),
+            element("td", _drawn(table, place, scale, bar=bounds is None)),
+            *(element("td", words, style=RIGHT) for words in table.words(place)),
+        )
+        for place in places
+    ]
+    more = element("p", f"... and {len(table) - len(places):,} more", style=QUIET) if table.cut else None
+    return element("div", element("table", element("thead", head), element("tbody", *rows)), more)
+
+
+def _drawn(table: EstimateTable, place: int, scale: Scale, *, bar: bool) -> Markup:
+    low, high = (WIDTH * scale(end) for end in table.ends(place))
+    value, zero, middle = WIDTH * scale(float(table.estimate[place])), WIDTH * scale(0.0), HEIGHT / 2.0
+    ink = {"stroke": "currentColor", "stroke_width": 1.5}
+    return element(
+        "svg",
+        element("rect", x=0.0, y=middle, width=WIDTH, height=0.5, fill="currentColor", opacity=0.25),
+        element(
+            "rect",
+            x=round(min(zero, value), 2),
+            y=middle - BAR / 2.0,
+            width=round(abs(value - zero), 2),
+            height=BAR,
+            fill="#6aa8e8",
+        )
+        if bar
+        else None,
+        element("line", x1=round(low, 2), x2=round(high, 2), y1=middle, y2=middle, **ink),
+        element("line", x1=round(value, 2), x2=round(value, 2), y1=middle - 4.0, y2=middle + 4.0, **ink),
+        width=WIDTH,
+        height=HEIGHT,
+        role="img",
+        aria_label=" ".join(table.words(place)[::2]),
+    )
+
+
+def _bounds(facts: Mapping[str, Any]) -> tuple[float, float] | None:
+    design = facts["design"]
+    return (design["lower"], design["upper"]) if design["task"] == "mean" else None

@@ -1,0 +1,82 @@
+"""A release, for whoever asked: the estimates, what is certified of them, and ways to show and keep
+both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.collection.release.facts import LEVEL
+from shuffledp.collection.release.notebook import release_html
+from shuffledp.collection.release.rows import EstimateTable
+from shuffledp.collection.release.sentences import certified, charged, headline, warned
+from shuffledp.collection.release.write import check_folder, write_release
+from shuffledp.errors import InvalidInput
+from shuffledp.figures import draw_release
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.wording import exactly, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """One answered question. ``estimate`` has all its rows; ``folder`` is where it was written, if
+    it was.
+    """
+
+    facts: Mapping[str, Any]
+    estimate: Estimate
+    folder: Path | None = None
+
+    @cached_property
+    def estimates(self) -> EstimateTable:
+        """The answer, with error bars: a table that every library can take."""
+        return EstimateTable.of(self.estimate, level=LEVEL)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        return tuple(self.facts["notes"])
+
+    def plot(self) -> Figure:
+        """A matplotlib figure of the estimates, which a notebook shows; nothing is written."""
+        return draw_release(self.facts)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write what the command writes into a new ``folder``: the page, the estimates as CSV, JSON
+        and figure, and the design. Saving again is no new release, and costs nothing.
+        """
+        try:
+            place = check_folder(Path(folder))
+        except InvalidInput as error:  # the command's other remedy is not one here
+            raise InvalidInput(str(error).replace(", or add --force to replace it", "")) from None
+        write_release(place, self.facts, self.estimate)
+        return place
+
+    def __repr__(self) -> str:
+        """In a line: what was asked, of how many, and what is certified."""
+        bound = self.facts["certificate"]["epsilon"]
+        return (
+            f"<Release: {headline(self.facts)}; epsilon at most {rounded(bound['upper'], up=True)} at delta = "
+            f"{exactly(bound['delta'])}>"
+        )
+
+    def __str__(self) -> str:
+        """The estimates, and what is certified."""
+        said = [headline(self.facts), repr(self.estimates), *warned(self.facts), certified(self.facts)]
+        if self.facts["ledger"] is not None:
+            said.append(f"{charged(self.facts)}.")
+        return "\n".join([*said, *(f"Note: {note}." for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        return release_html(self.facts, self.estimates)

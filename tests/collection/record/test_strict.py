@@ -1,0 +1,112 @@
+"""A record has its usual form, or is refused in a sentence that says where it has not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shuffledp.collection.record import EDITION, Record
+from shuffledp.errors import InvalidInput
+
+V1 = Path(__file__).parents[2] / "data" / "v1"
+
+
+def facts(folder: str) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads((V1 / folder / "estimates.json").read_text(encoding="utf-8"))
+    return made
+
+
+def refusal(made: object) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        Record.from_json(made)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (lambda made: made.update(more=1), "a difference in 'more'"),
+        (lambda made: made["counted"].pop("missing"), "a difference in 'counted.missing'"),
+        (lambda made: made["certificate"]["epsilon"].update(upper=701.0), "got '701.0' for certificate.epsilon.upper"),
+        (lambda made: made["certificate"].update(delta="x"), "got 'x' for certificate.delta"),
+        (lambda made: made["certificate"]["curve"]["upper"].append(True), "got 'True' for certificate.curve.upper"),
+        (lambda made: made["estimates"].update(label="abc"), "got 'abc' for estimates.label"),
+        (lambda made: made["tally"].update(reports=1.0), "got '1.0' for tally.reports"),
+        (lambda made: made["comparison"][1].update(free=True), "a difference in 'comparison.free'"),
+        (lambda made: made["design"].update(task="median"), "got 'median' for design.task"),
+        (lambda made: made["design"].update(task=["mean"]), "for design.task"),
+        (lambda made: made.update(design=3), "got 'None' for design.task"),
+        (lambda made: made["design"].update(lower=0.0), "a difference in 'design.lower'"),
+        (lambda made: made["estimates"].update(ends=None), "a difference in 'estimates.ends'"),
+        (lambda made: made["asked"].update(learned="no"), "got 'no' for asked.learned"),
+        (lambda made: made["made"].update(when="yesterday"), "got 'yesterday' for made.when"),
+        (lambda made: made["made"].update(when="2026-11-15T15:13:40"), "for made.when"),
+        (lambda made: made.update(notes=["x" * 10_001]), "for notes"),
+        (lambda made: made.update(ledger=[]), "got '[]' for ledger"),
+        (lambda made: made.update(edition=0), "edition of a report must be a whole number from 1 on, got '0'"),
+        (lambda made: made.update(edition=True), "edition of a report must be a whole number from 1 on, got 'True'"),
+        (lambda made: made.update(version=2), "version of the facts must be 1, got '2'"),
+        (lambda made: made.update(format="pdf"), "format must be 'shuffledp-release', got 'pdf'"),
+        (lambda made: made.pop("tally") and made.pop("notes"), "got none about tally, notes"),
+    ],
+)
+def test_another_form_is_refused_by_name(change: Callable[[dict[str, Any]], object], said: str) -> None:
+    made = facts("histogram")
+    change(made)
+    assert said in refusal(made)
+
+
+@pytest.mark.parametrize("value", [None, 3, "x", [], {}])
+def test_what_is_no_record_at_all_is_refused(value: object) -> None:
+    assert "format must be 'shuffledp-release'" in refusal(value)
+
+
+def test_fields_of_another_task_are_refused() -> None:
+    mean = facts("mean")
+    mean["tally"]["blocks"] = []
+    assert "a difference in 'tally.blocks'" in refusal(mean)
+    count = facts("histogram")
+    del count["tally"]["blocks"]
+    assert "a difference in 'tally.blocks'" in refusal(count)
+
+
+def test_what_a_later_edition_adds_is_kept_where_it_stood_and_listed() -> None:
+    made = facts("histogram")
+    made = {"format": made.pop("format"), "mood": "good", "edition": EDITION + 1} | made
+    made["counted"] = {"refused": 4} | made["counted"]
+    made["comparison"][0]["cost"] = [1, {"a": 2}]
+    record = Record.from_json(made)
+    assert not record.known
+    assert record.later_names == ("mood", "counted.refused", "comparison.cost")
+    assert json.dumps(record.as_json()) == json.dumps(made)
+    made["counted"]["missing"] = "some"
+    assert "got 'some' for counted.missing" in refusal(made)
+
+
+def test_absent_means_what_it_meant() -> None:
+    made = facts("histogram")
+    record = Record.from_json(made)
+    assert record.edition == 1
+    assert not record.since(2)
+    assert record.counted.repeated is None
+    assert not record.estimates.together
+    for name in ("title", "column", "outside"):
+        del made["asked"][name]
+    again = Record.from_json(made)
+    assert again.asked.title is None
+    assert again.asked.may_be_clipped
+    assert again.as_json() == made
+
+
+def test_a_record_is_frozen() -> None:
+    record = Record.from_json(facts("mean"))
+    assert record.design.bounds == (record.design.lower, record.design.upper)
+    with pytest.raises(FrozenInstanceError):
+        record.secure = False
