@@ -99,7 +99,7 @@ def test_every_design_is_read_and_written_again(name: str) -> None:
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_same_seed_draws_the_same_reports(name: str) -> None:
     design = stages.read_design(V2 / name)
-    values = np.arange(48) * 2.5 if design.task == "mean" else np.arange(48) % len(design.labels)
+    values = np.arange(48) * 2.5 if design.task.name == "mean" else np.arange(48) % len(design.labels)
     drawn = design.encode(values, source_of(np.random.default_rng(2026)))
     assert drawn.tolist() == json.loads(text(".", "drawn.json"))[name]
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from shuffledp.collection.page import html
 from tests.collection.page.browser import NAMES, Page, found, started
-from tests.collection.page.releases import facts
+from tests.collection.page.releases import record
 
 DESK, PHONE, HOME = {"width": 1080, "height": 1400}, {"width": 390, "height": 1040}, {"width": 1080, "height": 1020}
 DEMO = Path("build/demo/affairs/report.html")
@@ -28,7 +28,7 @@ def main(folder: Path) -> None:
         raise SystemExit(f"{DEMO} is not there: run make demo.")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place, started(program, Path(place)) as browser:
         path = Path(place) / "report.html"
-        path.write_text(html(facts("survey")), encoding="utf-8")
+        path.write_text(html(record("survey")), encoding="utf-8")
         for dark, suffix in ((False, ""), (True, "-dark")):
             keep(browser.open(path, **DESK, dark=dark), folder / f"report-desktop{suffix}.png")
             keep(browser.open(path, **PHONE, dark=dark), folder / f"report-phone{suffix}.png", at="#estimates")

@@ -43,7 +43,7 @@ def certified(protocol: Any, *, every: int = 1) -> tuple[dict[str, Any], Oracle]
     judge it.
     """
     design = Design.of(protocol)
-    made = certificate(design)
+    made = certificate(design).as_json()
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
     return made, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
 
