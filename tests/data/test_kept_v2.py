@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 import pytest
-
 from shuffledp.canonical import canonical
 from shuffledp.ledger import Entry, Ledger
 from shuffledp.pipeline import open_reports, tally_file
-from shuffledp.protocols.design import Design
 from shuffledp.release import run
 from shuffledp.release.budget import entry_of
 from shuffledp.report import embedded, html
-from shuffledp.sampling import source_of
 from shuffledp.verification import verify
+
+from shuffledp.protocols.design import Design
+from shuffledp.sampling import source_of
 
 V2 = Path(__file__).parent / "v2"
 PAGES = sorted(each.parent.name for each in V2.glob("*/report.html*"))
