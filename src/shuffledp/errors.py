@@ -1,19 +1,16 @@
 """What can go wrong, and the checks that say so.
 
     ShuffledpError
-    ├── InvalidInput (also a ValueError)   the request itself is wrong: the message names the rule
-                                           and a remedy
-    │   ├── DoesNotApply                   a theorem's condition fails here, so it gives no number
-    │   ├── Unwritable                     a figure cannot be written (experiments.make)
-    │   ├── Unreadable                     a file of check-ins cannot be read (experiments.cities)
-    │   ├── OverLimit                      a release would exceed its population's budget
-        (ledger.spend)
+    ├── InvalidInput (also a ValueError)   the request is wrong; the message names rule and remedy
+    │   ├── DoesNotApply                   a theorem's condition fails here: it gives no number
+    │   ├── Unwritable                     a figure cannot be written (papers.make)
+    │   ├── Unreadable                     a file of check-ins cannot be read (papers.cities)
+    │   ├── OverLimit                      a release would exceed its budget (ledger.spend)
     │   └── Damaged                        a ledger is not what it was (ledger.schema)
-    ├── CertificateError                   an answer failed its own check and is withheld: a bug of
-                                           ours
-    ├── Unnoted                            a release stands, and the ledger could not note that it
-                                           does (release.budget)
-    └── ReproductionError                  a figure could not be computed (experiments.run)
+    ├── CertificateError                   an answer failed its own check and is withheld: our bug
+    ├── Unnoted                            a release stands, and its ledger could not note that it
+    │                                      does (release.budget)
+    └── ReproductionError                  a figure could not be computed (papers.reproduction)
 
 Every message reads: name, rule, the value that broke it, remedy.
 """
