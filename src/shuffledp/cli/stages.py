@@ -20,13 +20,13 @@ from shuffledp.cli.asking import (
     TABLE_OPTIONS,
     Keeping,
     Reading,
+    budget_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.release import show_release
 from shuffledp.cli.setup import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.sharing import argument, sharing
-from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS
@@ -35,6 +35,7 @@ from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
+    from shuffledp.collection.release.budget import Budget
     from shuffledp.collection.tables.formats import Kind
 
 __all__: list[str] = []
@@ -50,7 +51,7 @@ Settled = Annotated[
 ]
 UNSETTLED = "nobody compared it with the one that was settled. --design does."
 with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
-with_budget = sharing(dict(BUDGET_OPTIONS), lambda **options: Budget.of(*options.values()))
+with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
 @app.command(
@@ -191,6 +192,14 @@ def encode(
             rich_help_panel=QUESTION,
         ),
     ] = None,
+    certify: Annotated[
+        bool,
+        typer.Option(
+            "--certify",
+            help="Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """On the clients' side: values to randomised reports. What leaves here is noisy already; ids go
@@ -204,6 +213,11 @@ def encode(
     check_apart(check_new_file(out, replace=force), design, Path(reading.source))
     settled = client.read_design(design)
     client.check_client(settled, most)
+    if certify:
+        from shuffledp.protocols.settling import certify as certified
+
+        with show.patiently("certifying"):
+            certified(settled)
     kind: Kind = "text" if reading.cleaning.reads_numbers else settled.task.kind
     with show.progress("encoding") as watched:
         column = open_column(
@@ -255,7 +269,7 @@ def encode(
 )
 @with_budget
 def shuffle(
-    budget: Budget | None,
+    budget: "Budget | None",
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
     out: File,
     design: Settled = None,

@@ -25,7 +25,6 @@ from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
 from shuffledp.randomizers.law import from_law
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
-from shuffledp.storage.files import check_new_file
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
@@ -206,6 +205,7 @@ def encode(
     The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
     """
     from shuffledp.collection.tables import AS_WRITTEN, Header, batch_rows, choose_rows, prepared, write_reports
+    from shuffledp.storage.files import check_new_file
 
     check_client(design, most_epsilon0)
     check_new_file(out, replace=force)
