@@ -31,7 +31,7 @@ from shuffledp.accounting.pld import (
 )
 from shuffledp.accounting.reductions import ADVERSARIES, Curve, Reduction, reduce
 from shuffledp.errors import InvalidInput, check_delta, check_rounds, check_users
-from shuffledp.randomizers import AnyLDP, Gaussian
+from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
@@ -120,14 +120,15 @@ class Shuffled(Guarantee):
     def _rdp_at_most(self, order: float) -> float:
         if math.isfinite(self.ceiling):
             return renyi.divergence_at_most(lambda e: self._end("upper", e, CURVE_GAP), self.ceiling, order)
-        if isinstance(self.randomizer, Gaussian) and self.adversary != "strong":
+        alone = self.randomizer.local_rdp(order=order)
+        if alone < math.inf and self.adversary != "strong":
             local = self.randomizer.local_delta  # shuffling is post-processing, so this bounds the far tail
             curve = renyi.divergence_at_most(
                 lambda e: np.minimum(self._end("upper", e, CURVE_GAP), [local(epsilon=float(x)) for x in e]),
                 math.inf,
                 order,
             )
-            return min(curve, order / (2.0 * self.randomizer.sigma**2))  # the divergence of one report
+            return min(curve, alone)
         return math.inf
 
     def explain(self, *, delta: float) -> Explanation:
@@ -143,11 +144,7 @@ class Shuffled(Guarantee):
 
     def _alternatives(self) -> list[tuple[str, list[Curve]]]:
         """Other valid upper bounds on the same mechanism, for comparison."""
-        if (
-            self.ceiling == 0.0
-            or self.adversary == "strong"
-            or (isinstance(self.randomizer, AnyLDP) and self.randomizer.delta0 > 0.0)
-        ):
+        if self.ceiling == 0.0 or self.adversary == "strong" or self.randomizer.delta0 > 0.0:
             return []
         others: list[tuple[str, list[Curve]]] = [
             ("one report without a shuffler", [Haystack.of(a, 1) for a in self.randomizer.blankets("upper")])
@@ -157,7 +154,7 @@ class Shuffled(Guarantee):
             others.append(
                 ("clones (Feldman et al. 2020, Thm 3.2), any randomizer", [Haystack.of(general.clones(), self.honest)])
             )
-            if not isinstance(self.randomizer, AnyLDP):
+            if self.randomizer.known:
                 others.append(
                     ("any-randomizer theorem", [Haystack.of(a, self.honest) for a in general.blankets("upper")])
                 )

@@ -16,7 +16,7 @@ from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
-from shuffledp.cli.randomizers import EQUIVALENTS, PARAMETERS, read_count, read_number
+from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers import Floats
@@ -106,7 +106,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
     randomizer = figures.parts(found.guarantee)[0][0].randomizer
-    also = {name: EQUIVALENTS[name](randomizer) for name in setup.kind.strengths[1:] if found.unknown == "epsilon0"}
+    also = {name: read(randomizer) for name, read in setup.kind.equivalents.items() if found.unknown == "epsilon0"}
     if setup.as_json:
         facts = {
             found.unknown: value,
@@ -121,7 +121,10 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     limit = LIMITS[found.unknown]
     rows = [
         (found.unknown, f"{value:,}" if isinstance(value, int) else show.short(value), limit),
-        *((name, rounded(number, up=True, digits=5), PARAMETERS[name].meaning) for name, number in also.items()),
+        *(
+            (name, rounded(number, up=True, digits=5), setup.kind.parameters[name].meaning)
+            for name, number in also.items()
+        ),
         (
             "epsilon",
             rounded(found.epsilon, up=True),

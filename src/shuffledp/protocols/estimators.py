@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.rare import Signed, Supports
-from shuffledp.randomizers import Hadamard
 from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["inversion", "likelihood", "signed", "simplex"]
 
@@ -39,7 +39,7 @@ def inversion(
 
 
 def signed(
-    votes: NDArray[np.int64], n: int, randomizer: Hadamard, blocks: NDArray[np.int64]
+    votes: NDArray[np.int64], n: int, randomizer: VotingRandomizer, blocks: NDArray[np.int64]
 ) -> tuple[Floats, Noise, Floats]:
     """The unbiased estimate votes / hit of Hadamard response, its noise and its standard error;
     ``blocks`` counts the reports in each block.
@@ -50,13 +50,12 @@ def signed(
     estimate of how many users hold the block's other values; a value alone in its block has no such
     others, and its variance is known.
     """
-    own, rows = randomizer.hit, randomizer.block_size - 1
-    block = np.arange(randomizer.k) // rows
+    own, block = randomizer.hit, randomizer.block_of
     cast = blocks[block].astype(np.float64)
     values: Floats = votes / own
     held, far = (
         np.clip(values, 0.0, n),
-        (1.0 - own) / randomizer.block_count,
+        (1.0 - own) / randomizer.blocks,
     )  # far: how often a report strays into a given other block
     alone = np.bincount(block)[block] == 1
     variance = held * own * (1.0 - own) + np.where(alone, n * far, np.maximum(cast - held * own, 0.0))

@@ -16,9 +16,9 @@ from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion, signed, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
-from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, bits_for, notes_of
+from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, notes_of
 from shuffledp.protocols.tasks import FrequencyTask
-from shuffledp.randomizers import OLH, OUE, Hadamard, LocalHash, SubsetSelection
+from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
 
@@ -26,7 +26,6 @@ __all__ = ["METHODS", "Frequency", "Method"]
 
 Method = Literal["hadamard", "hashing", "subset", "unary"]
 METHODS: dict[Method, Family] = {"hadamard": Hadamard, "hashing": OLH, "subset": SubsetSelection, "unary": OUE}
-SEED_BITS = 64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,7 +110,7 @@ class Frequency(ShuffledProtocol):
         """The same from ``tally``: all that the bag says."""
         check_estimator(estimator, ("inversion", "simplex"))
         seen = np.asarray(counts)
-        head = 1 + self._blocks
+        head = 1 + self.randomizer.blocks
         if seen.shape != (head + len(self._known),) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= self.n:
             raise InvalidInput(
                 f"counts must be what tally(...) adds up to for at most n = {self.n} reports, got shape {seen.shape}. "
@@ -140,19 +139,12 @@ class Frequency(ShuffledProtocol):
         for each value.
         """
         randomizer = self.randomizer
-        blocks = np.zeros(0, dtype=np.int64)
-        if isinstance(randomizer, Hadamard):
-            blocks = np.bincount(rows.astype(np.intp) // randomizer.block_size, minlength=randomizer.block_count)
-        return np.concatenate([[len(rows)], blocks, randomizer.supports(rows)])
-
-    @property
-    def _blocks(self) -> int:
-        return self.randomizer.block_count if isinstance(self.randomizer, Hadamard) else 0
+        return np.concatenate([[len(rows)], randomizer.block_counts(rows), randomizer.supports(rows)])
 
     def _unbiased(self, n: int, blocks: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
         """The unbiased estimate, its noise and its standard error."""
         randomizer = self.randomizer
-        if isinstance(randomizer, Hadamard):
+        if randomizer.blocks:
             return signed(votes, n, randomizer, blocks)
         values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
         return values, noise, noise.stderr(np.clip(values, 0.0, n))
@@ -160,14 +152,7 @@ class Frequency(ShuffledProtocol):
     @property
     def bits(self) -> int:
         """A column, a seed and a hash value, a list of values, or one bit per value."""
-        randomizer = self.randomizer
-        if isinstance(randomizer, Hadamard):
-            return bits_for(randomizer.block_count * randomizer.block_size)
-        if isinstance(randomizer, LocalHash):
-            return SEED_BITS + bits_for(randomizer.g)
-        if isinstance(randomizer, SubsetSelection):
-            return randomizer.w * bits_for(randomizer.k)
-        return len(self._known)
+        return self.randomizer.bits
 
     def predicted_stderr(self) -> float:
         """The root mean square over the values of the counts' standard errors, with all n users

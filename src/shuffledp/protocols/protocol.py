@@ -4,7 +4,6 @@ and the accountant says what that gives away.
 
 from __future__ import annotations
 
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.sampling import Rng
 
 __all__ = ["Bag", "Protocol", "Reports", "ShuffledProtocol", "bits_for", "calibrated", "check_tally", "notes_of"]
@@ -384,11 +383,6 @@ def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
         else (f"{len(bag)} of {n} reports arrived; guarantee_for({len(bag)}) states what holds for them",)
     )
     return (*more, *absent, *(() if bag.secure else (NOT_FOR_RELEASE,)))
-
-
-def bits_for(count: int | float) -> int:
-    """The bits that tell ``count`` things apart."""
-    return max(1, math.ceil(math.log2(count)))
 
 
 def _check_batches(batches: Sequence[object]) -> None:

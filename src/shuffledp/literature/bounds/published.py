@@ -56,7 +56,7 @@ class Setting:
     @property
     def epsilon0(self) -> float:
         """The local guarantee of one report, which must be pure."""
-        pure = math.isfinite(self.randomizer.epsilon0) and getattr(self.randomizer, "delta0", 0.0) == 0.0
+        pure = math.isfinite(self.randomizer.epsilon0) and self.randomizer.delta0 == 0.0
         require(pure, "it is about purely private reports, with delta0 = 0", self.randomizer)
         return self.randomizer.epsilon0
 
