@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.wording import exactly, rounded, short
+
+if TYPE_CHECKING:  # what is shown was computed elsewhere
+    from shuffledp.accounting.guarantee import Guarantee
 
 __all__ = [
     "answer",
@@ -156,7 +159,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60.0:.0f} min"
 
 
-def crowd(guarantee: Guarantee) -> str:
+def crowd(guarantee: "Guarantee") -> str:
     """The beginning of a sentence: with whom.
 
     >>> from shuffledp import KRR, shuffle
@@ -187,7 +190,7 @@ def meaning(epsilon: float, delta: float) -> str:
     )
 
 
-def cautions(guarantee: Guarantee, delta: float) -> list[str]:
+def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     """What a careful colleague would add."""
     n = guarantee.parts[0][0].n
     remark = (
@@ -197,7 +200,7 @@ def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     return [remark] if n > 1 and delta * n >= 1.0 else []
 
 
-def premises(guarantee: Guarantee) -> list[str]:
+def premises(guarantee: "Guarantee") -> list[str]:
     """What is assumed of the randomizer beyond its definition."""
     return [
         f"this takes for granted that {premise}"
