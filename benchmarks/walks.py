@@ -41,6 +41,9 @@ STAIRCASE: dict[str, tuple[tuple[str, str], ...]] = {
 }
 WINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "solve": (("curves", "crossing"),),
+    "categories validated": (("tasks", "CountingTask.checked"),),
+    "law to JSON": (("design", "Law.as_json"),),
+    "law from JSON": (("design", "Law.from_json"),),
 }
 WATCHED = {what: frozenset(STAIRCASE[what] + WINGS.get(what, ())) for what in STAIRCASE}
 PROTOCOL, GUARANTEE = "Protocol", "Guarantee"  # the classes from which all others of their kind are made
@@ -147,10 +150,10 @@ def _mechanism(frame: FrameType) -> str:
 
 def _identity(guarantee: Any) -> str:
     """The same words for the same mechanism, whatever object holds it."""
+    if hasattr(guarantee, "randomizer"):  # one round, which may call itself its only part
+        return f"{guarantee.randomizer!r} among {guarantee.honest:,}"
     if hasattr(guarantee, "parts"):
         return " and ".join(f"{rounds} times {_identity(part)}" for part, rounds in guarantee.parts)
-    if hasattr(guarantee, "randomizer"):
-        return f"{guarantee.randomizer!r} among {guarantee.honest:,}"
     return f"{type(guarantee).__name__} {id(guarantee):x}"
 
 

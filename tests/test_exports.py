@@ -39,6 +39,7 @@ EXPORTS = [
     "RAPPOR",
     "RR",
     "Randomizer",
+    "Release",
     "ShuffledSGD",
     "ShuffledpError",
     "StatisticalQuery",
@@ -49,6 +50,9 @@ EXPORTS = [
     "audit",
     "calibrate",
     "compare",
+    "frequency",
+    "histogram",
+    "mean",
     "plan",
     "shuffle",
 ]

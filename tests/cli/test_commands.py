@@ -12,7 +12,9 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.cli import main
-from shuffledp.cli.randomizers import KINDS, PARAMETERS
+from shuffledp.cli.listing import RANDOMIZERS as LISTED_RANDOMIZERS
+from shuffledp.cli.randomizers import parameters
+from shuffledp.randomizers.family import NAMES
 
 COMMANDS = ["epsilon", "delta", "calibrate", "explain", "curve"]
 KRR = ["--randomizer", "krr", "--k", "16", "--epsilon0", "4"]
@@ -113,8 +115,14 @@ RANDOMIZERS = {
 
 
 def test_every_randomizer_is_tried() -> None:
-    assert {line.split()[0] for line in RANDOMIZERS} >= set(KINDS)
-    assert {word[2:] for line in RANDOMIZERS for word in line.split() if word.startswith("--")} == set(PARAMETERS)
+    assert {line.split()[0] for line in RANDOMIZERS} >= set(NAMES)
+    assert {word[2:] for line in RANDOMIZERS for word in line.split() if word.startswith("--")} == set(parameters())
+
+
+def test_the_first_help_says_what_the_families_declare() -> None:
+    assert {name: (usage, title) for name, usage, title in LISTED_RANDOMIZERS} == {
+        name: (kind.usage(), kind.title) for name, kind in NAMES.items()
+    }
 
 
 @pytest.mark.parametrize("line", RANDOMIZERS)
@@ -320,7 +328,7 @@ def test_help_shows_an_example_that_works(
 def test_help_lists_commands_and_randomizers(capsys: Capture) -> None:
     for arguments in ([], ["--help"]):
         text = answer(capsys, *arguments)
-        assert all(f" {word} " in text for word in (*COMMANDS, *KINDS))
+        assert all(f" {word} " in text for word in (*COMMANDS, *NAMES))
 
 
 def test_version(capsys: Capture) -> None:
@@ -465,7 +473,7 @@ def test_huge_exponents_neither_hang_nor_trace(tmp_path: Path, capsys: Capture) 
         table = tmp_path / "table.csv"
         table.write_text(f"0.5,0.5\n{cell},0\n")
         assert main(["epsilon", "--randomizer", "matrix", "--matrix", str(table), "--n", "10", "--delta", "1e-6"]) == 2
-        assert capsys.readouterr().err.startswith("error: --matrix must hold a line per value")
+        assert capsys.readouterr().err.startswith("error: matrix must hold a line per value")
     assert main(["epsilon", *PLAN, "--honest", "1e9999999999%", "--delta", "1e-6"]) == 2
     assert "not a share" in capsys.readouterr().err
 

@@ -40,13 +40,17 @@ def test_one_that_is_too_small_to_be_true_is_named(tmp_path: Path, capsys: pytes
     assert "Too small to be true here: mine-2026" in " ".join(capsys.readouterr().out.split())
 
 
-def test_one_that_claims_to_be_proven_and_is_false_is_the_strangers_fault(
+def test_one_that_claims_to_be_proven_and_is_false_is_named_and_does_not_win(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["compare", *SETTING, "--also", written(tmp_path, status="proven", factor=1e-4)]) == 2
-    said = capsys.readouterr().err
-    assert "mine-2026" in said or "Me 2026" in said
-    assert "bug in shuffledp" not in said
+    false = written(tmp_path, status="proven", factor=1e-4)
+    assert main(["compare", *SETTING, "--also", false]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Warning: mine-2026 claims to be proven, and says upper 0.0001" in said
+    assert main(["compare", *SETTING, "--also", false, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["contradictions"] == ["mine-2026"]
+    assert told["best"] == "shuffledp"
 
 
 @pytest.mark.parametrize(

@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 import pytest
-from shuffledp.canonical import canonical
-from shuffledp.ledger import Entry, Ledger
-from shuffledp.pipeline import open_reports, tally_file
-from shuffledp.release import run
-from shuffledp.release.budget import entry_of
-from shuffledp.report import embedded, html
-from shuffledp.verification import verify
 
+from shuffledp.collection.client import Encoder
+from shuffledp.collection.ledger import Entry, Ledger
+from shuffledp.collection.page import plain, unchanged
+from shuffledp.collection.record import read_record
+from shuffledp.collection.release import stages
+from shuffledp.collection.release.budget import entry_of
+from shuffledp.collection.tables import open_reports, tally_file
+from shuffledp.collection.verify import verify
 from shuffledp.protocols.design import Design
-from shuffledp.sampling import source_of
+from shuffledp.storage.canonical import canonical
 
 V2 = Path(__file__).parent / "v2"
 PAGES = sorted(each.parent.name for each in V2.glob("*/report.html*"))
@@ -61,7 +62,7 @@ def test_every_kind_is_here() -> None:
 
 @pytest.mark.parametrize("folder", PAGES)
 def test_every_page_is_confirmed(folder: str) -> None:
-    ledger = V2 / "budget.sqlite" if facts_of(folder)["ledger"] else None
+    ledger = Ledger(V2 / "budget.sqlite") if facts_of(folder)["ledger"] else None
     seconds = 120.0 if folder == IN_FULL else 0.0
     found = verify(text(folder, "report.html"), table=text(folder, "estimates.csv"), ledger=ledger, seconds=seconds)
     outcomes = {check.what: check.outcome for check in found.checks}
@@ -72,32 +73,35 @@ def test_every_page_is_confirmed(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", PAGES)
-def test_every_page_is_written_again_from_its_facts(folder: str) -> None:
-    page = text(folder, "report.html")
-    facts = embedded(page)
-    assert facts == embedded(text(folder, "estimates.json"))
-    assert html(facts) == page
+def test_every_page_and_its_json_are_written_again_from_the_record(folder: str) -> None:
+    page, beside = text(folder, "report.html"), text(folder, "estimates.json")
+    record = read_record(page)
+    assert unchanged(page)
+    assert plain(page) == page
+    assert _lines(record.as_json()) == _lines(read_record(beside).as_json()) == beside
+    assert record.digests() == record.hashes.as_json()
 
 
 @pytest.mark.parametrize("folder", PAGES)
 def test_every_design_of_a_page_is_the_one_beside_it(folder: str) -> None:
     written, facts = text(folder, "design.json"), facts_of(folder)
     design = Design.from_json(json.loads(written))
-    assert _written(design) == written
+    assert _lines(design.as_json()) == written
     assert canonical(design.as_json()) == canonical(facts["design"])
     assert design.digest == facts["hashes"]["design"]
 
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_design_is_read_and_written_again(name: str) -> None:
-    assert _written(run.read_design(V2 / name)) == text(".", name)
+    assert _lines(stages.read_design(V2 / name).as_json()) == text(".", name)
 
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_same_seed_draws_the_same_reports(name: str) -> None:
-    design = run.read_design(V2 / name)
-    values = np.arange(48) * 2.5 if design.task == "mean" else np.arange(48) % len(design.labels)
-    drawn = design.encode(values, source_of(np.random.default_rng(2026)))
+    design = stages.read_design(V2 / name)
+    size = design.task.size
+    values = np.arange(48) * 2.5 if size is None else np.arange(48) % size
+    drawn = Encoder.of(design).encode(values, rng=np.random.default_rng(2026))
     assert drawn.tolist() == json.loads(text(".", "drawn.json"))[name]
 
 
@@ -121,8 +125,8 @@ def test_shuffled_reports_are_counted_as_they_were(name: str) -> None:
 
 def test_shuffled_reports_are_analysed_as_they_were(tmp_path: Path) -> None:
     shutil.copy(V2 / "shuffled-histogram.parquet", tmp_path)
-    design = run.read_design(V2 / "design-histogram.json")
-    run.analyse(tmp_path / "shuffled-histogram.parquet", tmp_path / "result", design=design, title="Shuffled cities")
+    design = stages.read_design(V2 / "design-histogram.json")
+    stages.analyse(tmp_path / "shuffled-histogram.parquet", tmp_path / "result", design=design, title="Shuffled cities")
     for name in ("estimates.csv", "design.json"):
         assert (tmp_path / "result" / name).read_bytes().decode() == text("analysed", name)
     now, then = json.loads((tmp_path / "result" / "estimates.json").read_text(encoding="utf-8")), facts_of("analysed")
@@ -135,7 +139,7 @@ def test_encoded_reports_of_two_batches_are_shuffled(tmp_path: Path) -> None:
     names = ["encoded-histogram-half.parquet", "encoded-histogram-rest.parquet"]
     for name in names:
         shutil.copy(V2 / name, tmp_path)
-    done = run.shuffle([tmp_path / name for name in names], tmp_path / "shuffled.parquet").file
+    done = stages.shuffle([tmp_path / name for name in names], tmp_path / "shuffled.parquet").file
     then = open_reports(V2 / "shuffled-histogram.parquet")
     assert (done.count, done.header) == (then.count, then.header)
 
@@ -162,7 +166,7 @@ def test_every_entry_of_the_ledger_is_written_again() -> None:
 
 def test_what_was_held_back_is_taken_over_and_more_is_spent(tmp_path: Path) -> None:
     shutil.copy(V2 / "budget.sqlite", tmp_path)
-    ledger, design = Ledger(tmp_path / "budget.sqlite"), run.read_design(V2 / "design-mean.json")
+    ledger, design = Ledger(tmp_path / "budget.sqlite"), stages.read_design(V2 / "design-mean.json")
     held = next(each for each in ledger.releases("interrupted") if each.begun is None)
     again = ledger.spend("interrupted", entry_of(design, held.entry.what, held.entry.batches), held_back=True)
     assert (again.id, again.record) == (held.id, held.record)
@@ -171,6 +175,6 @@ def test_what_was_held_back_is_taken_over_and_more_is_spent(tmp_path: Path) -> N
     assert not ledger.check().faults
 
 
-def _written(design: Design) -> str:
-    """A design as its file holds it."""
-    return json.dumps(design.as_json(), indent=1, ensure_ascii=False) + "\n"
+def _lines(facts: object) -> str:
+    """JSON as the files of a release hold it."""
+    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"

@@ -1,14 +1,20 @@
 """A design is a protocol on paper: built again, it draws, counts and certifies the same."""
 
 import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.collection.client import Encoder
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols import tasks
 from shuffledp.protocols.design import Design
-from shuffledp.sampling import source_of
+from shuffledp.protocols.settling import certify
 
 PROTOCOLS = {
     "histogram": sdp.Histogram(
@@ -33,16 +39,16 @@ def test_json_and_back_is_the_same_protocol(protocol: sdp.Histogram) -> None:
     design = Design.from_json(json.loads(json.dumps(Design.of(protocol).as_json())))
     again = design.protocol
     assert again.describe() == protocol.describe()
-    assert again.randomizer == protocol.randomizer or design.facts["law"]["randomizer"] == "subset"
+    assert again.randomizer == protocol.randomizer or design.law.family == "subset"
     assert again.guarantee.epsilon(delta=1e-6) == protocol.guarantee.epsilon(delta=1e-6)
     assert design.digest == Design.of(protocol).digest
 
 
 def test_a_design_encodes_and_counts_as_its_protocol_does(protocol: sdp.Histogram) -> None:
     design, values = Design.of(protocol), np.arange(500) % min(3, protocol.randomizer.k)
-    if design.task == "mean":
+    if design.task.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
-    rows = design.encode(values, source_of(np.random.default_rng(5)))
+    rows = Encoder.of(design).encode(values, rng=np.random.default_rng(5))
     parts = design.protocol.tally(rows[:150]) + design.protocol.tally(rows[150:])
     assert np.array_equal(parts, design.protocol.tally(rows))
     direct = protocol.analyse(protocol.shuffle(rows))
@@ -62,7 +68,7 @@ def test_any_changed_field_is_refused(protocol: sdp.Histogram) -> None:
             ):
                 continue
             with pytest.raises(InvalidInput):
-                Design.from_json(facts | {name: wrong})
+                certify(Design.from_json(facts | {name: wrong}))
     with pytest.raises(InvalidInput):
         Design.from_json({key: value for key, value in facts.items() if key != "law"})
     with pytest.raises(InvalidInput, match="version"):
@@ -78,7 +84,7 @@ def test_a_method_that_is_not_the_laws_is_refused() -> None:
 def test_a_promise_that_the_noise_does_not_keep_is_refused() -> None:
     facts = Design.of(PROTOCOLS["binary"]).as_json()
     with pytest.raises(InvalidInput, match="must keep its promise"):
-        Design.from_json(facts | {"epsilon": 0.9})
+        certify(Design.from_json(facts | {"epsilon": 0.9}))
 
 
 def test_labels_that_json_cannot_hold_are_refused() -> None:
@@ -94,3 +100,37 @@ def test_a_baseline_has_no_design() -> None:
 def test_a_design_needs_a_delta() -> None:
     with pytest.raises(InvalidInput, match="delta must be given"):
         Design.of(sdp.Histogram(categories=["a", "b"], n=10, epsilon0=1.0))
+
+
+def test_reading_a_design_loads_no_accountant_and_no_numbers() -> None:
+    program = "import sys, shuffledp.protocols.design; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "scipy", "matplotlib", "pyarrow", "shuffledp.accounting", "shuffledp.randomizers"} & set(
+        loaded
+    )
+
+
+def test_a_task_from_outside_is_written_down_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "TASKS", dict(tasks.TASKS))
+
+    @tasks.register
+    @dataclass(frozen=True)
+    class RankingTask(tasks.CountingTask):
+        name: ClassVar[str] = "ranking"
+        listed: ClassVar[str] = "candidates"
+        candidates: tuple[tasks.Label, ...]
+        other: tasks.Label | None = None
+
+        def fits(self, family: str, k: int) -> bool:
+            return family == "krr" and k == self.size
+
+        def open(self, tally: np.ndarray) -> tasks.Votes:
+            return tasks.Votes(int(tally.sum()), tally[:0], tally)
+
+    law = Design.of(PROTOCOLS["histogram"]).law
+    made = Design(RankingTask(("x", "y", "z")), n=500, least=400, rounds=1, epsilon=1.0, delta=1e-6, law=law)
+    again = Design.from_json(json.loads(json.dumps(made.as_json())))
+    assert again == made
+    assert again.digest == made.digest
+    with pytest.raises(InvalidInput, match="must be its own"):
+        tasks.register(type("Copy", (RankingTask,), {}))

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 from scipy.special import log_ndtr, ndtr
 
@@ -19,19 +20,17 @@ from shuffledp.errors import (
     MOST_ROUNDS,
     CertificateError,
     InvalidInput,
+    called_as,
     check_delta,
     check_epsilon,
     check_probability,
     check_rounds,
 )
-from shuffledp.randomizers import Gaussian, Hadamard
-from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.strength import BY_EPSILON0, Strength
 
 __all__ = ["Calibration", "calibrate"]
 
-EPSILON0_RANGE = (1e-6, LARGEST_EPSILON0)
-SIGMA_RANGE = (0.05, 1e6)
 FIGURES = 5  # of a real unknown
 TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
 NEARBY = 0.05  # so near to each other on the scale, two candidates tell the slope well
@@ -39,7 +38,7 @@ SWITCHES, AHEAD = 3, 1.1  # where else to look in families that choose sizes by 
 STALLED = 3  # steps that do not halve what is left, before it is halved
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calibration:
     """The answer to ``calibrate``: ``value`` of the ``unknown``, the plan that uses it, and the
     target that it meets.
@@ -58,11 +57,23 @@ class Calibration:
         """
         return min(self.guarantee.epsilon_at_most(delta=self.delta), self.target)
 
+    def __repr__(self) -> str:
+        """The unknown and its value, the plan that uses it, and the target.
+
+        >>> from shuffledp import KRR
+        >>> calibrate(KRR(k=16, epsilon0=4.0), n=10_000, rounds=None, epsilon=1.0, delta=1e-6)
+        Calibration(rounds=6, guarantee=shuffle(KRR(k=16, epsilon0=4.0), n=10000).compose(6),
+        target=1.0, delta=1e-06)
+        """
+        value = f"{self.unknown}={self.value!r}"
+        return f"Calibration({value}, guarantee={self.guarantee!r}, target={self.target!r}, delta={self.delta!r})"
+
     def __float__(self) -> float:
         """The value itself."""
         return float(self.value)
 
 
+@called_as("calibrate(KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)")
 def calibrate(
     family: Callable[..., Randomizer] | Randomizer,
     *,
@@ -137,7 +148,7 @@ def calibrate(
         return _Search(USERS, lambda users: plan(family, int(users), rounds), target, delta).answer(users)
     assert n is not None
     assert rounds is not None
-    scale = SIGMA if family is Gaussian else EPSILON0
+    scale = _Scale.of(getattr(family, "strength", BY_EPSILON0))
     name = scale.name
 
     def build(value: float) -> Guarantee:
@@ -150,11 +161,11 @@ def calibrate(
             ) from None
 
     def sizes(value: float) -> tuple[int, ...]:
-        return _sizes(family(**parameters, **{name: value}))
+        return family(**parameters, **{name: value}).sizes
 
     start = scale.value(math.log(_deviation(target, delta) * math.sqrt(max(1.0, n * honest_share) / rounds) / TYPICAL))
     alone = target / rounds  # so much is always allowed
-    return _Search(scale, build, target, delta, sizes).answer(max(start, alone) if scale is EPSILON0 else start)
+    return _Search(scale, build, target, delta, sizes).answer(max(start, alone) if name == "epsilon0" else start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +183,11 @@ class _Scale:
     loss: Callable[[float], float]
     value: Callable[[float], float]
     whole: bool = False
+
+    @classmethod
+    def of(cls, strength: Strength) -> Self:
+        """The scale of a randomizer's own parameter."""
+        return cls(strength.name, strength.safe, strength.risky, strength.loss, strength.value)
 
     def unit(self, value: float) -> float:
         """How far apart the candidates are: whole numbers, or numbers of five digits."""
@@ -196,20 +212,6 @@ class _Scale:
         return abs(good - bad) <= max(1.001 * self.unit(least), 0.0 if self.whole else DIGITS / 2.0 * least)
 
 
-# a report loses about epsilon0 / sqrt(n) where that is small, and exp(epsilon0 / 2) / sqrt(n) where
-# it is large
-EPSILON0 = _Scale(
-    "epsilon0",
-    *EPSILON0_RANGE,
-    loss=lambda epsilon0: math.log(2.0 * math.sinh(epsilon0 / 2.0)),
-    value=lambda loss: 2.0 * math.asinh(math.exp(min(loss, 99.0)) / 2.0),
-)
-SIGMA = _Scale(  # the chi-square divergence of two normal laws at distance 1
-    "sigma",
-    *SIGMA_RANGE[::-1],
-    loss=lambda sigma: 0.5 * (sigma**-2.0 + math.log(-math.expm1(-(sigma**-2.0)))),
-    value=lambda loss: max(math.log1p(math.exp(min(2.0 * loss, 700.0))), 1e-12) ** -0.5,
-)
 USERS = _Scale(
     "n",
     float(MOST_PLANNED),
@@ -312,7 +314,7 @@ class _Search:
         low, far = self.good, min(AHEAD * self.good, self.scale.risky)
         for _ in range(SWITCHES):
             before, high = self.sizes(low), far
-            if self.scale is not EPSILON0 or self.sizes(high) == before:
+            if self.scale.risky < self.scale.safe or self.sizes(high) == before:
                 return
             while not self.scale.closed(low, high):
                 middle = self.scale.candidate(self.scale.loss(0.5 * (low + high)), risky=False)
@@ -402,9 +404,9 @@ class _Search:
 
 def _loss(randomizer: Randomizer) -> float:
     """A first guess at how much one report loses, on the scale of its parameter."""
-    if isinstance(randomizer, Gaussian):
-        return SIGMA.loss(max(randomizer.sigma, SIGMA.risky))
-    return EPSILON0.loss(min(max(randomizer.epsilon0, EPSILON0.safe), EPSILON0.risky))
+    scale = randomizer.strength
+    low, high = sorted((scale.safe, scale.risky))
+    return scale.loss(min(max(getattr(randomizer, scale.name), low), high))
 
 
 def _deviation(epsilon: float, delta: float) -> float:
@@ -418,9 +420,3 @@ def _deviation(epsilon: float, delta: float) -> float:
         value = ndtr(mu / 2.0 - epsilon / mu) - math.exp(min(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu), 0.0))
         low, high = (middle, high) if value <= delta else (low, middle)
     return math.exp(0.5 * (low + high))
-
-
-def _sizes(randomizer: Randomizer) -> tuple[int, ...]:
-    """The whole numbers that a family chose by epsilon0."""
-    described = [value for value in randomizer.describe().values() if isinstance(value, int)]
-    return (*described, randomizer.block_size if isinstance(randomizer, Hadamard) else 0)

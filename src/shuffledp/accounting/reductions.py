@@ -15,7 +15,7 @@ from shuffledp._types import Adversary, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
 from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, Haystack, HaystackFamily
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import KRR, AnyLDP, FromMatrix
+from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 
@@ -74,25 +74,26 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     assumptions = MODEL + randomizer.assumptions
     if isinstance(randomizer, AnyLDP):
         return _any(randomizer, n, adversary, assumptions)
-    if isinstance(randomizer, FromMatrix) and randomizer.silent:
+    ceiling = randomizer.epsilon0 if randomizer.delta0 == 0.0 else math.inf
+    if ceiling == 0.0:
         return Reduction(SILENT, assumptions, (), (), 0.0)
     if adversary == "weak":
         view = "the analyst also learns which of the other reports depend on their senders' data, and discards them"
-        return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), randomizer.epsilon0)
+        return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), ceiling)
     if adversary == "strong":
         view = "as the weak adversary, and the analyst also learns whether the target's own report depends on its data"
         return _blanket_view(Haystack.strong, randomizer, n, STRONG, (*assumptions, view), math.inf)
-    if isinstance(randomizer, KRR) and randomizer.k == 2:
+    if randomizer.binary:
         scan = (BinaryScan(randomizer.epsilon0, n),)
         return Reduction(SCAN, assumptions, scan, scan, randomizer.epsilon0)
-    if isinstance(randomizer, FromMatrix) and len(randomizer.table) > FEW_INPUTS:
-        table = randomizer.table
+    table = randomizer.table
+    if table is not None and len(table) > FEW_INPUTS:
         everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
         upper = HaystackFamily("blanket", n, table.min(axis=0), table)
-        return Reduction(BLANKET, assumptions, (upper,), _leakiest(everybody, randomizer.epsilon0), randomizer.epsilon0)
+        return Reduction(BLANKET, assumptions, (upper,), _leakiest(everybody, ceiling), ceiling)
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
-    return Reduction(BLANKET, assumptions, uppers, lowers, randomizer.epsilon0)
+    return Reduction(BLANKET, assumptions, uppers, lowers, ceiling)
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
@@ -124,10 +125,9 @@ def _blanket_view(
     assumptions: tuple[str, ...],
     ceiling: float,
 ) -> Reduction:
-    if isinstance(randomizer, FromMatrix) and len(randomizer.table) > FEW_INPUTS:
-        family = HaystackFamily(
-            "blanket", n, randomizer.table.min(axis=0), randomizer.table, strong=view == Haystack.strong
-        )
+    table = randomizer.table
+    if table is not None and len(table) > FEW_INPUTS:
+        family = HaystackFamily("blanket", n, table.min(axis=0), table, strong=view == Haystack.strong)
         return Reduction(method, assumptions, (family,), _leakiest([family], randomizer.epsilon0), ceiling)
     uppers = tuple(view(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(view(atoms, n) for atoms in randomizer.blankets("lower"))

@@ -14,14 +14,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from shuffledp.audits.reading import Classes, Reading, grid_law, hadamard_laws, krr_laws, reading_of, votes_for
-from shuffledp.randomizers import KRR, FromMatrix, Hadamard, LocalHash, SubsetSelection
+from shuffledp.audits.reading import Classes, Reading, form_of, grid_law, krr_laws, listed_laws, reading_of, votes_for
+from shuffledp.randomizers import KRR
 from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
@@ -112,8 +113,8 @@ class Voted(Joint):
         k, strata, growth = randomizer.k, min(randomizer.k, STRATA), math.exp(randomizer.epsilon0)
         law = _votes_law(randomizer)
         own, first = vote_law(randomizer)
-        if isinstance(randomizer, Hadamard):
-            blocks, inside = randomizer.block_count, min(k, randomizer.block_size - 1) / k
+        if randomizer.blocks:
+            blocks, inside = randomizer.blocks, np.count_nonzero(randomizer.block_of == 0) / k
             first = (1.0 + inside * (growth - 1.0) / 2.0) / (blocks + (growth - 1.0) / 2.0)
         else:
             first = own / k + first * (1.0 - 1.0 / k)
@@ -130,8 +131,10 @@ class Voted(Joint):
     def read(self, drawn: NDArray[np.intp], reports: NDArray[Any], generator: np.random.Generator) -> Seen:
         self.reading.read(reports)
         hits = votes_for(self.randomizer, reports, drawn)
-        if isinstance(self.randomizer, Hadamard):
-            others, marks = np.zeros(len(hits), dtype=np.intp), (reports < self.randomizer.block_size).astype(np.intp)
+        if self.randomizer.blocks:
+            others = np.zeros(len(hits), dtype=np.intp)
+            first_block = self.reading.laws.shape[1] // self.randomizer.blocks  # its columns come first
+            marks = (reports < first_block).astype(np.intp)
         else:
             beside = (drawn + generator.integers(1, self.randomizer.k, len(drawn))) % self.randomizer.k
             others = votes_for(self.randomizer, reports, beside).astype(np.intp)
@@ -139,28 +142,36 @@ class Voted(Joint):
         return Seen(4 * self.strata(drawn) + 2 * hits + others, hits, marks)
 
 
+@singledispatch
 def joint_of(randomizer: Randomizer, *, halves: bool = False) -> Joint:
     """What to draw and how to read it; with ``halves`` also values half-way between two inputs,
     which are rounded to either at random.
     """
-    if isinstance(randomizer, OnGrid):
-        return _on_grid(randomizer)
-    if isinstance(randomizer, FromMatrix):
-        table = np.asarray(randomizer.rows, dtype=np.float64)
-        inputs = np.arange(len(table))[: max(2, MOST_CELLS // table.shape[1])]
-        return Tabled.of(inputs, table[inputs], reading_of(randomizer))
-    assert isinstance(randomizer, SupportRandomizer)
+    reading, table = reading_of(randomizer), randomizer.table
+    assert table is not None
+    inputs = np.arange(len(table))[: max(2, MOST_CELLS // table.shape[1])]
+    return Tabled.of(inputs, table[inputs], reading)
+
+
+@joint_of.register
+def _krr(randomizer: KRR, *, halves: bool = False) -> Joint:
     k = randomizer.k
-    if isinstance(randomizer, KRR) and (2 * k - 1 if halves else k) * k <= MOST_CELLS:
-        laws = krr_laws(randomizer, k)
-        if halves:
-            both = np.repeat(laws, 2, axis=0)[:-1]
-            both[1::2] = (laws[:-1] + laws[1:]) / 2.0
-            return Tabled.of(np.arange(2 * k - 1) / 2.0, both, reading_of(randomizer))
+    if (2 * k - 1 if halves else k) * k > MOST_CELLS:
+        return Voted.of(randomizer)
+    laws = krr_laws(randomizer, k)
+    if not halves:
         return Tabled.of(np.arange(k), laws, reading_of(randomizer))
-    if isinstance(randomizer, Hadamard) and k * randomizer.block_count * randomizer.block_size <= MOST_CELLS:
-        return Tabled.of(np.arange(k), hadamard_laws(randomizer, range(k)), reading_of(randomizer))
-    return Voted.of(randomizer)
+    both = np.repeat(laws, 2, axis=0)[:-1]
+    both[1::2] = (laws[:-1] + laws[1:]) / 2.0
+    return Tabled.of(np.arange(2 * k - 1) / 2.0, both, reading_of(randomizer))
+
+
+@joint_of.register
+def _support(randomizer: SupportRandomizer, *, halves: bool = False) -> Joint:
+    k, outputs = randomizer.k, form_of(randomizer).outputs
+    if outputs is None or k * outputs > MOST_CELLS:
+        return Voted.of(randomizer)
+    return Tabled.of(np.arange(k), listed_laws(randomizer, range(k), outputs), reading_of(randomizer))
 
 
 def gaussian_noise(steps: int | None = None) -> Joint:
@@ -197,18 +208,20 @@ def _pair_law(randomizer: SupportRandomizer) -> Floats:
     """The base law of supporting neither of two values, the second only, the first only, or
     both.
     """
-    if isinstance(randomizer, KRR | SubsetSelection):
-        k, size = randomizer.k, 1 if isinstance(randomizer, KRR) else randomizer.w
-        both, one = size * (size - 1) / (k * (k - 1)), size * (k - size) / (k * (k - 1))
-        return np.array([1.0 - both - 2.0 * one, one, one, both])
-    if isinstance(randomizer, Hadamard):
-        share = 0.5 / randomizer.block_count
+    if randomizer.blocks:  # two values of one block meet otherwise than two of different ones
+        share = 0.5 / randomizer.blocks
         return np.array([1.0 - share, 0.0, share, 0.0])
-    share = 1.0 / randomizer.g if isinstance(randomizer, LocalHash) else randomizer.q  # type: ignore[attr-defined]
-    return np.array([(1.0 - share) ** 2, share * (1.0 - share), share * (1.0 - share), share**2])
+    overlap, *others = randomizer.overlaps()
+    assert not others
+    law = np.zeros((2, 2))
+    for (first, second, *_), mass in overlap.table.items():
+        law[first, second] += mass
+    law[1, 1] += overlap.universal
+    return law.ravel()
 
 
-def _on_grid(randomizer: OnGrid) -> Joint:
+@joint_of.register
+def _on_grid(randomizer: OnGrid, *, halves: bool = False) -> Joint:
     """Grid points and what lies half-way between them; neighbouring outputs together, so that no
     class is rare.
     """

@@ -2,27 +2,41 @@
 target's two inputs and a third one.
 
 The reading is written from the documented format of the reports and the documented law, not with
-the code that draws them: a sampler that strays from either is caught.
+the code that draws them: a sampler that strays from either is caught. So the families of this
+package are read here, by code of its own; one from elsewhere is read by its table, or by its form
+and what it favours, or registers here in turn.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import KRR, FromMatrix, Hadamard, LocalHash, SubsetSelection
+from shuffledp.randomizers import KRR, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
+from shuffledp.randomizers.votes import Form
 
-__all__ = ["Classes", "Misread", "Reading", "grid_law", "hadamard_laws", "krr_laws", "reading_of", "votes_for"]
+__all__ = [
+    "Classes",
+    "Misread",
+    "Reading",
+    "form_of",
+    "grid_law",
+    "krr_laws",
+    "listed_laws",
+    "reading_of",
+    "votes_for",
+]
 
 Classes = NDArray[np.intp]
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
@@ -66,30 +80,49 @@ class Reading:
         return classes
 
 
+@singledispatch
 def reading_of(randomizer: Randomizer) -> Reading:
     """The reading of a randomizer that runs, its inputs the pair that is hardest to hide and a
     third value.
     """
-    if isinstance(randomizer, OnGrid):
-        return _on_grid(randomizer)
-    if isinstance(randomizer, FromMatrix):
-        table = np.asarray(randomizer.rows, dtype=np.float64)
-        first, second = (int(x) for x in randomizer.worst_pair)  # type: ignore[call-overload]
-        inputs = (first, second, *(x for x in range(len(table)) if x not in (first, second)))[:3]
-        return Reading(inputs, table[list(inputs)], _as_they_are, np.min_scalar_type(table.shape[1] - 1))
-    if isinstance(randomizer, KRR):
-        laws = krr_laws(randomizer, min(randomizer.k, 3))
-        return Reading(tuple(range(len(laws))), laws, _as_they_are, np.min_scalar_type(randomizer.k - 1))
-    if isinstance(randomizer, Hadamard):
-        return _hadamard(randomizer)
-    if isinstance(randomizer, UnaryEncoding | LocalHash | SubsetSelection):
-        return _pattern(randomizer)
-    raise InvalidInput(
-        f"the audit must know how to read reports, got {type(randomizer).__name__}. Audit a protocol that uses KRR, or "
-        f"describe it by FromMatrix."
-    )
+    table = randomizer.table
+    if table is None:
+        raise InvalidInput(
+            f"the audit must know how to read reports, got {type(randomizer).__name__}. Audit a protocol that uses "
+            f"KRR, or describe it by FromMatrix."
+        )
+    inputs = _hardest(randomizer, range(len(table)))
+    return Reading(inputs, table[list(inputs)], _as_they_are, np.min_scalar_type(table.shape[1] - 1))
 
 
+def _hardest(randomizer: Randomizer, values: Iterable[int]) -> tuple[int, ...]:
+    """The two values of the target, and the first other one of ``values``."""
+    first, second = (int(x) for x in randomizer.worst_pair)  # type: ignore[call-overload]
+    return (first, second, *(x for x in values if x not in (first, second)))[:3]
+
+
+@reading_of.register
+def _krr(randomizer: KRR) -> Reading:
+    laws = krr_laws(randomizer, min(randomizer.k, 3))
+    return Reading(tuple(range(len(laws))), laws, _as_they_are, np.min_scalar_type(randomizer.k - 1))
+
+
+@reading_of.register
+def _support(randomizer: SupportRandomizer) -> Reading:
+    """Column by column if a report is a single number, and else by whom it supports."""
+    dtype, width, outputs = form_of(randomizer)
+    if outputs is None:
+        return _pattern(randomizer, dtype, width)
+    if outputs > MOST_COLUMNS:
+        raise InvalidInput(
+            f"there must be at most {MOST_COLUMNS} reports to choose from to be audited, got {outputs} for k = "
+            f"{randomizer.k}. Lower k: the code is the same."
+        )
+    inputs = _hardest(randomizer, range(randomizer.k))
+    return Reading(inputs, listed_laws(randomizer, inputs, outputs), _as_they_are, dtype)
+
+
+@reading_of.register
 def _hadamard(randomizer: Hadamard) -> Reading:
     columns = randomizer.block_count * randomizer.block_size
     if columns > MOST_COLUMNS:
@@ -97,9 +130,8 @@ def _hadamard(randomizer: Hadamard) -> Reading:
             f"the matrix must have at most {MOST_COLUMNS} columns to be audited, got {columns} for k = {randomizer.k}. "
             f"Lower k, to {MOST_COLUMNS // 2 - 1} say, with the same epsilon0: the code is the same."
         )
-    first, second = (int(x) for x in randomizer.worst_pair)  # type: ignore[call-overload]
-    inputs = (first, second, *(x for x in reversed(range(randomizer.k)) if x not in (first, second)))[:3]
-    return Reading(inputs, hadamard_laws(randomizer, inputs), _as_they_are, np.min_scalar_type(columns - 1))
+    inputs = _hardest(randomizer, reversed(range(randomizer.k)))
+    return Reading(inputs, listed_laws(randomizer, inputs, columns), _as_they_are, np.min_scalar_type(columns - 1))
 
 
 def krr_laws(randomizer: KRR, inputs: int) -> Floats:
@@ -110,9 +142,9 @@ def krr_laws(randomizer: KRR, inputs: int) -> Floats:
     return laws
 
 
-def hadamard_laws(randomizer: Hadamard, inputs: Sequence[int]) -> Floats:
-    """The laws of some inputs, column by column."""
-    columns = np.arange(randomizer.block_count * randomizer.block_size)
+def listed_laws(randomizer: SupportRandomizer, inputs: Sequence[int], outputs: int) -> Floats:
+    """The laws of some inputs, output by output, all of which are equally likely as noise."""
+    columns = np.arange(outputs)
     supported = np.array([votes_for(randomizer, columns, np.full(len(columns), x)) for x in inputs])
     weights = np.where(supported, math.exp(randomizer.epsilon0), 1.0)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
@@ -122,7 +154,7 @@ def _as_they_are(reports: NDArray[Any]) -> Classes:
     return reports.astype(np.intp)
 
 
-def _pattern(randomizer: SupportRandomizer) -> Reading:
+def _pattern(randomizer: SupportRandomizer, dtype: np.dtype[Any], width: int | None) -> Reading:
     """The class is which of the inputs in play the report supports: all that matters for telling
     them apart.
     """
@@ -143,35 +175,77 @@ def _pattern(randomizer: SupportRandomizer) -> Reading:
             found = 2 * found + votes_for(randomizer, reports, np.full(len(reports), x))
         return found
 
-    dtype, width = _shape_of(randomizer)
     return Reading(inputs, weights / weights.sum(axis=1, keepdims=True), classify, dtype, width)
 
 
-def _shape_of(randomizer: SupportRandomizer) -> tuple[np.dtype[Any], int]:
-    if isinstance(randomizer, SubsetSelection):
-        return np.min_scalar_type(randomizer.k - 1), randomizer.w
-    return (
-        (np.dtype(np.uint64), 2) if isinstance(randomizer, LocalHash) else (np.dtype(np.uint8), -(-randomizer.k // 8))
-    )
+@singledispatch
+def form_of(randomizer: SupportRandomizer) -> Form:
+    """What one report must be."""
+    return randomizer.form
 
 
+@form_of.register
+def _(randomizer: KRR) -> Form:
+    return Form(np.min_scalar_type(randomizer.k - 1), outputs=randomizer.k)
+
+
+@form_of.register
+def _(randomizer: Hadamard) -> Form:
+    columns = randomizer.block_count * randomizer.block_size
+    return Form(np.min_scalar_type(columns - 1), outputs=columns)
+
+
+@form_of.register
+def _(randomizer: SubsetSelection) -> Form:
+    return Form(np.min_scalar_type(randomizer.k - 1), randomizer.w)
+
+
+@form_of.register
+def _(randomizer: LocalHash) -> Form:
+    return Form(np.dtype(np.uint64), 2)
+
+
+@form_of.register
+def _(randomizer: UnaryEncoding) -> Form:
+    return Form(np.dtype(np.uint8), -(-randomizer.k // 8))
+
+
+@singledispatch
 def votes_for(randomizer: SupportRandomizer, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Whether each report supports the value beside it."""
-    if isinstance(randomizer, KRR):
-        return np.asarray(reports == values)
-    if isinstance(randomizer, Hadamard):
-        block, row = np.divmod(values, randomizer.block_size - 1)
-        columns = reports.astype(np.intp)
-        ones = columns % randomizer.block_size & (row + 1)
-        for shift in (16, 8, 4, 2, 1):
-            ones ^= ones >> shift
-        return np.asarray((columns // randomizer.block_size == block) & (ones & 1 == 0))
-    if isinstance(randomizer, SubsetSelection):
-        return np.asarray((reports == values[:, None]).any(axis=1))
-    if isinstance(randomizer, LocalHash):
-        words = _mixed(reports[:, 0] ^ _mixed(values.astype(np.uint64) + np.uint64(1)))
-        return np.asarray(_share_of(words, randomizer.g) == reports[:, 1])
-    return np.asarray(reports[np.arange(len(reports)), values // 8] >> (7 - values % 8).astype(np.uint8) & 1 == 1)
+    return randomizer.favours(reports, values)
+
+
+@votes_for.register
+def _(randomizer: KRR, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+    return np.asarray(reports == values)
+
+
+@votes_for.register
+def _(randomizer: Hadamard, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+    block, row = np.divmod(values, randomizer.block_size - 1)
+    columns = reports.astype(np.intp)
+    ones = columns % randomizer.block_size & (row + 1)
+    for shift in (16, 8, 4, 2, 1):
+        ones ^= ones >> shift
+    return np.asarray((columns // randomizer.block_size == block) & (ones & 1 == 0))
+
+
+@votes_for.register
+def _(randomizer: SubsetSelection, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+    return np.asarray((reports == values[:, None]).any(axis=1))
+
+
+@votes_for.register
+def _(randomizer: LocalHash, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+    words = _mixed(reports[:, 0] ^ _mixed(values.astype(np.uint64) + np.uint64(1)))
+    return np.asarray(_share_of(words, randomizer.g) == reports[:, 1])
+
+
+@votes_for.register
+def _(randomizer: UnaryEncoding, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+    bits = reports[np.arange(len(reports)), values // 8] >> (7 - values % 8).astype(np.uint8)
+    return np.asarray(bits & 1 == 1)
 
 
 def _share_of(words: NDArray[np.uint64], g: int) -> NDArray[np.uint64]:
@@ -188,6 +262,7 @@ def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(33))
 
 
+@reading_of.register
 def _on_grid(randomizer: OnGrid) -> Reading:
     """The outputs -c, ..., m + c; input i of m moves the noise, and what lies beyond is gathered at
     the ends.

@@ -26,7 +26,6 @@ from shuffledp.protocols.protocol import Bag, Protocol, Reports, ShuffledProtoco
 from shuffledp.protocols.sgd.descent import ShuffledSGD
 from shuffledp.protocols.sgd.grid_noise import STEPS
 from shuffledp.protocols.sums import LocalMean, StatisticalQuery, Sum, Summation
-from shuffledp.randomizers import AnyLDP, Hadamard
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 from shuffledp.sampling import Source
 
@@ -173,9 +172,10 @@ class Behind(Finite):
     """A randomizer behind a shuffler that sorts."""
 
     def __init__(self, randomizer: Randomizer, n: int) -> None:
-        if isinstance(randomizer, AnyLDP):
+        if not randomizer.known:
             raise InvalidInput(
-                "an audit must have something to run, got AnyLDP. Name the randomizer, such as KRR(k=4, epsilon0=1.0)."
+                f"an audit must have something to run, got {type(randomizer).__name__}. Name the randomizer, such as "
+                f"KRR(k=4, epsilon0=1.0)."
             )
         self.randomizer = randomizer.realised
         words = ", ".join(f"{name} = {value}" for name, value in self.randomizer.describe().items())
@@ -250,7 +250,7 @@ class Surveyed(Finite):
             lambda inputs, source: self.encode(self._values(inputs), source).rows,
             randomizer,
             self._shuffled if self.shuffled else None,
-            None if isinstance(randomizer, Hadamard) or randomizer.k > MOST_DECODED else self._decoded,
+            None if randomizer.blocks or randomizer.k > MOST_DECODED else self._decoded,
         )
 
     def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import singledispatch
 from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.audits.census import Finding
 from shuffledp.audits.reading import votes_for
-from shuffledp.randomizers import OUE, RAPPOR, FromMatrix
+from shuffledp.randomizers import OUE, RAPPOR, FromMatrix, Unary
 from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.mixing import MixingRandomizer
 from shuffledp.randomizers.randomizer import Randomizer
@@ -110,17 +111,13 @@ def _as_wanted(border: Border, words: tuple[int, int]) -> bool:
     return [border.seen(word) for word in words] == [border.below, border.above]
 
 
+@singledispatch
 def _borders(randomizer: Randomizer, encode: Encode) -> Iterator[Border]:
-    if isinstance(randomizer, MixingRandomizer):
-        yield from _mixing(randomizer, encode)
-    elif isinstance(randomizer, UnaryEncoding):
-        yield from _unary(randomizer, encode)
-    elif isinstance(randomizer, FromMatrix):
-        yield from _matrix(randomizer, encode)
-    elif isinstance(randomizer, OnGrid):
-        yield from _grid(randomizer, encode)
+    """Where a sampler's answer must change; none are known of one that we did not write."""
+    return iter(())
 
 
+@_borders.register
 def _mixing(randomizer: MixingRandomizer, encode: Encode) -> Iterator[Border]:
     """T is the least whole number with 1 + (2^64 - T) / (T f) <= e^epsilon0, so T = ceil(2^64 / (1
     + f (e^epsilon0 - 1))).
@@ -139,14 +136,10 @@ def _mixing(randomizer: MixingRandomizer, encode: Encode) -> Iterator[Border]:
         yield Border(f"noise below {at}", at, "noise", "truth", seen, (at // 2, (at + WORD) // 2))
 
 
+@_borders.register
 def _unary(randomizer: UnaryEncoding, encode: Encode) -> Iterator[Border]:
     """P = floor(p 2^64) and Q = ceil(q 2^64), where for RAPPOR P = 2^64 - Q."""
-    if isinstance(randomizer, OUE | RAPPOR):
-        half = isinstance(randomizer, RAPPOR)
-        other = math.ceil(WORD / (1 + _power(Fraction(randomizer.epsilon0) / (2 if half else 1))))
-        own = WORD - other if half else WORD // 2
-    else:
-        own, other = math.floor(Fraction(randomizer.p) * WORD), math.ceil(Fraction(randomizer.q) * WORD)  # type: ignore[attr-defined]
+    own, other = _own_and_other(randomizer)
     for x in (0, randomizer.k - 1):
         for at, asked in ((own, x), (other, randomizer.k - 1 - x)):
 
@@ -158,6 +151,7 @@ def _unary(randomizer: UnaryEncoding, encode: Encode) -> Iterator[Border]:
             )
 
 
+@_borders.register
 def _matrix(randomizer: FromMatrix, encode: Encode) -> Iterator[Border]:
     for x, row in enumerate(np.asarray(randomizer.rows, dtype=np.float64).tolist()):
         ends = list(accumulate(int(Fraction(chance) * WORD) for chance in row))
@@ -171,6 +165,7 @@ def _matrix(randomizer: FromMatrix, encode: Encode) -> Iterator[Border]:
             yield Border(f"report {y} of value {x}", ends[y], y, after, seen, far)
 
 
+@_borders.register
 def _grid(randomizer: OnGrid, encode: Encode) -> Iterator[Border]:
     """Seen from input 1 the noise is cut off above, from input 0 below."""
     m, c = randomizer.steps, randomizer.margin
@@ -184,6 +179,28 @@ def _grid(randomizer: OnGrid, encode: Encode) -> Iterator[Border]:
 
         far = ((end + (ends[j - 1] if j else 0)) // 2, (end + ends[j + 1]) // 2)
         yield Border(f"noise of {j - m - c} steps", end, start + j, start + j + 1, seen, far)
+
+
+@singledispatch
+def _own_and_other(randomizer: UnaryEncoding) -> tuple[int, int]:
+    """P and Q, from what is said of p and q."""
+    return randomizer.thresholds
+
+
+@_own_and_other.register
+def _of_unary(randomizer: Unary) -> tuple[int, int]:
+    return math.floor(Fraction(randomizer.p) * WORD), math.ceil(Fraction(randomizer.q) * WORD)
+
+
+@_own_and_other.register
+def _of_oue(randomizer: OUE) -> tuple[int, int]:
+    return WORD // 2, math.ceil(WORD / (1 + _power(Fraction(randomizer.epsilon0))))
+
+
+@_own_and_other.register
+def _of_rappor(randomizer: RAPPOR) -> tuple[int, int]:
+    other = math.ceil(WORD / (1 + _power(Fraction(randomizer.epsilon0) / 2)))
+    return WORD - other, other
 
 
 def _some(k: int) -> list[int]:

@@ -16,7 +16,7 @@ from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
-from shuffledp.cli.randomizers import EQUIVALENTS, PARAMETERS, read_count, read_number
+from shuffledp.cli.randomizers import read_count, read_number
 from shuffledp.cli.setup import ANSWER, LATEX, QUESTION, Setup, check_form, with_setup
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers import Floats
@@ -105,8 +105,8 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     with show.patiently("solving"):
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
-    randomizer = figures.parts(found.guarantee)[0][0].randomizer
-    also = {name: EQUIVALENTS[name](randomizer) for name in setup.kind.strengths[1:] if found.unknown == "epsilon0"}
+    randomizer = found.guarantee.parts[0][0].randomizer
+    also = {name: read(randomizer) for name, read in setup.kind.equivalents.items() if found.unknown == "epsilon0"}
     if setup.as_json:
         facts = {
             found.unknown: value,
@@ -121,7 +121,10 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     limit = LIMITS[found.unknown]
     rows = [
         (found.unknown, f"{value:,}" if isinstance(value, int) else show.short(value), limit),
-        *((name, rounded(number, up=True, digits=5), PARAMETERS[name].meaning) for name, number in also.items()),
+        *(
+            (name, rounded(number, up=True, digits=5), setup.kind.parameters[name].meaning)
+            for name, number in also.items()
+        ),
         (
             "epsilon",
             rounded(found.epsilon, up=True),
@@ -133,7 +136,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
         f"Proof: {found.guarantee.method}.",
         *(f"Note: {note}." for note in [*show.cautions(found.guarantee, delta), *show.premises(found.guarantee)]),
     ]
-    return show.answer(figures.describe(found.guarantee), rows, words)
+    return show.answer(found.guarantee.describe(), rows, words)
 
 
 @command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6")
@@ -148,7 +151,7 @@ def explain(setup: Setup, delta: Delta) -> None:
         bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
         return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
     ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}, by the {report.bound.method}."
-    show.answer(figures.describe(guarantee), [], [ends])
+    show.answer(guarantee.describe(), [], [ends])
     show.sentences([""])
     show.table(
         ["epsilon", "", "bound"],
@@ -226,7 +229,7 @@ def curve(
     columns = ["epsilon", "delta, at least", "at most"]
     if latex:
         return show.latex(columns, rows, numbers=3)
-    show.answer(figures.describe(guarantee), [], [])
+    show.answer(guarantee.describe(), [], [])
     show.table(columns, rows, numbers=3)
     for what, path in (("figure", plot), ("table", table)):
         if path is not None:
@@ -245,7 +248,7 @@ def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[s
         ("", rounded(bound.lower, up=False), "at least: no proof can go below this"),
     ]
     show.answer(
-        figures.describe(guarantee),
+        guarantee.describe(),
         rows,
         [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in [*notes, *show.premises(guarantee)])],
     )

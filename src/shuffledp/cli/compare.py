@@ -99,9 +99,14 @@ def compare(
             "upper": found.certified.upper,
             "method": found.certified.method,
             "best": found.best.name,
+            "contradictions": [row.name for row in found.contradictions],
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         return show.as_json(ends | {"delta": delta, "bounds": rows} | left | setup.facts(guarantee) | files, notes)
+    show.warnings(
+        f"{row.name} claims to be proven, and says {row.side} {row.epsilon:.6g}: the certified interval contradicts it."
+        for row in found.contradictions
+    )
     if latex:
         return show.latex(COLUMNS, _cells(found), numbers=3)
     _print(found)
@@ -118,7 +123,7 @@ def _print(found: Comparison) -> None:
         f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}, by the "
         f"{found.certified.method}."
     )
-    show.answer(figures.describe(found.mechanism), [], [truth])
+    show.answer(found.mechanism.describe(), [], [truth])
     show.sentences([""])
     show.table(COLUMNS, _cells(found), numbers=3)
     below = [row.name for row in found.rows if row.refuted]

@@ -6,18 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import typer
 
 from shuffledp._types import Adversary
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle
-from shuffledp.cli.randomizers import EQUIVALENTS, KINDS, PARAMETERS, Kind, find, read_count, read_number, read_people
+from shuffledp.cli.randomizers import READERS, find, parameters, read_count, read_people
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.figures import parts
-from shuffledp.randomizers import Randomizer
+from shuffledp.randomizers.family import NAMES, Named, Parameter
+
+if TYPE_CHECKING:  # a command that shares these options need not compute with them
+    from shuffledp.accounting.guarantee import Guarantee
+    from shuffledp.randomizers import Randomizer
 
 __all__ = [
     "ANSWER",
@@ -46,8 +47,7 @@ USERS = "how many users' reports are shuffled together"
 class Setup:
     """What the shared options describe."""
 
-    name: str
-    kind: Kind
+    kind: Named
     given: Mapping[str, object]
     n: int | None
     honest: int | Fraction | None
@@ -68,41 +68,50 @@ class Setup:
         **options: object,
     ) -> Self:
         """Sort the options, and refuse those that the randomizer does not take."""
-        name, kind = find(randomizer)
+        kind = find(randomizer)
         given = {key: value for key, value in options.items() if value is not None}
         for key, value in given.items():
-            if key not in kind.takes:
-                raise InvalidInput(f"{name} takes no --{key}, got {value}. Leave it out; {name} takes {kind.usage()}.")
+            if key not in kind.parameters:
+                raise InvalidInput(
+                    f"{kind.name} takes no --{key}, got {value}. Leave it out; {kind.name} takes {kind.usage()}."
+                )
         strengths = [f"--{key}" for key in kind.strengths if key in given]
         if len(strengths) > 1:
-            raise InvalidInput(f"{name} takes either {' or '.join(strengths)}, got both. Leave one out.")
-        return cls(name, kind, given, n, honest, rounds, cast(Adversary, adversary), as_json)
+            raise InvalidInput(f"{kind.name} takes either {' or '.join(strengths)}, got both. Leave one out.")
+        return cls(kind, given, n, honest, rounds, cast(Adversary, adversary), as_json)
+
+    @property
+    def name(self) -> str:
+        """What the randomizer is called."""
+        return self.kind.name
 
     @property
     def has_strength(self) -> bool:
         """Whether it is said how much one report hides."""
         return any(key in self.given for key in self.kind.strengths)
 
-    def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
+    def builder(self, *, unknown: str | None = None) -> "Callable[..., Randomizer]":
         """What builds the randomizer from the given parameters, and from ``unknown`` if there is
         one.
         """
-        names, load = next((way for way in self.kind.ways if way[0][-1] in self.given), self.kind.ways[0])
-        missing = [name for name in names if name not in self.given and name != unknown]
+        way = next((way for way in self.kind.ways if way.parameters[-1].name in self.given), self.kind.ways[0])
+        missing = [each for each in way.parameters if each.name not in self.given and each.name != unknown]
         if missing:
-            needed = ", and ".join(f"--{name}, {PARAMETERS[name].meaning}" for name in missing)
+            needed = ", and ".join(f"--{each.name}, {each.meaning}" for each in missing)
             raise InvalidInput(
                 f"{self.name} needs {needed}. Add, for example, "
-                f"{' '.join(f'--{name} {PARAMETERS[name].example}' for name in missing)}."
+                f"{' '.join(f'--{each.name} {each.example}' for each in missing)}."
             )
-        return load()
+        return way.build
 
-    def randomizer(self) -> Randomizer:
+    def randomizer(self) -> "Randomizer":
         """The randomizer, all of whose parameters must be given."""
         return self.builder()(**self.given)
 
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> "Guarantee":
         """The guarantee to be asked."""
+        from shuffledp.accounting.mechanism import shuffle
+
         randomizer = self.randomizer()
         if self.n is None:
             raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
@@ -113,31 +122,28 @@ class Setup:
         """How many of n users follow the protocol; None means all."""
         return max(1, math.floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
 
-    def facts(self, guarantee: Guarantee) -> dict[str, object]:
+    def facts(self, guarantee: "Guarantee") -> dict[str, object]:
         """The inputs, under the names of their options."""
-        part, rounds = parts(guarantee)[0]
+        part, rounds = guarantee.parts[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
         law = part.randomizer.describe() | {"randomizer": self.name}
         return law | given | {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}
 
 
 def _shared() -> Shared:
-    metavars: dict[Callable[..., object], str] = {read_count: "COUNT", read_number: "NUMBER", Path: "FILE"}
-
-    def parameter(name: str) -> tuple[str, inspect.Parameter]:
-        read, _, meaning = PARAMETERS[name]
-        takers = [kind for kind in KINDS if name in KINDS[kind].takes]
-        instead = ", in place of --epsilon0" if name in EQUIVALENTS else ""
-        whose = f" ({', '.join(takers)})" if len(takers) <= 2 else ""
-        return option(
-            name, ONE_REPORT, f"{meaning[0].upper()}{meaning[1:]}{instead}{whose}.", parser=read, metavar=metavars[read]
-        )
+    def typed(each: Parameter) -> tuple[str, inspect.Parameter]:
+        takers = [kind for kind in NAMES.values() if each.name in kind.parameters]
+        instead = ", in place of --epsilon0" if each.name in takers[0].equivalents else ""
+        whose = f" ({', '.join(kind.name for kind in takers)})" if len(takers) <= 2 else ""
+        read, metavar = READERS[each.kind]
+        meaning = f"{each.meaning[0].upper()}{each.meaning[1:]}{instead}{whose}."
+        return option(each.name, ONE_REPORT, meaning, parser=read, metavar=metavar)
 
     seen = "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers."
     return dict(
         [
-            option("randomizer", ONE_REPORT, f"One of {', '.join(KINDS)}.", default=..., metavar="NAME"),
-            *(parameter(name) for name in PARAMETERS),
+            option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", default=..., metavar="NAME"),
+            *(typed(each) for each in parameters().values()),
             option("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count, metavar="COUNT"),
             HONEST,
             ROUNDS,

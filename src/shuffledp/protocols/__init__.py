@@ -1,33 +1,43 @@
 """Randomizer, encoder, estimator, and the privacy of all three together.
 
-base          ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran; ``Bag``
+tasks         what can be asked: histogram, frequency, mean, and yours
+design        a question and its noise, written down: plain data that everybody agrees on
+protocol      ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran; ``Bag``
+settling      from a design to its protocol, and to what is certified of it
 estimate      ``Estimate``: values, standard errors, intervals
 histogram     counts of a few categories       frequency   counts of very many
-summation     sums, means, statistical queries
+sums          sums, means, statistical queries
 baselines     the same by a trusted curator, whose guarantee is in central; without a shuffler:
               ``LocalHistogram``, ``LocalMean``
-plan          every protocol that fits a task, side by side
-gaussian      the analytic Gaussian mechanism
+planning      every protocol that fits a task, side by side
 sgd           noisy gradient descent over shuffled data; its privacy in one_pass, its noise in
               grid_noise, an example in data
+
+A name is loaded when it is first asked for: a client who reads a design needs no accountant.
 """
 
 from __future__ import annotations
 
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
-from shuffledp.protocols.estimate import Estimate, Interval
-from shuffledp.protocols.frequency import Frequency
-from shuffledp.protocols.histogram import Histogram, LocalHistogram
-from shuffledp.protocols.planning import Option, Plan, plan
-from shuffledp.protocols.protocol import Bag, Protocol, Reports
-from shuffledp.protocols.sgd.descent import ShuffledSGD
-from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+    from shuffledp.protocols.design import Design
+    from shuffledp.protocols.estimate import Estimate, Interval
+    from shuffledp.protocols.frequency import Frequency
+    from shuffledp.protocols.histogram import Histogram, LocalHistogram
+    from shuffledp.protocols.planning import Option, Plan, plan
+    from shuffledp.protocols.protocol import Bag, Protocol, Reports
+    from shuffledp.protocols.sgd.descent import ShuffledSGD
+    from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
 
 __all__ = [
     "Bag",
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "Design",
     "Estimate",
     "Frequency",
     "Histogram",
@@ -44,3 +54,28 @@ __all__ = [
     "Sum",
     "plan",
 ]
+
+HOMES = {
+    "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
+    "design": ("Design",),
+    "estimate": ("Estimate", "Interval"),
+    "frequency": ("Frequency",),
+    "histogram": ("Histogram", "LocalHistogram"),
+    "planning": ("Option", "Plan", "plan"),
+    "protocol": ("Bag", "Protocol", "Reports"),
+    "sgd.descent": ("ShuffledSGD",),
+    "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),
+}
+HOME = {name: home for home, names in HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

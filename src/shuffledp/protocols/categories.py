@@ -72,6 +72,11 @@ class Categories:
             seen.add(label)
         return cls(tuple(listed), other)
 
+    @property
+    def written(self) -> tuple[Hashable, ...] | int:
+        """As a design lists them: a number stands for 0, ..., k - 1."""
+        return len(self.labels) if isinstance(self.labels, range) else self.labels
+
     def __len__(self) -> int:
         """How many there are."""
         return len(self.labels)

@@ -1,174 +1,258 @@
-"""A protocol as JSON: what clients, shuffler and analyst must agree on before anybody reports."""
+"""A question and its noise, written down: what clients, shuffler and analyst must agree on before
+anybody reports.
+
+This is plain data. It knows no accountant, and no randomizer: ``randomizers.law`` says whether a
+law's integers are those that this version draws with, and ``protocols.settling`` builds the
+protocol again and certifies its promise.
+
+Rules of evolution: a field is never removed and its meaning never changes; a new one has a default
+that means what its absence meant. What an older version wrote is read for ever.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from numpy.typing import NDArray
+from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
+from shuffledp.protocols.tasks import REMEDY, TASKS, Task, task_named
+from shuffledp.storage.canonical import digest_of
+from shuffledp.wording import exactly, short
 
-from shuffledp.accounting.guarantee import check_delta, check_epsilon
-from shuffledp.errors import InvalidInput
-from shuffledp.protocols.frequency import Frequency
-from shuffledp.protocols.histogram import Histogram
-from shuffledp.protocols.protocol import ShuffledProtocol
-from shuffledp.protocols.sums import Mean
-from shuffledp.randomizers.law import from_law, law_of
-from shuffledp.sampling import Source
-from shuffledp.storage.canonical import canonical, digest_of
+if TYPE_CHECKING:
+    from shuffledp.protocols.protocol import ShuffledProtocol
 
-__all__ = ["Design", "Task"]
+__all__ = ["Design", "Law"]
 
-Task = Literal["histogram", "frequency", "mean"]
 VERSION = 1
 COMMON = ("version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned")
-PROMISE = ("n", "least", "rounds", "epsilon", "delta")
-OWN = {"histogram": ("categories", "other"), "frequency": ("domain", "method", "other"), "mean": ("lower", "upper")}
-REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
+LARGEST_EPSILON = 700.0
+OUT_OF = 1 << 64
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """A question and its noise, settled: building it again calibrates nothing, and draws with the
-    very same integers.
+@dataclass(frozen=True)
+class Law:
+    """How one report is drawn: a family of randomizers, its parameters, and the whole numbers, out
+    of 2^64, that decide every draw.
 
-    >>> poll = Histogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
-    >>> again = Design.from_json(Design.of(poll).as_json())
-    >>> again.protocol.randomizer == poll.randomizer, again.task
-    (True, 'histogram')
+    >>> law = Law("krr", {"k": 2, "epsilon0": 1.0}, (9922187141663961708,))
+    >>> law.as_json()
+    {'randomizer': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
+    >>> Law.from_json(law.as_json()) == law
+    True
     """
 
-    facts: Mapping[str, Any]
+    family: str
+    parameters: Mapping[str, int | float] = field(hash=False)
+    integers: tuple[int, ...]
 
     @classmethod
-    def of(cls, protocol: ShuffledProtocol, *, learned: bool = False) -> Design:
-        """Write a protocol down; ``learned`` says that its categories came from the data, which no
-        certificate covers.
+    def from_json(cls, law: object) -> Self:
+        """The law of ``as_json``, if it has that form; whether its integers are right is for
+        ``randomizers.law``.
         """
-        task = next((task for task, kind in KINDS.items() if type(protocol) is kind), None)
-        if task is None:
+        family = law.get("randomizer") if isinstance(law, Mapping) else None
+        if not isinstance(law, Mapping) or not isinstance(family, str):
             raise InvalidInput(
-                f"the protocol must be a {' or '.join(kind.__name__ for kind in KINDS.values())}, got "
-                f"{type(protocol).__name__}. Use one of those."
+                f"a law's randomizer must be one of those that shuffledp knows, got {family!r}. {REMEDY}"
             )
+        written = law.get("integers")
+        if not isinstance(written, list) or not written or not all(map(_is_integer, written)):
+            raise InvalidInput(
+                f"the integers of a law must be whole numbers out of 2^64, as text, got {written!r}. {REMEDY}"
+            )
+        parameters = {name: value for name, value in law.items() if name not in ("randomizer", "integers")}
+        for name, value in parameters.items():
+            if type(value) not in (int, float) or (name == "epsilon0") != isinstance(value, float):
+                raise InvalidInput(f"{name} of a law must be a number as shuffledp writes it, got {value!r}. {REMEDY}")
+        if wrong := {"k", "epsilon0"} - set(parameters):
+            raise InvalidInput(f"a law must have {' and '.join(sorted(wrong))}, got none. {REMEDY}")
+        return cls(family, parameters, tuple(map(int, written)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data. The integers are text: many readers of JSON round large numbers."""
+        return {"randomizer": self.family, **self.parameters, "integers": [str(each) for each in self.integers]}
+
+    @property
+    def k(self) -> int:
+        """How many values a report can be about."""
+        return int(self.parameters["k"])
+
+    @property
+    def epsilon0(self) -> float:
+        """What one report gives away by itself, at most."""
+        return float(self.parameters["epsilon0"])
+
+
+class Written(Protocol):
+    """What a protocol must say of itself to be written down; ``task`` is None where it has no
+    design.
+    """
+
+    @property
+    def task(self) -> Task | None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def least(self) -> int | None: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def epsilon(self) -> float | None: ...
+    @property
+    def delta(self) -> float | None: ...
+    @property
+    def law(self) -> Law: ...
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is asked, of how many, with which noise, and what that promises.
+
+    ``n`` people report ``rounds`` times; as long as ``least`` of them are honest, ``epsilon`` at
+    ``delta`` is promised to each for all rounds together (None: nothing is). ``learned`` says that
+    the list of values came from the data, which no promise covers.
+
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
+    >>> again = Design.from_json(Design.of(poll).as_json())
+    >>> again == Design.of(poll), str(again.task), again.law.family, again.least
+    (True, 'histogram', 'krr', 1000)
+    """
+
+    task: Task
+    n: int
+    least: int
+    rounds: int
+    epsilon: float | None
+    delta: float
+    law: Law
+    learned: bool = False
+
+    @classmethod
+    def of(cls, protocol: Written, *, learned: bool = False) -> Self:
+        """Write a protocol down."""
+        task = getattr(protocol, "task", None)
+        if task is None:
+            kinds = " or ".join(name.capitalize() for name in TASKS)
+            raise InvalidInput(f"the protocol must be a {kinds}, got {type(protocol).__name__}. Use one of those.")
         if protocol.delta is None:
             raise InvalidInput(
                 "delta must be given to a protocol that is written down, got none. Its certificate says epsilon at "
                 "that delta."
             )
-        common = {name: getattr(protocol, name) for name in PROMISE}
-        own = {name: _plain(name, getattr(protocol, name)) for name in OWN[task]}
+        assert protocol.least is not None
         return cls(
-            {"version": VERSION, "task": task, **common, "law": law_of(protocol.randomizer), "learned": learned, **own}
+            task=task.checked(),
+            n=protocol.n,
+            least=protocol.least,
+            rounds=protocol.rounds,
+            epsilon=protocol.epsilon,
+            delta=protocol.delta,
+            law=protocol.law,
+            learned=learned,
         )
 
     @classmethod
-    def from_json(cls, facts: object) -> Design:
-        """Read ``as_json``; anything that this version would not run as written is refused."""
-        if not isinstance(facts, Mapping) or facts.get("task") not in tuple(OWN):
-            raise InvalidInput(f"a design must have a task, one of {', '.join(OWN)}, got none. {REMEDY}")
-        if facts.get("version") != VERSION:
+    def from_json(cls, written: object) -> Self:
+        """Read ``as_json``; any other form is refused. It is read, and not yet certified: see
+        ``protocols.settling``.
+        """
+        task = task_named(written.get("task") if isinstance(written, Mapping) else None)
+        assert isinstance(written, Mapping)
+        if type(written.get("version")) is not int or written["version"] != VERSION:
             raise InvalidInput(
-                f"a design must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp "
+                f"a design must have version {VERSION}, got {written.get('version')!r}. Use the version of shuffledp "
                 f"that wrote it."
             )
-        if wrong := {*COMMON, *OWN[facts["task"]]} ^ set(facts):
+        if wrong := {*COMMON, *task.field_names()} ^ set(written):
             raise InvalidInput(
-                f"the design of a {facts['task']} must have its own fields, got a difference in "
-                f"{', '.join(sorted(wrong))}. {REMEDY}"
+                f"the design of a {task.name} must have its own fields, got a difference in "
+                f"{', '.join(sorted(map(str, wrong)))}. {REMEDY}"
             )
-        if not isinstance(facts["learned"], bool):
-            raise InvalidInput(f"learned must be true or false in a design, got {facts['learned']!r}. {REMEDY}")
-        if facts["epsilon"] is not None:
-            check_epsilon(facts["epsilon"])
-        design = cls(dict(facts))
-        if canonical(
-            Design.of(design.protocol, learned=facts["learned"]).as_json() | {"epsilon": facts["epsilon"]}
-        ) != canonical(design.as_json()):
-            raise InvalidInput(f"a design must be what its own numbers imply, got one that was changed. {REMEDY}")
-        design._check_promise()
+        if not isinstance(written["learned"], bool):
+            raise InvalidInput(f"learned must be true or false in a design, got {written['learned']!r}. {REMEDY}")
+        n, least, rounds = (_whole(name, written[name]) for name in ("n", "least", "rounds"))
+        if least > n:
+            raise InvalidInput(f"least must be at most n = {n} in a design, got {least}. {REMEDY}")
+        design = cls(
+            task=task.from_json({name: written[name] for name in task.field_names()}),
+            n=n,
+            least=least,
+            rounds=rounds,
+            epsilon=_epsilon(written["epsilon"]),
+            delta=check_probability("delta", written["delta"], remedy=REMEDY),
+            law=Law.from_json(written["law"]),
+            learned=written["learned"],
+        )
+        design.check_law()
         return design
+
+    def __repr__(self) -> str:
+        """In a line: what is asked, of whom, with what noise, and what that promises."""
+        promise = (
+            "" if self.epsilon is None else f"epsilon = {short(self.epsilon)} at delta = {exactly(self.delta)} by "
+        )
+        many = f" of {len(self.task.labels):,} values" if self.task.labels else ""
+        return (
+            f"<Design: {self.task}{many}, {self.n:,} people; {promise}{self.law.family} with epsilon0 = "
+            f"{self.law.epsilon0:.4g}>"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers, strings and lists."""
-        return dict(self.facts)
+        return {
+            "version": VERSION,
+            "task": self.task.name,
+            "n": self.n,
+            "least": self.least,
+            "rounds": self.rounds,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "law": self.law.as_json(),
+            "learned": self.learned,
+            **self.task.as_json(),
+        }
 
     @cached_property
     def digest(self) -> str:
         """What tells designs apart."""
         return digest_of(self.as_json())
 
-    @property
-    def task(self) -> Task:
-        """What is asked."""
-        return cast(Task, self.facts["task"])
-
     @cached_property
     def protocol(self) -> ShuffledProtocol:
-        """The protocol, with the very randomizer that was written down."""
-        return self.with_users(self.facts["n"], self.facts["least"])
+        """The protocol that it describes."""
+        from shuffledp.protocols.settling import protocol_of
 
-    def with_users(self, n: int, least: int) -> ShuffledProtocol:
-        """The same noise for another number of users."""
-        randomizer = from_law(self.facts["law"])
-        own = {name: _read(name, self.facts[name]) for name in OWN[self.task]}
-        grid = {"k": randomizer.k - 1} if self.task == "mean" else {}
-        common = {
-            "n": n,
-            "least": least,
-            "rounds": self.facts["rounds"],
-            "delta": self.facts["delta"],
-            "epsilon0": randomizer.epsilon0,
-        }
-        protocol: ShuffledProtocol = KINDS[self.task](**common, **own, **grid)
-        if type(protocol.randomizer) is not type(randomizer) or protocol.randomizer.k != randomizer.k:
-            raise InvalidInput(f"the law of a design must fit its question, got {self.facts['law']!r}. {REMEDY}")
-        protocol._set(
-            randomizer=randomizer
-        )  # hashing and subsets choose a size by epsilon0, and the one written down is the one in use
-        return protocol
+        return protocol_of(self)
 
-    def encode(self, values: NDArray[Any], source: Source) -> NDArray[Any]:
-        """Reports for places in the list of categories, or for numbers."""
-        if self.task == "mean":
-            return self.protocol.encode(values, rng=source).rows
-        return self.protocol.randomizer.randomize(values, rng=source)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The categories as text; a mean has none."""
-        own = self.facts.get("categories", self.facts.get("domain", []))
-        return tuple(str(each) for each in (range(own) if isinstance(own, int) else own))
-
-    def _check_promise(self) -> None:
-        epsilon, delta = self.facts["epsilon"], check_delta(self.facts["delta"])
-        if epsilon is not None and not self.protocol.guarantee.delta_at_most(epsilon=check_epsilon(epsilon)) <= delta:
+    def check_law(self) -> None:
+        """Refuse a law that answers another question."""
+        if not self.task.fits(self.law.family, self.law.k):
             raise InvalidInput(
-                f"a design must keep its promise of epsilon = {epsilon!r} at delta = {delta!r}, got one whose noise "
-                f"does not. {REMEDY}"
+                f"the law of a design must fit its question, got {self.law.as_json()!r} for a {self.task.name}. "
+                f"{REMEDY}"
             )
 
 
-KINDS: dict[Task, Any] = {"histogram": Histogram, "frequency": Frequency, "mean": Mean}
+def _is_integer(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch("0|[1-9][0-9]{0,19}", text) is not None and int(text) <= OUT_OF
 
 
-def _plain(name: str, value: Any) -> Any:
-    if isinstance(value, range):
-        return len(value)
-    if isinstance(value, tuple):
-        if not all(type(each) in (str, int) and str(each).isprintable() for each in value):
-            raise InvalidInput(
-                f"{name} must be printable strings or whole numbers to be written down, got {value!r}. Rename them."
-            )
-        return list(value)
-    return value
+def _whole(name: str, value: object) -> int:
+    if type(value) is not int:
+        raise InvalidInput(f"{name} must be a whole number in a design, without a point, got {value!r}. {REMEDY}")
+    return check_count(name, value, least=1, remedy=REMEDY)
 
 
-def _read(name: str, value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(value)
-    if name in {"categories", "domain"} and (not isinstance(value, int) or isinstance(value, bool)):
-        raise InvalidInput(f"{name} must be a list or a whole number, got {value!r}. {REMEDY}")
+def _epsilon(value: object) -> float | None:
+    """The promise as it was written: 1 and 1.0 are the same promise, and different bytes."""
+    if value is None:
+        return None
+    if not 0.0 <= check_finite("epsilon", value, remedy=REMEDY) <= LARGEST_EPSILON:
+        raise InvalidInput(f"epsilon must lie in [0, {LARGEST_EPSILON:g}] in a design, got {value!r}. {REMEDY}")
+    assert isinstance(value, (int, float))
     return value

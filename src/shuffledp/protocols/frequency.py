@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.estimate import Estimate, Noise
-from shuffledp.protocols.estimators import inversion, signed, simplex
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.estimators import debiased, opened, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
-from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, bits_for, notes_of
-from shuffledp.randomizers import OLH, OUE, Hadamard, LocalHash, SubsetSelection
+from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, notes_of
+from shuffledp.protocols.tasks import FrequencyTask
+from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
 
@@ -25,7 +26,6 @@ __all__ = ["METHODS", "Frequency", "Method"]
 
 Method = Literal["hadamard", "hashing", "subset", "unary"]
 METHODS: dict[Method, Family] = {"hadamard": Hadamard, "hashing": OLH, "subset": SubsetSelection, "unary": OUE}
-SEED_BITS = 64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,6 +62,11 @@ class Frequency(ShuffledProtocol):
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return METHODS[self.method], {"k": len(self._known)}
+
+    @property
+    def task(self) -> FrequencyTask:
+        """The question, for a design."""
+        return FrequencyTask(self._known.written, self.method, self.other)  # type: ignore[arg-type]
 
     def describe(self) -> dict[str, object]:
         return {"protocol": type(self).__name__, "n": self.n, "domain": self.domain, **self.randomizer.describe()}
@@ -104,16 +109,9 @@ class Frequency(ShuffledProtocol):
     ) -> Estimate:
         """The same from ``tally``: all that the bag says."""
         check_estimator(estimator, ("inversion", "simplex"))
-        seen = np.asarray(counts)
-        head = 1 + self._blocks
-        if seen.shape != (head + len(self._known),) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= self.n:
-            raise InvalidInput(
-                f"counts must be what tally(...) adds up to for at most n = {self.n} reports, got shape {seen.shape}. "
-                f"Add up the tallies of a bag."
-            )
-        n, blocks, votes = int(seen[0]), seen[1:head], seen[head:]
+        n, blocks, votes = opened(counts, self.randomizer, self.n)
         chosen = slice(None) if values is None else self._known.indices(values)
-        unbiased, noise, stderr = self._unbiased(n, blocks, votes)
+        unbiased, noise, stderr = debiased(votes, n, self.randomizer, blocks)
         estimates = simplex(unbiased, n) if estimator == "simplex" else unbiased
         more = (
             ('standard errors and intervals are those of the unbiased estimate, not of "simplex"',)
@@ -129,39 +127,10 @@ class Frequency(ShuffledProtocol):
             labels, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), secure, (*more, *notes)
         )
 
-    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """The number of reports, how many fell into each block of a Hadamard matrix, and the votes
-        for each value.
-        """
-        randomizer = self.randomizer
-        blocks = np.zeros(0, dtype=np.int64)
-        if isinstance(randomizer, Hadamard):
-            blocks = np.bincount(rows.astype(np.intp) // randomizer.block_size, minlength=randomizer.block_count)
-        return np.concatenate([[len(rows)], blocks, randomizer.supports(rows)])
-
-    @property
-    def _blocks(self) -> int:
-        return self.randomizer.block_count if isinstance(self.randomizer, Hadamard) else 0
-
-    def _unbiased(self, n: int, blocks: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
-        """The unbiased estimate, its noise and its standard error."""
-        randomizer = self.randomizer
-        if isinstance(randomizer, Hadamard):
-            return signed(votes, n, randomizer, blocks)
-        values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
-        return values, noise, noise.stderr(np.clip(values, 0.0, n))
-
     @property
     def bits(self) -> int:
         """A column, a seed and a hash value, a list of values, or one bit per value."""
-        randomizer = self.randomizer
-        if isinstance(randomizer, Hadamard):
-            return bits_for(randomizer.block_count * randomizer.block_size)
-        if isinstance(randomizer, LocalHash):
-            return SEED_BITS + bits_for(randomizer.g)
-        if isinstance(randomizer, SubsetSelection):
-            return randomizer.w * bits_for(randomizer.k)
-        return len(self._known)
+        return self.randomizer.bits
 
     def predicted_stderr(self) -> float:
         """The root mean square over the values of the counts' standard errors, with all n users

@@ -4,14 +4,13 @@ and the accountant says what that gives away.
 
 from __future__ import annotations
 
-import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,11 +19,15 @@ from shuffledp.accounting.calibration import calibrate
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_rounds, check_users
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import CertificateError, InvalidInput, check_count
+from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
+from shuffledp.protocols.tasks import Task
+from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.sampling import Rng
+from shuffledp.wording import brief
 
 __all__ = ["Bag", "Protocol", "Reports", "ShuffledProtocol", "bits_for", "calibrated", "check_tally", "notes_of"]
 
@@ -48,6 +51,10 @@ class Reports:
     def __len__(self) -> int:
         """How many users sent one."""
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        """How many there are, and of what; never the reports themselves."""
+        return _repr(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +90,10 @@ class Bag:
         """How many reports arrived."""
         return len(self.rows)
 
+    def __repr__(self) -> str:
+        """How many there are, and of what."""
+        return _repr(self)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Protocol(ABC):
@@ -100,6 +111,24 @@ class Protocol(ABC):
     epsilon0: float | None = None
     rounds: int = 1
     least: int | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = Protocol.__repr__  # type: ignore[method-assign]  # else every dataclass makes its own
+
+    def __repr__(self) -> str:
+        """What was asked for. What that amounts to, such as the noise, may not be computed yet."""
+        return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in self._given())})"
+
+    def _given(self) -> Iterator[tuple[str, object]]:
+        """The arguments that say something."""
+        own = [each for each in fields(self) if each.init]
+        own.sort(key=lambda each: each.default is not MISSING)
+        for each in own:
+            value = vars(self).get(each.name)
+            idle = {"least": self.n, "epsilon0": value if self.epsilon is not None else None}
+            if value is not None and value != idle.get(each.name, each.default):
+                yield each.name, value
 
     def __post_init__(self) -> None:
         n, least = check_users(self.n, self.n if self.least is None else self.least)
@@ -313,11 +342,39 @@ class ShuffledProtocol(Protocol):
         randomizer = family(**parameters, epsilon0=epsilon0).realised
         self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0)
 
+    @property
+    def task(self) -> Task | None:
+        """What a design says of the question; None where it is not one that is written down."""
+        return None
+
+    @property
+    def law(self) -> Law:
+        """The randomizer as a design says it."""
+        return Law.from_json(law_of(self.randomizer))
+
+    @classmethod
+    def written(cls, task: Task, randomizer: VotingRandomizer, **common: Any) -> Self:
+        """The protocol that answers a task of a design with the very randomizer that was written
+        down: hashing and subsets choose a size by epsilon0, and that one is in use.
+        """
+        protocol = cls(**cls._parameters(task, randomizer.k), epsilon0=randomizer.epsilon0, **common)
+        protocol._set(randomizer=randomizer)
+        return protocol
+
+    @classmethod
+    def _parameters(cls, task: Task, k: int) -> dict[str, Any]:  # noqa: ARG003 (a mean's grid is its randomizer's)
+        """What the constructor is given for a task, whose randomizer has ``k`` values."""
+        return {name: getattr(task, name) for name in task.field_names()}
+
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
-        here, how often each was sent.
+        the votes for each value, after how many reports there are, and in each block, where the
+        votes do not say so.
         """
-        return self.randomizer.supports(rows)
+        votes = self.randomizer.supports(rows)
+        if self.randomizer.single:
+            return votes
+        return np.concatenate([[len(rows)], self.randomizer.block_counts(rows), votes])
 
     @abstractmethod
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
@@ -349,6 +406,11 @@ def calibrated(
     return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, **others).value
 
 
+def _repr(made: Reports | Bag) -> str:
+    protocol = made.description.get("protocol", "a protocol")
+    return f"<{type(made).__name__}: {len(made):,} reports of {protocol}{'' if made.secure else ', not for release'}>"
+
+
 def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
     """What a reader of the estimate must know."""
     absent = (
@@ -357,11 +419,6 @@ def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
         else (f"{len(bag)} of {n} reports arrived; guarantee_for({len(bag)}) states what holds for them",)
     )
     return (*more, *absent, *(() if bag.secure else (NOT_FOR_RELEASE,)))
-
-
-def bits_for(count: int | float) -> int:
-    """The bits that tell ``count`` things apart."""
-    return max(1, math.ceil(math.log2(count)))
 
 
 def _check_batches(batches: Sequence[object]) -> None:

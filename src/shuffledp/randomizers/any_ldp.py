@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput, check_probability
+from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
 from shuffledp.randomizers.krr import KRR
-from shuffledp.randomizers.parameters import check_epsilon0
+from shuffledp.randomizers.parameters import check_epsilon0, checked
 from shuffledp.randomizers.randomizer import Atoms, End, Randomizer
 from shuffledp.sampling import Rng
 
 __all__ = ["AnyLDP"]
+
+CHANCE = "delta0 is the chance that one report's guarantee fails; leave it out for a pure guarantee."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +36,13 @@ class AnyLDP(Randomizer):
     {'randomizer': 'any', 'epsilon0': 4.0, 'delta0': 0.0}
     """
 
-    epsilon0: float = field()
-    delta0: float = 0.0
+    epsilon0: float = field(metadata=checked(check_epsilon0))
+    delta0: float = field(metadata=checked(partial(check_probability, "delta0", zero=True, remedy=CHANCE)), default=0.0)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
-        remedy = "delta0 is the chance that one report's guarantee fails; leave it out for a pure guarantee."
-        object.__setattr__(self, "delta0", check_probability("delta0", self.delta0, zero=True, remedy=remedy))
+    @property
+    def known(self) -> bool:
+        """Only epsilon0 and delta0 are known."""
+        return False
 
     @property
     def gamma(self) -> float:
@@ -91,6 +95,22 @@ class AnyLDP(Randomizer):
         rare = 1.0 / (math.exp(self.epsilon0) + 1.0)
         common = 1.0 / (math.exp(-self.epsilon0) + 1.0)
         return Atoms(name, np.full(2, gamma / 2.0), np.array([common, rare]), np.array([rare, common]))
+
+
+DELTA0 = Parameter("delta0", "number", "1e-12", "the local delta, if a report is only (epsilon0, delta0)-private")
+register(
+    Family(
+        make=AnyLDP,
+        names=(
+            Named(
+                name="any",
+                title="any randomizer with that epsilon0",
+                ways=(Way((EPSILON0,), AnyLDP),),
+                optional=(DELTA0,),
+            ),
+        ),
+    )
+)
 
 
 def _no_law() -> InvalidInput:

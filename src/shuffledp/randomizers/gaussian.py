@@ -6,14 +6,18 @@ scipy is loaded by the functions that compute with it: who only draws reports ne
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from shuffledp.errors import InvalidInput, check_finite, check_positive
+from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
 from shuffledp.randomizers.location import LocationRandomizer
+from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.strength import Strength
 from shuffledp.sampling.tables import discrete_gaussian
 
 __all__ = ["Gaussian"]
@@ -22,6 +26,29 @@ SMALLEST_SIGMA, LARGEST_SIGMA = 0.05, 1e9
 WIDEST_CELL = 1.0 / 16.0
 CELLS = (80, 800)
 UNUSUAL, EXPOSED = 1e-7, 1e-60
+
+BY_SIGMA = Strength(  # the chi-square divergence of two normal laws at distance 1
+    name="sigma",
+    safe=1e6,
+    risky=SMALLEST_SIGMA,
+    loss=lambda sigma: 0.5 * (sigma**-2.0 + math.log(-math.expm1(-(sigma**-2.0)))),
+    value=lambda loss: max(math.log1p(math.exp(min(2.0 * loss, 700.0))), 1e-12) ** -0.5,
+)
+
+
+def _check_sigma(value: object) -> float:
+    sigma = check_positive("sigma", value, remedy="It is the noise's standard deviation, for inputs in [0, 1].")
+    if sigma < SMALLEST_SIGMA:
+        raise InvalidInput(
+            f"sigma must be at least {SMALLEST_SIGMA}, got {sigma!r}. Less noise on inputs in [0, 1] hides "
+            f"nothing; raise sigma, or scale the inputs."
+        )
+    if sigma > LARGEST_SIGMA:
+        raise InvalidInput(
+            f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. More noise than that drowns any number of "
+            f"users; lower sigma."
+        )
+    return sigma
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,23 +63,9 @@ class Gaussian(LocationRandomizer):
     {'randomizer': 'gaussian', 'sigma': 2.0}
     """
 
-    sigma: float
+    sigma: float = field(metadata=checked(_check_sigma))
 
-    def __post_init__(self) -> None:
-        sigma = check_positive(
-            "sigma", self.sigma, remedy="It is the noise's standard deviation, for inputs in [0, 1]."
-        )
-        if sigma < SMALLEST_SIGMA:
-            raise InvalidInput(
-                f"sigma must be at least {SMALLEST_SIGMA}, got {sigma!r}. Less noise on inputs in [0, 1] hides "
-                f"nothing; raise sigma, or scale the inputs."
-            )
-        if sigma > LARGEST_SIGMA:
-            raise InvalidInput(
-                f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. More noise than that drowns any number of "
-                f"users; lower sigma."
-            )
-        object.__setattr__(self, "sigma", sigma)
+    strength: ClassVar[Strength] = BY_SIGMA
 
     @property
     def epsilon0(self) -> float:
@@ -85,6 +98,10 @@ class Gaussian(LocationRandomizer):
         if a <= 0.0:
             return float(0.5 * math.exp(-a * a / 2.0) * (erfcx(-a / math.sqrt(2.0)) - erfcx(-b / math.sqrt(2.0))))
         return float(ndtr(a) - np.exp(epsilon + log_ndtr(b)))
+
+    def local_rdp(self, *, order: float) -> float:
+        """order / (2 sigma^2): the divergence of two normal laws at distance 1."""
+        return order / (2.0 * self.sigma**2)
 
     @property
     def scale(self) -> float:
@@ -125,3 +142,12 @@ class Gaussian(LocationRandomizer):
     def log_ratio(self, y: Floats) -> Floats:
         ratio: Floats = (1.0 - 2.0 * y) / (2.0 * self.sigma**2)
         return ratio
+
+
+SIGMA = Parameter("sigma", "number", "1", "the standard deviation of the Gaussian noise, for values in [0, 1]")
+register(
+    Family(
+        make=Gaussian,
+        names=(Named(name="gaussian", title="Gaussian noise on [0, 1]", ways=(Way((SIGMA,), Gaussian),)),),
+    )
+)

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.randomizers.family import Family, over_domain, register
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
-from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices
+from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.randomizers.support import Overlap
-from shuffledp.randomizers.votes import Ints
+from shuffledp.randomizers.votes import Form, Ints, bits_for
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["Hadamard"]
@@ -48,12 +49,8 @@ class Hadamard(MixingRandomizer):
     {'randomizer': 'hadamard', 'k': 100, 'epsilon0': 2.0}
     """
 
-    k: int
-    epsilon0: float = field()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_domain(self.k))
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+    k: int = field(metadata=checked(check_domain))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
 
     @property
     def block_count(self) -> int:
@@ -117,11 +114,36 @@ class Hadamard(MixingRandomizer):
 
     def count_variance(self, counts: ArrayLike) -> Floats:
         held, noise = self._check_counts(counts), float(self.noise)
-        block = np.arange(self.k) // (self.block_size - 1)
+        block = self.block_of
         near, far = noise / self.block_count + self.hit, noise / self.block_count  # how often a report votes at all
         neighbours = np.bincount(block, weights=held)[block]
         variance: Floats = (neighbours * near - held * self.hit**2 + (held.sum() - neighbours) * far) / self.hit**2
         return variance
+
+    @property
+    def form(self) -> Form:
+        return Form(smallest_dtype(self._columns), outputs=self._columns)
+
+    @property
+    def bits(self) -> int:
+        """A report names one column."""
+        return bits_for(self._columns)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """epsilon0 chooses the blocks, and so their size."""
+        return (self.k, self.block_size)
+
+    @property
+    def blocks(self) -> int:
+        return self.block_count
+
+    @property
+    def block_of(self) -> Ints:
+        return np.arange(self.k) // (self.block_size - 1)
+
+    def block_counts(self, reports: NDArray[Any]) -> Ints:
+        return np.bincount(reports.astype(np.intp) // self.block_size, minlength=self.block_count)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         return check_indices(
@@ -131,9 +153,6 @@ class Hadamard(MixingRandomizer):
     @property
     def _columns(self) -> int:
         return self.block_count * self.block_size
-
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty(count, dtype=smallest_dtype(self._columns))
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         """A uniform column; without noise it is moved to the input's block and, if the row is -1
@@ -182,6 +201,17 @@ class Hadamard(MixingRandomizer):
             pair=pair,
             third=third,
         )
+
+
+register(
+    Family(
+        make=Hadamard,
+        law="hadamard",
+        parameters=("k", "epsilon0"),
+        sentence="Hadamard response: a value's row of signs is sent as one index, sometimes a wrong one",
+        names=(over_domain("hadamard", "Hadamard response", Hadamard),),
+    )
+)
 
 
 def _parity(words: NDArray[Any]) -> NDArray[Any]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import check_probability
+from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, over_domain, register
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
-from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices
+from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
 from shuffledp.randomizers.support import Overlap, hypergeometric
-from shuffledp.randomizers.votes import Ints
+from shuffledp.randomizers.votes import Form, Ints, bits_for
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["KRR", "RR"]
@@ -35,12 +37,8 @@ class KRR(MixingRandomizer):
     2.564949
     """
 
-    k: int
-    epsilon0: float = field()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_domain(self.k))
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+    k: int = field(metadata=checked(check_domain))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
 
     @classmethod
     def from_gamma(cls, *, k: int, gamma: float) -> KRR:
@@ -69,13 +67,23 @@ class KRR(MixingRandomizer):
     def share(self) -> Fraction:
         return Fraction(1, self.k)
 
+    @property
+    def single(self) -> bool:
+        return True
+
+    @property
+    def form(self) -> Form:
+        return Form(smallest_dtype(self.k), outputs=self.k)
+
+    @property
+    def bits(self) -> int:
+        """A report names one value."""
+        return bits_for(self.k)
+
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         return check_indices(
             "reports", reports, self.k, remedy="A report of k-ary randomized response is one of the k values."
         )
-
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty(count, dtype=smallest_dtype(self.k))
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         reports, kind = uniform(source, self.k, len(values)), smallest_dtype(self.k)
@@ -101,3 +109,28 @@ def RR(*, epsilon0: float) -> KRR:
     True
     """
     return KRR(k=2, epsilon0=epsilon0)
+
+
+GAMMA = Parameter("gamma", "number", "0.25", "the probability of a uniformly random answer")
+register(
+    Family(
+        make=KRR,
+        law="krr",
+        parameters=("k", "epsilon0"),
+        sentence="k-ary randomized response: the true value is sent or, with a set probability, one drawn at random "
+        "from all of them",
+        names=(
+            over_domain(
+                "krr", "k-ary randomized response", KRR, Way((K, GAMMA), KRR.from_gamma, lambda krr: krr.gamma)
+            ),
+            Named(
+                name="rr",
+                title="binary randomized response",
+                ways=(
+                    Way((EPSILON0,), RR),
+                    Way((GAMMA,), partial(KRR.from_gamma, k=2), lambda krr: krr.gamma),
+                ),
+            ),
+        ),
+    )
+)

@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from shuffledp.errors import check_positive
+from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
 from shuffledp.randomizers.location import LocationRandomizer
-from shuffledp.randomizers.parameters import check_epsilon0
+from shuffledp.randomizers.parameters import check_epsilon0, checked
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling.tables import discrete_laplace
 
@@ -33,10 +34,7 @@ class Laplace(LocationRandomizer):
     {'randomizer': 'laplace', 'epsilon0': 2.0}
     """
 
-    epsilon0: float = field()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
 
     @classmethod
     def from_scale(cls, *, scale: float) -> Laplace:
@@ -87,3 +85,21 @@ class Laplace(LocationRandomizer):
     def log_ratio(self, y: Floats) -> Floats:
         ratio: Floats = self.epsilon0 * (1.0 - 2.0 * np.clip(y, 0.0, 1.0))
         return ratio
+
+
+SCALE = Parameter("scale", "number", "0.5", "the scale of the Laplace noise, for values in [0, 1]")
+register(
+    Family(
+        make=Laplace,
+        names=(
+            Named(
+                name="laplace",
+                title="Laplace noise on [0, 1]",
+                ways=(
+                    Way((EPSILON0,), Laplace),
+                    Way((SCALE,), Laplace.from_scale, lambda laplace: laplace.scale),
+                ),
+            ),
+        ),
+    )
+)

@@ -13,18 +13,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
+from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, over_domain, register
 from shuffledp.randomizers.mixing import MixingRandomizer
-from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_table
+from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_table, checked
 from shuffledp.randomizers.support import Overlap, independent
-from shuffledp.randomizers.votes import Ints
+from shuffledp.randomizers.votes import Form, Ints, bits_for
 from shuffledp.sampling import WORD, Source, bernoulli, uniform
 
 __all__ = ["BLH", "OLH", "LocalHash"]
 
 LARGEST_G = 1 << 32
+SEED_BITS = 64
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 ROWS, CELLS = 1 << 11, 1 << 15  # of a block of hashes: reports, and in all
 Words = NDArray[np.uint64]
+
+
+def _check_g(g: object) -> int:
+    remedy = "It counts the hash values; e^epsilon0 + 1, as in OLH, estimates best."
+    return check_count("g", g, least=2, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +53,9 @@ class LocalHash(MixingRandomizer):
     {'randomizer': 'olh', 'k': 1000, 'g': 8, 'epsilon0': 2.0}
     """
 
-    k: int
-    g: int
-    epsilon0: float = field()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_domain(self.k))
-        object.__setattr__(
-            self,
-            "g",
-            check_count(
-                "g", self.g, least=2, remedy="It counts the hash values; e^epsilon0 + 1, as in OLH, estimates best."
-            ),
-        )
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+    k: int = field(metadata=checked(check_domain))
+    g: int = field(metadata=checked(_check_g))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -79,6 +75,15 @@ class LocalHash(MixingRandomizer):
     def stray(self) -> Fraction:
         """1/g, as with noise: a hash function sends another input anywhere."""
         return Fraction(1, self.g)
+
+    @property
+    def form(self) -> Form:
+        return Form(np.dtype(np.uint64), width=2)
+
+    @property
+    def bits(self) -> int:
+        """A seed and a hash value."""
+        return SEED_BITS + bits_for(self.g)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         remedy = f"A report of local hashing is a seed and a hash value below {self.g}, two uint64."
@@ -129,7 +134,9 @@ class LocalHash(MixingRandomizer):
         return low[place], width[place]
 
     def describe(self) -> dict[str, object]:
-        name = "olh" if self.g == _best_g(self.epsilon0) else "blh" if self.g == 2 else "local_hash"
+        name = "blh" if self.g == 2 else "local_hash"
+        if self.g == _best_g(self.epsilon0):
+            name = "olh"
         return {"randomizer": name, "k": self.k, "g": self.g, "epsilon0": self.epsilon0}
 
 
@@ -153,6 +160,22 @@ def BLH(*, k: int, epsilon0: float) -> LocalHash:
     {'randomizer': 'blh', 'k': 1000, 'g': 2, 'epsilon0': 2.0}
     """
     return LocalHash(k=k, g=2, epsilon0=epsilon0)
+
+
+G = Parameter("g", "count", "8", "how many hash values there are")
+register(
+    Family(
+        make=LocalHash,
+        law="hash",
+        parameters=("k", "g", "epsilon0"),
+        sentence="local hashing: the value is hashed into a few groups, and the group is randomized",
+        names=(
+            over_domain("olh", "optimal local hashing", OLH),
+            over_domain("blh", "binary local hashing", BLH),
+            Named(name="local-hash", title="local hashing", ways=(Way((K, G, EPSILON0), LocalHash),)),
+        ),
+    )
+)
 
 
 def _best_g(epsilon0: float) -> int:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.parameters import check_values
+from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
+from shuffledp.randomizers.parameters import check_values, checked, read_fraction
 from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.sampling import WORD, Rng, Table, smallest_dtype, source_of
 from shuffledp.sampling.integers import log_at_least
@@ -30,7 +33,34 @@ GRID = 1 << 53  # the probabilities that run are multiples of 1 / GRID, which fl
 NEAR_WORST = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
+def _check_rows(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
+    try:
+        table = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            "rows must be a rectangular table of numbers, got something else. Give every input one number per output."
+        ) from error
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
+        raise InvalidInput(
+            f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give one row per input, "
+            f"one column per output."
+        )
+    for x, row in enumerate(table):
+        if not np.all(np.isfinite(row)) or np.any(row < 0.0):
+            worst = float(row[~(np.isfinite(row) & (row >= 0.0))][0])
+            raise InvalidInput(
+                f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x, "
+                f"from 0 to 1."
+            )
+        total = math.fsum(row)
+        if abs(total - 1.0) > SUM_TOLERANCE:
+            raise InvalidInput(
+                f"row {x} must sum to 1, got {total:.12g}. Divide the row by its sum, or add the missing output."
+            )
+    return tuple(tuple(row) for row in (table / table.sum(axis=1, keepdims=True)).tolist())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class FromMatrix(Randomizer):
     """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of
     report y for input x.
@@ -46,12 +76,39 @@ class FromMatrix(Randomizer):
     (1.098612, 0.5, (0, 1))
     """
 
-    rows: ArrayLike
+    rows: ArrayLike = field(metadata=checked(_check_rows))
 
-    def __post_init__(self) -> None:
-        table = _checked(self.rows)
-        table = table / table.sum(axis=1, keepdims=True)
-        object.__setattr__(self, "rows", tuple(tuple(row) for row in table.tolist()))
+    @classmethod
+    def from_csv(cls, *, matrix: Path) -> FromMatrix:
+        """The randomizer of a CSV file: a line for each input, and in it the probability of every
+        output, possibly as 1/3; lines that begin with # are left out.
+        """
+        rows: list[list[float]] = []
+        try:
+            with matrix.open(newline="", encoding="utf-8-sig") as lines:
+                reader = csv.reader(lines)
+                for line in reader:
+                    if line and not line[0].lstrip().startswith("#"):
+                        rows.append([float(read_fraction(cell.strip())) for cell in line])
+        except OSError as error:
+            raise InvalidInput(
+                f"matrix must be a readable file, got {str(matrix)!r} ({error.strerror}). Check the path."
+            ) from None
+        except (ValueError, ArithmeticError, csv.Error):
+            rule = "matrix must hold a line per value, with the probability of every report, separated by commas"
+            raise InvalidInput(
+                f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3, and "
+                f"no header."
+            ) from None
+        try:
+            return cls(rows)
+        except InvalidInput as error:
+            raise InvalidInput(f"{str(matrix)!r}, rows counted from 0: {error}") from None
+
+    def __repr__(self) -> str:
+        """Its size and strength; the rows may be many."""
+        inputs, outputs = self.table.shape
+        return f"FromMatrix({inputs} inputs, {outputs} outputs, epsilon0={self.epsilon0:.6g})"
 
     @property
     def epsilon0(self) -> float:
@@ -141,11 +198,6 @@ class FromMatrix(Randomizer):
         return rows
 
     @property
-    def silent(self) -> bool:
-        """Whether all rows are equal, so that a report says nothing about its sender."""
-        return bool(np.all(self.table == self.table[0]))
-
-    @property
     def table(self) -> Floats:
         """The rows as an array."""
         return np.asarray(self.rows, dtype=np.float64)
@@ -176,31 +228,22 @@ class FromMatrix(Randomizer):
         ]
 
 
-def _checked(rows: ArrayLike) -> Floats:
-    try:
-        table = np.array(rows, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            "rows must be a rectangular table of numbers, got something else. Give every input one number per output."
-        ) from error
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
-        raise InvalidInput(
-            f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give one row per input, "
-            f"one column per output."
-        )
-    for x, row in enumerate(table):
-        if not np.all(np.isfinite(row)) or np.any(row < 0.0):
-            worst = float(row[~(np.isfinite(row) & (row >= 0.0))][0])
-            raise InvalidInput(
-                f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x, "
-                f"from 0 to 1."
-            )
-        total = math.fsum(row)
-        if abs(total - 1.0) > SUM_TOLERANCE:
-            raise InvalidInput(
-                f"row {x} must sum to 1, got {total:.12g}. Divide the row by its sum, or add the missing output."
-            )
-    return table
+MATRIX = Parameter(
+    "matrix", "file", "noise.csv", "a CSV file: a line per value, and in it the probability of every report"
+)
+register(
+    Family(
+        make=FromMatrix,
+        names=(
+            Named(
+                name="matrix",
+                title="your own table of probabilities",
+                ways=(Way((MATRIX,), FromMatrix.from_csv),),
+                solvable=False,
+            ),
+        ),
+    )
+)
 
 
 def _rounded(values: Floats, bits: int = SAME_BITS) -> Floats:

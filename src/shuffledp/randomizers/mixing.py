@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from collections.abc import Hashable
 from fractions import Fraction
 from typing import Any, Self
 
@@ -44,6 +45,10 @@ class MixingRandomizer(SupportRandomizer):
         return self._integers()[0]
 
     @property
+    def integers(self) -> tuple[int, ...]:
+        return (self.threshold,)
+
+    @property
     def noise(self) -> Fraction:
         """t = T / 2^64, the probability that a report is drawn from the base law."""
         return Fraction(self.threshold, WORD)
@@ -51,6 +56,15 @@ class MixingRandomizer(SupportRandomizer):
     @property
     def realised(self) -> Self:
         return dataclasses.replace(self, epsilon0=max(self._integers()[1], SMALLEST_EPSILON0))  # type: ignore[type-var]
+
+    @property
+    def gentler(self) -> Hashable:
+        """Sending noise in place of some reports lowers epsilon0, as long as base law and supports
+        stay: the same share, and all that is not epsilon0.
+        """
+        settled = self.settled
+        names = (each.name for each in dataclasses.fields(settled) if each.name != "epsilon0")  # type: ignore[arg-type]
+        return (self.share, *(getattr(settled, name) for name in names))
 
     @property
     def stray(self) -> Fraction:

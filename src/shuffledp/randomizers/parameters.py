@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,14 +18,29 @@ __all__ = [
     "SMALLEST_EPSILON0",
     "check_domain",
     "check_epsilon0",
+    "check_fields",
     "check_indices",
     "check_numbers",
     "check_range",
     "check_table",
     "check_values",
+    "checked",
+    "read_fraction",
 ]
 
 SMALLEST_EPSILON0, LARGEST_EPSILON0 = 1e-12, 50.0
+
+
+def checked(check: Callable[[Any], Any]) -> dict[str, Any]:
+    """The metadata of a dataclass's field that is to be what ``check`` makes of what was given."""
+    return {"check": check}
+
+
+def check_fields(instance: Any) -> None:
+    """Put every field that is ``checked`` in its place, in their order."""
+    for each in dataclasses.fields(instance):
+        if check := each.metadata.get("check"):
+            object.__setattr__(instance, each.name, check(getattr(instance, each.name)))
 
 
 def check_epsilon0(value: object) -> float:
@@ -122,3 +141,16 @@ def _vector(name: str, given: ArrayLike, remedy: str) -> NDArray[Any]:
     if not len(array):
         raise InvalidInput(f"{name} must not be empty. {remedy}")
     return array
+
+
+def read_fraction(text: str) -> Fraction:
+    """A decimal or a fraction, exactly; refuses exponents that would fill the memory.
+
+    >>> read_fraction("1/3"), read_fraction("0.25")
+    (Fraction(1, 3), Fraction(1, 4))
+    """
+    if "/" not in text:
+        value = Decimal(text)
+        if not value.is_finite() or (value and abs(value.adjusted()) > 300):
+            raise ValueError(text)
+    return Fraction(text)

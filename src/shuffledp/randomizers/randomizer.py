@@ -5,13 +5,18 @@ classes of outputs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from inspect import isabstract
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.parameters import check_fields
+from shuffledp.randomizers.strength import BY_EPSILON0, Strength
 from shuffledp.sampling import Rng
 
 __all__ = ["Atoms", "End", "Floats", "Randomizer"]
@@ -48,13 +53,35 @@ class Atoms:
 
 
 class Randomizer(ABC):
-    """One report's law, described, and drawn from; subclasses are final, frozen dataclasses.
+    """One report's law, described, and drawn from; what can be built is a final, frozen dataclass.
 
     The law that runs is made of integers over a power of two and differs from the one described by
     about 2^-64. ``realised`` describes the law that runs: give that one to the accountant.
+
+    The first part must be implemented. The rest has defaults that are safe for any law, and a
+    family says more where more is known of it.
     """
 
     __slots__ = ()
+
+    strength: ClassVar[Strength] = BY_EPSILON0
+
+    def __init_subclass__(cls) -> None:
+        """Refuse to change what this package finished: theorems were proven, and reports counted,
+        for the law as it stands.
+        """
+        super().__init_subclass__()
+        for base in cls.__bases__:
+            ours = base.__module__.partition(".")[0] == __name__.partition(".")[0]
+            if ours and issubclass(base, Randomizer) and not isabstract(base):
+                raise InvalidInput(
+                    f"{base.__name__} must stay as it is, got a subclass {cls.__name__}. What is proven about it does "
+                    f"not hold for a changed law: implement Randomizer instead, or describe the law by "
+                    f"FromMatrix(rows)."
+                )
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     @abstractmethod
@@ -74,11 +101,6 @@ class Randomizer(ABC):
         """The two inputs of the target that are hardest to tell apart from nobody's point of view
         but the analyst's.
         """
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What the laws below take for granted; empty when everything is proven."""
-        return ()
 
     @abstractmethod
     def blankets(self, end: End) -> tuple[Atoms, ...]:
@@ -102,15 +124,85 @@ class Randomizer(ABC):
     def describe(self) -> dict[str, object]:
         """Name and natural parameters, for reports and JSON."""
 
+    # What runs
+
     @property
-    @abstractmethod
     def realised(self) -> Randomizer:
         """The law that ``randomize`` draws from, its epsilon0 computed from the integers in use and
         rounded up; ``realised`` of it is itself.
         """
+        return self
 
-    @abstractmethod
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
         """One report per value, each from fresh randomness; ``rng`` left out is cryptographic. A
         generator's reports are not for release.
         """
+        raise InvalidInput(
+            f"the randomizer must have a sampler to draw reports, got {type(self).__name__}. Write its randomize(...), "
+            f"or describe the law by FromMatrix(rows)."
+        )
+
+    @property
+    def settled(self) -> Self:
+        """The same with every parameter written out that epsilon0 would choose."""
+        return self
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The whole numbers that decide every draw, usually out of 2^64: they are written down with
+        a law, so that two machines agree exactly.
+        """
+        return ()
+
+    # What more the accountant may use
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the laws take for granted; empty when everything is proven."""
+        return ()
+
+    @property
+    def delta0(self) -> float:
+        """The delta of one report at epsilon0; 0 if epsilon0 bounds every log-ratio."""
+        return 0.0
+
+    @property
+    def known(self) -> bool:
+        """Whether there is one law, and not only a bound on it."""
+        return True
+
+    @property
+    def binary(self) -> bool:
+        """Whether this is Warner's randomized response, on two values, all of whose datasets can be
+        scanned.
+        """
+        return False
+
+    @property
+    def table(self) -> Floats | None:
+        """Where inputs and outputs are few, the law as a table: ``table[x, y]`` is the probability
+        of report y for input x.
+        """
+        return None
+
+    def local_delta(self, *, epsilon: float) -> float:
+        """The delta of one report at ``epsilon``, or more."""
+        return 0.0 if epsilon >= self.epsilon0 else 1.0
+
+    def local_rdp(self, *, order: float) -> float:
+        """The Renyi divergence of one report, or more."""
+        return float("inf")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The whole numbers that epsilon0 chooses: where they change, a larger epsilon0 may leak
+        less.
+        """
+        return tuple(value for value in self.describe().values() if isinstance(value, int))
+
+    @property
+    def gentler(self) -> Hashable:
+        """What another must share with this one to be gentler whenever its epsilon0 is smaller: its
+        reports can then be computed from the reports of this one. By default, everything.
+        """
+        return self

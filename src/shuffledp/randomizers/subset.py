@@ -12,13 +12,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
+from shuffledp.randomizers.family import Family, Parameter, over_domain, register
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
-from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
+from shuffledp.randomizers.parameters import (
+    SMALLEST_EPSILON0,
+    check_domain,
+    check_epsilon0,
+    check_fields,
+    check_table,
+    checked,
+)
 from shuffledp.randomizers.support import Overlap, hypergeometric
-from shuffledp.randomizers.votes import Ints
+from shuffledp.randomizers.votes import Form, Ints, bits_for
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["SubsetSelection"]
+
+
+def _check_size(size: object) -> int | None:
+    if size is None:
+        return None
+    return check_count("size", size, least=1, remedy="It counts the values in a report; leave it out for the best.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,23 +52,13 @@ class SubsetSelection(MixingRandomizer):
     {'randomizer': 'subset', 'k': 10, 'epsilon0': 1.0, 'size': 3}
     """
 
-    k: int
-    epsilon0: float = field()
-    size: int | None = None
+    k: int = field(metadata=checked(check_domain))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
+    size: int | None = field(metadata=checked(_check_size), default=None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_domain(self.k))
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
-        if self.size is None:
-            return
-        object.__setattr__(
-            self,
-            "size",
-            check_count(
-                "size", self.size, least=1, remedy="It counts the values in a report; leave it out for the best."
-            ),
-        )
-        if self.w >= self.k:
+        check_fields(self)
+        if self.size is not None and self.size >= self.k:
             raise InvalidInput(
                 f"size must be below k = {self.k}, got {self.w}. A set of all values says nothing; leave size out for "
                 f"the best."
@@ -86,6 +90,19 @@ class SubsetSelection(MixingRandomizer):
         """(w - 1) / (k - 1): the sets that hold the input hold all others equally often."""
         return Fraction(self.w - 1, self.k - 1)
 
+    @property
+    def settled(self) -> SubsetSelection:
+        return dataclasses.replace(self, size=self.w)
+
+    @property
+    def form(self) -> Form:
+        return Form(smallest_dtype(self.k), width=self.w)
+
+    @property
+    def bits(self) -> int:
+        """A report lists its values."""
+        return self.w * bits_for(self.k)
+
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         remedy = f"A report of subset selection is {self.w} different values from 0 to {self.k - 1} in rising order."
         table = check_table("reports", reports, self.w, remedy=remedy)
@@ -98,9 +115,6 @@ class SubsetSelection(MixingRandomizer):
     @property
     def _words(self) -> int:
         return self.k // 8 + 1  # a byte per value
-
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty((count, self.w), dtype=smallest_dtype(self.k))
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         """Any set; or the input with a set of w - 1 of the others, which are numbered 0, ..., k - 2
@@ -121,6 +135,18 @@ class SubsetSelection(MixingRandomizer):
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "subset", "k": self.k, "epsilon0": self.epsilon0, "size": self.w}
+
+
+SIZE = Parameter("size", "count", "3", "how many values a report of subset selection names; left out, the best")
+register(
+    Family(
+        make=SubsetSelection,
+        law="subset",
+        parameters=("k", "epsilon0", "size"),
+        sentence="subset selection: a set of values is sent, which contains the true one more often than others",
+        names=(over_domain("subset", "subset selection", SubsetSelection, optional=(SIZE,)),),
+    )
+)
 
 
 def _add_sets(source: Source, table: NDArray[np.bool_], rows: NDArray[np.intp], k: int, size: int) -> None:

@@ -5,21 +5,33 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_domain, check_epsilon0, check_table
+from shuffledp.randomizers.family import Family, K, Named, Parameter, Way, over_domain, register
+from shuffledp.randomizers.parameters import (
+    SMALLEST_EPSILON0,
+    check_domain,
+    check_epsilon0,
+    check_fields,
+    check_table,
+    checked,
+)
 from shuffledp.randomizers.support import Overlap, SupportRandomizer, independent
-from shuffledp.randomizers.votes import Ints, chunks
+from shuffledp.randomizers.votes import Form, Ints, chunks
 from shuffledp.sampling import WORD, Source, bernoulli
 from shuffledp.sampling.integers import flip_threshold, log_at_least
 
 __all__ = ["OUE", "RAPPOR", "Unary"]
+
+CHANCES = "p and q are the chances that the own bit and another bit are sent as 1, with q below p."
 
 
 class UnaryEncoding(SupportRandomizer):
@@ -49,6 +61,19 @@ class UnaryEncoding(SupportRandomizer):
         own, other = self.thresholds
         return (own - other) / WORD
 
+    @property
+    def integers(self) -> tuple[int, ...]:
+        return self.thresholds
+
+    @property
+    def form(self) -> Form:
+        return Form(np.dtype(np.uint8), width=-(-self.k // 8))
+
+    @property
+    def bits(self) -> int:
+        """One for each value."""
+        return self.k
+
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         width = -(-self.k // 8)
         remedy = (
@@ -65,9 +90,6 @@ class UnaryEncoding(SupportRandomizer):
     @property
     def _words(self) -> int:
         return self.k
-
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty((count, -(-self.k // 8)), dtype=np.uint8)
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         own, other = self.thresholds
@@ -95,15 +117,12 @@ class Unary(UnaryEncoding):
     1.098612
     """
 
-    k: int
-    p: float
-    q: float
+    k: int = field(metadata=checked(check_domain))
+    p: float = field(metadata=checked(partial(check_probability, "p", remedy=CHANCES)))
+    q: float = field(metadata=checked(partial(check_probability, "q", remedy=CHANCES)))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_domain(self.k))
-        for name in ("p", "q"):
-            remedy = "p and q are the chances that the own bit and another bit are sent as 1, with q below p."
-            object.__setattr__(self, name, check_probability(name, getattr(self, name), remedy=remedy))
+        check_fields(self)
         if self.q >= self.p:
             raise InvalidInput(
                 f"q must be below p = {self.p!r}, got {self.q!r}. Exchange p and q; equal chances say nothing of the "
@@ -152,12 +171,8 @@ class RAPPOR(UnaryEncoding):
     {'randomizer': 'rappor', 'k': 10, 'epsilon0': 2.0}
     """
 
-    k: int
-    epsilon0: float = field()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_domain(self.k))
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+    k: int = field(metadata=checked(check_domain))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
 
     @classmethod
     def from_flip(cls, *, k: int, flip: float) -> RAPPOR:
@@ -172,6 +187,11 @@ class RAPPOR(UnaryEncoding):
         if flip >= 0.5:
             raise InvalidInput(f"flip must be below 1/2, got {flip!r}. {remedy}")
         return cls(k=k, epsilon0=2.0 * math.log1p((1.0 - 2.0 * flip) / flip))
+
+    @property
+    def gentler(self) -> Hashable:
+        """Another flip of every bit, by one binary channel, lowers epsilon0."""
+        return self.k
 
     @property
     def p(self) -> float:
@@ -208,12 +228,15 @@ class OUE(UnaryEncoding):
     0.25
     """
 
-    k: int
-    epsilon0: float = field()
+    k: int = field(metadata=checked(check_domain))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_domain(self.k))
-        object.__setattr__(self, "epsilon0", check_epsilon0(self.epsilon0))
+    @property
+    def gentler(self) -> Hashable:
+        """From q to q', a binary channel that keeps a bit with probability (1 - q - q') / (1 - 2 q)
+        lowers epsilon0; p stays 1/2.
+        """
+        return self.k
 
     @property
     def p(self) -> float:
@@ -238,6 +261,37 @@ class OUE(UnaryEncoding):
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}
+
+
+P = Parameter("p", "number", "0.5", "the probability that a user's own bit is sent as 1")
+Q = Parameter("q", "number", "0.1", "the probability that any other bit is sent as 1")
+FLIP = Parameter("flip", "number", "0.1", "the probability that RAPPOR flips a bit")
+register(
+    Family(
+        make=OUE,
+        law="oue",
+        parameters=("k", "epsilon0"),
+        sentence="optimised unary encoding: one bit per value, each bit randomized",
+        names=(over_domain("oue", "optimised unary encoding", OUE),),
+    )
+)
+register(
+    Family(
+        make=RAPPOR,
+        law="rappor",
+        parameters=("k", "epsilon0"),
+        sentence="basic RAPPOR: one bit per value, each bit randomized",
+        names=(
+            over_domain("rappor", "basic RAPPOR", RAPPOR, Way((K, FLIP), RAPPOR.from_flip, lambda rappor: rappor.q)),
+        ),
+    )
+)
+register(
+    Family(
+        make=Unary,
+        names=(Named(name="unary", title="unary encoding", ways=(Way((K, P, Q), Unary),), solvable=False),),
+    )
+)
 
 
 def _logistic(exponent: float) -> float:

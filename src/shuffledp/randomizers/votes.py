@@ -7,9 +7,10 @@ bias; hit - miss is called ``contrast``.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +20,20 @@ from shuffledp.randomizers.parameters import check_values
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.sampling import Rng, Source, source_of
 
-__all__ = ["Ints", "VotingRandomizer", "chunks"]
+__all__ = ["Form", "Ints", "VotingRandomizer", "bits_for", "chunks"]
 
 Ints = NDArray[np.int64]
 CHUNK = 1 << 17  # words that fit the second-level cache
+
+
+class Form(NamedTuple):
+    """What one report is: a number of this type, below ``outputs`` if those can be listed, or a row
+    of ``width`` of them.
+    """
+
+    dtype: np.dtype[Any]
+    width: int | None = None
+    outputs: int | None = None
 
 
 class VotingRandomizer(Randomizer):
@@ -49,13 +60,56 @@ class VotingRandomizer(Randomizer):
         epsilon0 is tiny.
         """
 
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """What one report is, for whoever stores or reads it: anything more could carry the
+        value.
+        """
+
+    @property
+    def bits(self) -> int:
+        """How many bits a report takes when it is sent."""
+        return 8 * self.report_bytes
+
+    @property
+    def single(self) -> bool:
+        """Whether every report votes for exactly one value, so that the votes count the reports."""
+        return False
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the reports fall into, if a report votes for and against the values of
+        its block; 0 if it only votes for values.
+        """
+        return 0
+
+    @property
+    def block_of(self) -> Ints:
+        """The block of each value."""
+        return np.zeros(self.k, dtype=np.int64)
+
+    def block_counts(self, reports: NDArray[Any]) -> Ints:
+        """How many reports fall into each block."""
+        return np.zeros(0, dtype=np.int64)
+
+    def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether each report supports the value beside it: for audits, and so written apart from
+        what draws and counts reports.
+        """
+        raise InvalidInput(
+            f"the audit must know how to read reports, got {type(self).__name__}. Write its favours(...), or describe "
+            f"the law by FromMatrix(rows)."
+        )
+
     @abstractmethod
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """The reports as an array, if ``randomize`` could have sent them; refused otherwise."""
 
-    @abstractmethod
     def _blank(self, count: int) -> NDArray[Any]:
         """Room for ``count`` reports."""
+        dtype, width, _ = self.form
+        return np.empty(count if width is None else (count, width), dtype=dtype)
 
     @abstractmethod
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
@@ -113,6 +167,11 @@ class VotingRandomizer(Randomizer):
                 f"value."
             )
         return held
+
+
+def bits_for(count: int | float) -> int:
+    """The bits that tell ``count`` things apart."""
+    return max(1, math.ceil(math.log2(count)))
 
 
 def chunks(count: int, words: int = 1) -> Iterator[slice]:

@@ -225,7 +225,7 @@ def encode(tmp_path: Path, design: Design, *more: object) -> Any:
 def test_a_client_refuses_a_design_without_a_promise(tmp_path: Path) -> None:
     """The attack of the issue: epsilon null and epsilon0 = 40 sent every true value."""
     naked = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon0=40.0, delta=1e-6))
-    assert naked.facts["epsilon"] is None
+    assert naked.epsilon is None
     sent = naked.protocol.encode(["yes", "no"] * 500).rows
     assert sent.tolist() == [0, 1] * 500, "the control: such reports are the truth"
     encode(tmp_path, naked).refused("a design must promise an epsilon")

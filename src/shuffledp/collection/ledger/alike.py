@@ -16,14 +16,12 @@ are too many of them, they are joined.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from shuffledp.accounting.mechanism import Shuffled, shuffle
-from shuffledp.randomizers import KRR, OUE, RAPPOR, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["Group", "Mechanism", "corner", "grouped"]
@@ -32,7 +30,6 @@ MOST = 64  # groups, if there are no more kinds than that
 COMPARED = 512  # groups are made wider until there are at most so many, and only then compared in pairs
 USERS = 1.05  # alike: honest users within this factor, which is 2.5 % of epsilon
 STRENGTH = 0.05  # alike: epsilon0 within this much, or this share of it if it is below 1; again about 2.5 % of epsilon
-MIXTURES = (KRR, Hadamard, LocalHash, SubsetSelection)
 
 Mechanism = tuple[Shuffled, int]
 Group = list[Mechanism]
@@ -54,8 +51,9 @@ def corner(group: Group, *, harsh: bool) -> Mechanism:
     all of them.
     """
     strongest, fewest = (max, min) if harsh else (min, max)
-    strength, users = strongest(each.randomizer.epsilon0 for each, _ in group), fewest(each.honest for each, _ in group)
-    return shuffle(replace(group[0][0].randomizer, epsilon0=strength), n=users), sum(rounds for _, rounds in group)  # type: ignore[type-var]
+    randomizer = strongest((each.randomizer for each, _ in group), key=lambda each: each.epsilon0)
+    users = fewest(each.honest for each, _ in group)
+    return shuffle(randomizer, n=users), sum(rounds for _, rounds in group)
 
 
 def _runs(mechanisms: Group, width: float) -> list[Group]:
@@ -78,7 +76,8 @@ def _joined(groups: list[Group]) -> list[Group]:
     """Joined until ``MOST`` are left, or one of every kind: each time the two whose union adds
     least to the variance of the loss.
     """
-    groups, kinds = list(groups), np.array([repr(_kind(group[0][0])) for group in groups])
+    groups, numbers = list(groups), dict[Hashable, int]()
+    kinds = np.array([numbers.setdefault(_kind(group[0][0]), len(numbers)) for group in groups])
     corners = [corner(group, harsh=True) for group in groups]
     strength, users, rounds = (
         np.array(column, dtype=np.float64)
@@ -114,17 +113,9 @@ def _variance(strength: Floats, users: Floats) -> Floats:
     return np.asarray(np.minimum(strength**2, 4.0 * np.sinh(np.minimum(strength, 60.0) / 2.0) ** 2 / users))
 
 
-def _kind(mechanism: Shuffled) -> tuple[Any, ...]:
-    """Everything about a randomizer but its epsilon0, if a smaller one is proven to be gentler;
-    what epsilon0 chooses in passing is written out.
-    """
-    randomizer = mechanism.randomizer
-    facts = {"family": type(randomizer).__name__, **randomizer.describe()}
-    if isinstance(randomizer, MIXTURES):
-        facts["share"] = randomizer.share  # of Hadamard response, epsilon0 chooses the blocks
-    if isinstance(randomizer, (*MIXTURES, OUE, RAPPOR)):
-        del facts["epsilon0"]
-    return tuple(sorted(facts.items()))
+def _kind(mechanism: Shuffled) -> Hashable:
+    """What randomizers must share so that the one with the smaller epsilon0 is gentler."""
+    return type(mechanism.randomizer), mechanism.randomizer.gentler
 
 
 def _split(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_rounds, check_users
 from shuffledp.accounting.mechanism import Accountant, Rounds, Shuffled, shuffle
@@ -91,10 +91,7 @@ class Entry:
                 f'a recorded release must face the adversary "shuffled", got {others[0]!r}. The others are for '
                 f"comparison with other work."
             )
-        parts = tuple(
-            Part(law_of(cast(VotingRandomizer, each.randomizer)), each.n, each.honest, rounds)
-            for each, rounds in mechanisms
-        )
+        parts = tuple(Part(law_of(each.randomizer), each.n, each.honest, rounds) for each, rounds in mechanisms)
         return cls(parts, what, design, epsilon, delta, batches)
 
     @property

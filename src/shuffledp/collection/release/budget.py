@@ -11,6 +11,7 @@ from typing import Any
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.collection.ledger import Entry, Ledger, Receipt
+from shuffledp.collection.record import LedgerEntry, Limit, Total
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.protocols.design import Design
 
@@ -51,17 +52,21 @@ class Spent:
                 "Do not ask again, which would be charged again; `shuffledp ledger show` lists this one as recorded."
             ) from None
 
-    def facts(self) -> dict[str, Any]:
-        """For the report."""
+    def entry(self) -> LedgerEntry:
+        """For the record of the release."""
         receipt = self.receipt
-        return {
-            "population": receipt.population,
-            "id": receipt.id,
-            "record": receipt.record,
-            "releases": receipt.releases,
-            "limit": {"epsilon": receipt.limit_epsilon, "delta": receipt.limit_delta},
-            "total": {"lower": receipt.total.lower, "upper": receipt.total.upper},
-        }
+        return LedgerEntry(
+            population=receipt.population,
+            id=receipt.id,
+            record=receipt.record,
+            releases=receipt.releases,
+            limit=Limit(epsilon=receipt.limit_epsilon, delta=receipt.limit_delta),
+            total=Total(lower=receipt.total.lower, upper=receipt.total.upper),
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return self.entry().as_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ class Budget:
 
     def more(self, design: Design) -> int:
         """How many more rounds of a design fit within the limit."""
-        entry = entry_of(design, design.task)
+        entry = entry_of(design, design.task.name)
         return Ledger(self.path).more(
             self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
         )
@@ -127,10 +132,10 @@ class Budget:
 
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
     """One round of a design, as the ledger records it."""
-    facts, once = design.facts, _once(design)
-    epsilon = once.epsilon_at_most(delta=facts["delta"])
-    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=facts["delta"], batches=batches)
+    once = _once(design)
+    epsilon = once.epsilon_at_most(delta=design.delta)
+    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=design.delta, batches=batches)
 
 
 def _once(design: Design) -> Guarantee:
-    return shuffle(design.protocol.randomizer, n=design.facts["n"], honest=design.facts["least"])
+    return shuffle(design.protocol.randomizer, n=design.n, honest=design.least)

@@ -11,9 +11,11 @@ import numpy as np
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.collection.page.statements import ADJACENCY, ADVERSARY, COUNTS, ONE_ROW
+from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
+from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask
 
 __all__ = ["certificate", "comparison"]
 
@@ -22,32 +24,32 @@ FAR_DELTA = 1e-15  # where the curve ends
 DRAWN_GAP = 1e-6  # of a curve that is drawn: no eye sees less
 
 
-def certificate(design: Design) -> dict[str, Any]:
+def certificate(design: Design) -> Certificate:
     """The guarantee of a design, for all its rounds, as long as the promised number of honest
     reports is shuffled together.
     """
-    protocol, facts = design.protocol, design.facts
-    guarantee, delta = protocol.guarantee, facts["delta"]
-    bound, promised = guarantee.epsilon(delta=delta), facts["epsilon"]
-    return {
-        "epsilon": {"delta": delta, "lower": bound.lower, "upper": bound.upper},
-        "delta": None if promised is None else _delta(guarantee, promised),
-        "curve": _curve(guarantee),
-        "method": guarantee.method,
-        "assumptions": [*guarantee.assumptions, ONE_ROW, COUNTS],
-        "adversary": ADVERSARY,
-        "adjacency": ADJACENCY,
-        "users": facts["n"],
-        "honest": facts["least"],
-        "rounds": facts["rounds"],
-        "alone": protocol.epsilon0,
-        "numerical_error": _numerical_error(guarantee, bound.upper),
-    }
+    protocol = design.protocol
+    guarantee, delta = protocol.guarantee, design.delta
+    bound, promised = guarantee.epsilon(delta=delta), design.epsilon
+    return Certificate(
+        epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
+        delta=None if promised is None else _delta(guarantee, promised),
+        curve=_curve(guarantee),
+        method=guarantee.method,
+        assumptions=(*guarantee.assumptions, ONE_ROW, COUNTS),
+        adversary=ADVERSARY,
+        adjacency=ADJACENCY,
+        users=design.n,
+        honest=design.least,
+        rounds=design.rounds,
+        alone=design.law.epsilon0,
+        numerical_error=_numerical_error(guarantee, bound.upper),
+    )
 
 
-def _delta(guarantee: Guarantee, epsilon: float) -> dict[str, float]:
+def _delta(guarantee: Guarantee, epsilon: float) -> DeltaBound:
     bound = guarantee.delta(epsilon=epsilon)
-    return {"epsilon": epsilon, "lower": bound.lower, "upper": bound.upper}
+    return DeltaBound(epsilon=epsilon, lower=bound.lower, upper=bound.upper)
 
 
 def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
@@ -61,41 +63,42 @@ def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
     return (high - low) / high if high > 0.0 else 0.0
 
 
-def _curve(guarantee: Guarantee) -> dict[str, list[float]]:
+def _curve(guarantee: Guarantee) -> Curve:
     last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
     epsilons = np.linspace(0.0, last, POINTS)
     band = guarantee.profile(epsilons, gap=DRAWN_GAP)
-    return {"epsilon": epsilons.tolist(), "lower": band.lower.tolist(), "upper": band.upper.tolist()}
+    epsilon, lower, upper = (tuple(column.tolist()) for column in (epsilons, band.lower, band.upper))
+    return Curve(epsilon=epsilon, lower=lower, upper=upper)
 
 
-def comparison(design: Design, certified: dict[str, Any]) -> list[dict[str, Any]]:
+def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...]:
     """The same promise under three kinds of trust, with the standard error to expect of each:
     nobody, a shuffler, a curator.
     """
-    protocol, facts = design.protocol, design.facts
-    delta = facts["delta"]
-    epsilon = facts["epsilon"] if facts["epsilon"] is not None else certified["epsilon"]["upper"]
-    promise = {"n": facts["n"], "epsilon": epsilon, "delta": delta, "rounds": facts["rounds"]}
+    protocol, task = design.protocol, design.task
+    epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
+    promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
     alone: Protocol
     curator: Protocol
-    if design.task == "mean":
-        bounds = {"lower": facts["lower"], "upper": facts["upper"]}
-        alone, curator = LocalMean(**promise, **bounds), CentralMean(**promise, **bounds)
+    if isinstance(task, MeanTask):
+        alone = LocalMean(lower=task.lower, upper=task.upper, **promise)
+        curator = CentralMean(lower=task.lower, upper=task.upper, **promise)
     else:
-        categories = facts.get("categories", facts.get("domain"))
+        assert isinstance(task, CountingTask)
+        categories: Any = task.values
         curator = CentralHistogram(categories=categories, **promise)
-        alone = (
-            LocalHistogram(categories=categories, **promise)
-            if design.task == "histogram"
-            else _local_frequency(design, promise)
-        )
+        if isinstance(task, FrequencyTask):
+            alone = _local_frequency(design, task, promise)
+        else:
+            alone = LocalHistogram(categories=categories, **promise)
     kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
-    return [{"trust": trust, "epsilon0": each.epsilon0, "stderr": each.predicted_stderr()} for trust, each in kinds]
+    return tuple(
+        Alternative(trust=trust, epsilon0=each.epsilon0, stderr=each.predicted_stderr()) for trust, each in kinds
+    )
 
 
-def _local_frequency(design: Design, promise: dict[str, Any]) -> ShuffledProtocol:
+def _local_frequency(design: Design, task: FrequencyTask, promise: dict[str, Any]) -> ShuffledProtocol:
     """The same encoding with so much noise that every report hides its sender alone."""
     family, parameters = design.protocol._family()
     epsilon0 = calibrated(family, tuple(parameters.items()), 1, promise["epsilon"], promise["delta"], promise["rounds"])
-    facts = design.facts
-    return type(design.protocol)(n=promise["n"], epsilon0=epsilon0, domain=facts["domain"], method=facts["method"])  # type: ignore[call-arg]
+    return type(design.protocol)(n=promise["n"], epsilon0=epsilon0, domain=task.domain, method=task.method)  # type: ignore[call-arg]

@@ -64,7 +64,7 @@ def _any(setting: Setting) -> Guarantee:
 
 
 def _known(setting: Setting) -> Randomizer:
-    require(not isinstance(setting.randomizer, AnyLDP), "the randomizer itself must be known", setting.randomizer)
+    require(setting.randomizer.known, "the randomizer itself must be known", setting.randomizer)
     return setting.randomizer
 
 
@@ -75,9 +75,7 @@ def _scan(setting: Setting) -> Guarantee:
 
 def _leaky(setting: Setting) -> Guarantee:
     randomizer = setting.randomizer
-    require(
-        isinstance(randomizer, AnyLDP) and randomizer.delta0 > 0.0, "it is about AnyLDP with delta0 > 0", randomizer
-    )
+    require(not randomizer.known and randomizer.delta0 > 0.0, "it is about AnyLDP with delta0 > 0", randomizer)
     return _rounds(randomizer, setting)
 
 

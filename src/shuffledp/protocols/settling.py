@@ -1,0 +1,71 @@
+"""From a design to the protocol that it describes, and to what is certified of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.frequency import Frequency
+from shuffledp.protocols.histogram import Histogram
+from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.sums import Mean
+from shuffledp.protocols.tasks import REMEDY
+from shuffledp.randomizers.law import from_law
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.design import Design
+
+__all__ = ["Certified", "certify", "protocol_of", "register"]
+
+PROTOCOLS: dict[str, type[ShuffledProtocol]] = {}
+Registered = TypeVar("Registered", bound=type[ShuffledProtocol])
+
+
+def register(task: str, protocol: Registered) -> Registered:
+    """Let designs of the task of this name be answered by ``protocol``; see ``protocols.tasks``."""
+    if PROTOCOLS.setdefault(task, protocol) is not protocol:
+        raise InvalidInput(f"a task must have one protocol, got another for {task!r}. Name a task of its own.")
+    return protocol
+
+
+register("histogram", Histogram)
+register("frequency", Frequency)
+register("mean", Mean)
+
+
+def protocol_of(design: Design) -> ShuffledProtocol:
+    """The protocol, with the very randomizer that was written down; nothing is calibrated."""
+    design.check_law()
+    randomizer = from_law(design.law.as_json())
+    kind = PROTOCOLS[design.task.name]
+    common = {"n": design.n, "least": design.least, "rounds": design.rounds, "delta": design.delta}
+    return kind.written(design.task, randomizer, **common)
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """A design whose promise was found to hold, with the protocol that runs it."""
+
+    design: Design
+    protocol: ShuffledProtocol
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is certified of all rounds, with the fewest honest reports that are promised."""
+        return self.protocol.guarantee
+
+
+def certify(design: Design) -> Certified:
+    """Build the protocol of a design, and refuse a promise that its noise does not keep."""
+    protocol, delta = protocol_of(design), check_delta(design.delta)
+    certified = Certified(design, protocol)
+    if design.epsilon is None:
+        return certified
+    if not certified.guarantee.delta_at_most(epsilon=check_epsilon(design.epsilon)) <= delta:
+        raise InvalidInput(
+            f"a design must keep its promise of epsilon = {design.epsilon!r} at delta = {delta!r}, got one whose noise "
+            f"does not. {REMEDY}"
+        )
+    return certified
