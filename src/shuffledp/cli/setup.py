@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from shuffledp._types import Adversary
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle
 from shuffledp.cli.randomizers import READERS, find, parameters, read_count, read_people
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.figures import parts
-from shuffledp.randomizers import Randomizer
 from shuffledp.randomizers.family import NAMES, Named, Parameter
+
+if TYPE_CHECKING:  # a command that shares these options need not compute with them
+    from shuffledp.accounting.guarantee import Guarantee
+    from shuffledp.randomizers import Randomizer
 
 __all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "QUESTION", "ROUNDS", "Setup", "with_setup"]
 
@@ -76,7 +76,7 @@ class Setup:
         """Whether it is said how much one report hides."""
         return any(key in self.given for key in self.kind.strengths)
 
-    def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
+    def builder(self, *, unknown: str | None = None) -> "Callable[..., Randomizer]":
         """What builds the randomizer from the given parameters, and from ``unknown`` if there is
         one.
         """
@@ -90,12 +90,14 @@ class Setup:
             )
         return way.build
 
-    def randomizer(self) -> Randomizer:
+    def randomizer(self) -> "Randomizer":
         """The randomizer, all of whose parameters must be given."""
         return self.builder()(**self.given)
 
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> "Guarantee":
         """The guarantee to be asked."""
+        from shuffledp.accounting.mechanism import shuffle
+
         randomizer = self.randomizer()
         if self.n is None:
             raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
@@ -106,9 +108,9 @@ class Setup:
         """How many of n users follow the protocol; None means all."""
         return max(1, math.floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
 
-    def facts(self, guarantee: Guarantee) -> dict[str, object]:
+    def facts(self, guarantee: "Guarantee") -> dict[str, object]:
         """The inputs, under the names of their options."""
-        part, rounds = parts(guarantee)[0]
+        part, rounds = guarantee.parts[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
         law = part.randomizer.describe() | {"randomizer": self.name}
         return law | given | {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}

@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.figures import parts
 from shuffledp.wording import exactly, rounded, short
+
+if TYPE_CHECKING:  # what is shown was computed elsewhere
+    from shuffledp.accounting.guarantee import Guarantee
 
 __all__ = [
     "answer",
@@ -157,14 +159,14 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60.0:.0f} min"
 
 
-def crowd(guarantee: Guarantee) -> str:
+def crowd(guarantee: "Guarantee") -> str:
     """The beginning of a sentence: with whom.
 
     >>> from shuffledp import KRR, shuffle
     >>> crowd(shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30))
     'With 10,000 users, 9,000 of them honest, who report 30 times each'
     """
-    part, rounds = parts(guarantee)[0]
+    part, rounds = guarantee.parts[0]
     users = f"With {part.n:,} user{'s' * (part.n > 1)}"
     honest = "" if part.honest == part.n else f", {part.honest:,} of them honest"
     return users + honest + ("" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each")
@@ -188,9 +190,9 @@ def meaning(epsilon: float, delta: float) -> str:
     )
 
 
-def cautions(guarantee: Guarantee, delta: float) -> list[str]:
+def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     """What a careful colleague would add."""
-    n = parts(guarantee)[0][0].n
+    n = guarantee.parts[0][0].n
     remark = (
         f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would allow one user's value to be "
         f"published outright; aim for a smaller one"
@@ -198,11 +200,11 @@ def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     return [remark] if n > 1 and delta * n >= 1.0 else []
 
 
-def premises(guarantee: Guarantee) -> list[str]:
+def premises(guarantee: "Guarantee") -> list[str]:
     """What is assumed of the randomizer beyond its definition."""
     return [
         f"this takes for granted that {premise}"
-        for part, _ in parts(guarantee)
+        for part, _ in guarantee.parts
         for premise in part.randomizer.assumptions
     ]
 
