@@ -37,9 +37,10 @@ def checked(check: Callable[[Any], Any]) -> dict[str, Any]:
     return {"check": check}
 
 
-def check_fields(instance: Any) -> None:
+def check_fields(instance: object) -> None:
     """Put every field that is ``checked`` in its place, in their order."""
-    for name, check in _checks(type(instance)):
+    kind: Any = type(instance)
+    for name, check in _checks(kind):
         object.__setattr__(instance, name, check(getattr(instance, name)))
 
 
