@@ -177,7 +177,12 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         certified = certificate(design)
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
-    facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
+    facts = {
+        "asked": question.asked().as_json(),
+        "design": design.as_json(),
+        "certificate": certified.as_json(),
+        "comparison": [each.as_json() for each in errors],
+    }
     cost = {"reports": design.n, "missing": missing, "bits": design.protocol.bits}
     worst = worst_error(design.protocol)
     if asking.keeping.as_json:
@@ -193,16 +198,16 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         [
             (
                 "epsilon",
-                rounded(certified["epsilon"]["upper"], up=True),
+                rounded(certified.epsilon.upper, up=True),
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
             ("bits", f"{design.protocol.bits}", "in a report"),
             *(
                 (
-                    ("error" if each["trust"] == "shuffler" else ""),
-                    f"{each['stderr']:.4g}",
-                    f"standard error to expect {TRUST[each['trust']]}",
+                    ("error" if each.trust == "shuffler" else ""),
+                    f"{each.stderr:.4g}",
+                    f"standard error to expect {TRUST[each.trust]}",
                 )
                 for each in errors
             ),
@@ -212,7 +217,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 else []
             ),
         ],
-        [f"Proof: {certified['method']}."],
+        [f"Proof: {certified.method}."],
     )
     if question.clip:
         show.warnings([TO_BE_CLIPPED])
@@ -241,18 +246,18 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     from shuffledp.collection.release.write import FILES
 
     assert made.folder is not None
-    facts = made.facts
+    record = made.record
     if as_json:
-        return show.as_json({**facts, "out": str(made.folder)} | ({} if more is None else {"more": more}))
-    bound = facts["certificate"]["epsilon"]
-    show.answer(headline(facts), [], [])
-    if said := warned(facts):
+        return show.as_json({**record.as_json(), "out": str(made.folder)} | ({} if more is None else {"more": more}))
+    bound = record.certificate.epsilon
+    show.answer(headline(record), [], [])
+    if said := warned(record):
         show.warnings(said)
     _show_estimates(made.estimates)
-    show.sentences([f"\n{show.meaning(bound['upper'], bound['delta'])}", certified(facts)])
-    if facts["ledger"] is not None:
-        show.sentences([f"{charged(facts)}{_more(more, 'fit')}."])
-    show.bullets(facts["notes"])
+    show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
+    if record.ledger is not None:
+        show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
+    show.bullets(record.notes)
     print()
     return show.files(made.folder, FILES)
 

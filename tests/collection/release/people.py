@@ -64,7 +64,7 @@ def _refuse(name: str) -> float:
 def run(*arguments: object, stdin: bytes | None = None) -> Said:
     """Run a command in this process."""
     out, error = io.StringIO(), io.StringIO()
-    given = mock.patch.object(sys, "stdin", mock.Mock(buffer=io.BytesIO(stdin or b"")))
+    given = mock.patch.object(sys, "stdin", mock.Mock(buffer=io.BytesIO(stdin or b""), encoding="utf-8"))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error), given:
         code = main([str(each) for each in arguments])
     return Said(code, out.getvalue(), error.getvalue())

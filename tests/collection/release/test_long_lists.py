@@ -14,14 +14,14 @@ import pytest
 from shuffledp.cli import release as command
 from shuffledp.cli import show
 from shuffledp.collection.page.answers import estimates as section
-from shuffledp.collection.page.embed import embedded
+from shuffledp.collection.record import Record, embedded_json
+from shuffledp.collection.release.rows import SHOWN, EstimateTable
 from shuffledp.figures.estimates import estimates_figure
 from shuffledp.protocols import Frequency, Histogram
 from shuffledp.protocols.estimate import Estimate
 from tests.collection.release.people import Said, done
 
 VALUES, PEOPLE, RUNS = 9_758, 40_000, 60
-FACTS = {"asked": {"task": "histogram"}}
 Shown = list[tuple[str, float, float]]
 
 
@@ -35,7 +35,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(show, "sentences", lambda _: None)
 
     def of(estimate: Estimate) -> tuple[str, Shown]:
-        command._show_estimates(estimate, FACTS)
+        command._show_estimates(EstimateTable.of(estimate, level=0.95))
         title, rows = seen.pop()
         return title, [
             (label, *(float(end.replace(",", "")) for end in interval.split(" to "))) for _, _, interval, label in rows
@@ -63,7 +63,7 @@ def test_the_intervals_of_a_list_that_is_cut_all_hold_the_truth(shown: Any) -> N
         estimate = poll.analyse_counts(kept + rng.multinomial(PEOPLE - int(kept.sum()), np.full(VALUES, 1.0 / VALUES)))
         title, rows = shown(estimate)
         assert title == "95 % for all at once"
-        assert len(rows) == command.SHOWN
+        assert len(rows) == SHOWN
         good += holds(rows, truth)
         low, high = estimate.interval()
         alone += holds([(label, low[int(label)], high[int(label)]) for label, _, _ in rows], truth)
@@ -84,11 +84,11 @@ def test_the_same_for_hadamard_response(shown: Any) -> None:
 
 
 def test_a_short_list_keeps_its_order_and_the_interval_of_each(shown: Any) -> None:
-    poll = Histogram(categories=range(command.SHOWN), n=1000, epsilon0=5.0)
-    estimate = poll.analyse_counts(np.full(command.SHOWN, 50))
+    poll = Histogram(categories=range(SHOWN), n=1000, epsilon0=5.0)
+    estimate = poll.analyse_counts(np.full(SHOWN, 50))
     title, rows = shown(estimate)
     assert title == "95 % interval"
-    assert [label for label, _, _ in rows] == [str(place) for place in range(command.SHOWN)]
+    assert [label for label, _, _ in rows] == [str(place) for place in range(SHOWN)]
     low, high = estimate.interval()
     assert [(least, most) for _, least, most in rows] == list(zip(np.floor(low), np.ceil(high), strict=True))
 
@@ -100,7 +100,9 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     content = b"page\n" + b"".join(b"%d\n" % (i % 3) for i in range(3000))
     said = done("frequency", "-", "--domain", 60, "--epsilon", 1, "--delta", 1e-6, "--out", folder, stdin=content)
     page = (folder / "report.html").read_text(encoding="utf-8")
-    return said, embedded(page), page
+    facts = embedded_json(page)
+    assert isinstance(facts, dict)
+    return said, facts, page
 
 
 def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
@@ -121,7 +123,7 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
 def test_a_page_of_an_earlier_version_is_shown_as_it_was(long: tuple[Said, dict[str, Any], str]) -> None:
     _, facts, _ = long
     estimates = {name: value for name, value in facts["estimates"].items() if name != "together"}
-    assert "hold for all 60 at once" not in section(facts | {"estimates": estimates})
+    assert "hold for all 60 at once" not in section(Record.from_json(facts | {"estimates": estimates}))
 
 
 def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str, Any], str]) -> None:
@@ -135,5 +137,6 @@ def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str
 def test_a_maximum_of_noise_is_not_presented_as_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(7)
     poll = Histogram(categories=range(500), n=500, epsilon0=3.0)
-    command._show_estimates(poll.analyse_counts(rng.multinomial(500, np.full(500, 1.0 / 500.0))), FACTS)
+    noise = poll.analyse_counts(rng.multinomial(500, np.full(500, 1.0 / 500.0)))
+    command._show_estimates(EstimateTable.of(noise, level=0.95))
     assert "None of the 500 counts can be told from 0" in " ".join(capsys.readouterr().out.split())

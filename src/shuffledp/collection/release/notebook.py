@@ -4,11 +4,9 @@ sheet, nothing loaded, and no word of the data that is not escaped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from shuffledp.collection.page.markup import Markup, element, label
 from shuffledp.collection.page.svg import Scale
+from shuffledp.collection.record import Record
 from shuffledp.collection.release.rows import EstimateTable
 from shuffledp.collection.release.sentences import certified, charged, headline, warned
 
@@ -16,24 +14,23 @@ __all__ = ["release_html"]
 
 WIDTH, HEIGHT, BAR = 160.0, 16.0, 8.0  # of the drawing beside a row, and of its bar
 FRAME = "max-width: 56em; line-height: 1.45"
-LEFT, RIGHT = "text-align: left; font-weight: normal", "text-align: right; font-variant-numeric: tabular-nums"
+LEFT = "text-align: left; font-weight: normal; padding: 0.1em 1em 0.1em 0"
+RIGHT = "text-align: right; font-variant-numeric: tabular-nums; padding: 0.1em 0 0.1em 1.5em"
 QUIET = "opacity: 0.7; margin: 0.3em 0"
 
 
-def release_html(facts: Mapping[str, Any], table: EstimateTable) -> str:
+def release_html(record: Record, table: EstimateTable) -> str:
     """Everything that a reader of the answer needs beside it."""
-    asked = facts["asked"]
-    title = [element("p", element("strong", label(asked["title"])))] if asked["title"] else []
-    budget = [] if facts["ledger"] is None else [element("p", f"{charged(facts)}.")]
+    title, design = record.asked.title, record.design
     return element(
         "div",
-        *title,
-        element("p", label(headline(facts))),
-        *(element("p", element("strong", words)) for words in warned(facts)),
-        estimates_html(table, bounds=_bounds(facts)),
-        element("p", element("strong", certified(facts))),
-        *budget,
-        *(element("p", f"Note: {note}.", style=QUIET) for note in facts["notes"]),
+        None if title is None else element("p", element("strong", label(title))),
+        element("p", label(headline(record))),
+        *(element("p", element("strong", words)) for words in warned(record)),
+        estimates_html(table, bounds=None if design.counts else design.bounds),
+        element("p", element("strong", certified(record))),
+        None if record.ledger is None else element("p", f"{charged(record.ledger)}."),
+        *(element("p", f"Note: {note}.", style=QUIET) for note in record.notes),
         style=FRAME,
     )
 
@@ -83,8 +80,3 @@ def _drawn(table: EstimateTable, place: int, scale: Scale, *, bar: bool) -> Mark
         role="img",
         aria_label=" ".join(table.words(place)[::2]),
     )
-
-
-def _bounds(facts: Mapping[str, Any]) -> tuple[float, float] | None:
-    design = facts["design"]
-    return (design["lower"], design["upper"]) if design["task"] == "mean" else None

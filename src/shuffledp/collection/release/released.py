@@ -5,12 +5,12 @@ both.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.collection.record import Certificate, LedgerEntry, Record
 from shuffledp.collection.release.facts import LEVEL
 from shuffledp.collection.release.notebook import release_html
 from shuffledp.collection.release.rows import EstimateTable
@@ -33,9 +33,14 @@ class Release:
     it was.
     """
 
-    facts: Mapping[str, Any]
+    record: Record
     estimate: Estimate
     folder: Path | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The record as JSON."""
+        return self.record.as_json()
 
     @cached_property
     def estimates(self) -> EstimateTable:
@@ -43,9 +48,21 @@ class Release:
         return EstimateTable.of(self.estimate, level=LEVEL)
 
     @property
+    def certificate(self) -> Certificate:
+        """What is certified: between which ends epsilon lies, by which theorem, on what
+        assumptions.
+        """
+        return self.record.certificate
+
+    @property
+    def ledger(self) -> LedgerEntry | None:
+        """What the ledger said when the release was charged, if it was."""
+        return self.record.ledger
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know."""
-        return tuple(self.facts["notes"])
+        return self.record.notes
 
     def plot(self) -> Figure:
         """A matplotlib figure of the estimates, which a notebook shows; nothing is written."""
@@ -59,24 +76,25 @@ class Release:
             place = check_folder(Path(folder))
         except InvalidInput as error:  # the command's other remedy is not one here
             raise InvalidInput(str(error).replace(", or add --force to replace it", "")) from None
-        write_release(place, self.facts, self.estimate)
+        write_release(place, self.record, self.estimate)
         return place
 
     def __repr__(self) -> str:
         """In a line: what was asked, of how many, and what is certified."""
-        bound = self.facts["certificate"]["epsilon"]
+        bound = self.certificate.epsilon
         return (
-            f"<Release: {headline(self.facts)}; epsilon at most {rounded(bound['upper'], up=True)} at delta = "
-            f"{exactly(bound['delta'])}>"
+            f"<Release: {headline(self.record)}; epsilon at most {rounded(bound.upper, up=True)} at delta = "
+            f"{exactly(bound.delta)}>"
         )
 
     def __str__(self) -> str:
         """The estimates, and what is certified."""
-        said = [headline(self.facts), repr(self.estimates), *warned(self.facts), certified(self.facts)]
-        if self.facts["ledger"] is not None:
-            said.append(f"{charged(self.facts)}.")
+        record = self.record
+        said = [headline(record), repr(self.estimates), *warned(record), certified(record)]
+        if record.ledger is not None:
+            said.append(f"{charged(record.ledger)}.")
         return "\n".join([*said, *(f"Note: {note}." for note in self.notes)])
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        return release_html(self.facts, self.estimates)
+        return release_html(self.record, self.estimates)

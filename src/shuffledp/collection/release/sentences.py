@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipped, clipping
+from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
+from shuffledp.collection.record import LedgerEntry, Record
 from shuffledp.wording import exactly, rounded
 
 __all__ = ["LEARNED", "certified", "charged", "headline", "warned"]
@@ -16,35 +14,28 @@ LEARNED = (
 )
 
 
-def headline(facts: Mapping[str, Any]) -> str:
+def headline(record: Record) -> str:
     """What was asked, and of how many."""
-    counted = facts["counted"]
-    missing = f", {counted['missing']:,} values missing" if counted["missing"] else ""
-    again = f", {counted['repeated']:,} rows left out whose person has another one" if counted.get("repeated") else ""
-    return f"{facts['asked']['what']}: {counted['reports']:,} reports{missing}{again}"
+    counted = record.counted
+    missing = f", {counted.missing:,} values missing" if counted.missing else ""
+    again = f", {counted.repeated:,} rows left out whose person has another one" if counted.repeated else ""
+    return f"{record.asked.what}: {counted.reports:,} reports{missing}{again}"
 
 
-def warned(facts: Mapping[str, Any]) -> list[str]:
+def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
-    said = [f"{NOT_THE_MEAN} {clipping(facts)}"] if clipped(facts) else []
-    return said + ([LEARNED] if facts["asked"]["learned"] else [])
+    said = [f"{NOT_THE_MEAN} {clipping(record)}"] if record.estimates.clipped else []
+    return said + ([LEARNED] if record.asked.learned else [])
 
 
-def certified(facts: Mapping[str, Any]) -> str:
+def certified(record: Record) -> str:
     """What is certified."""
-    bound, rounds = facts["certificate"]["epsilon"], facts["design"]["rounds"]
+    bound, rounds = record.certificate.epsilon, record.design.rounds
     together = "" if rounds == 1 else f", for all {rounds} rounds together"
-    return (
-        f"Certified: epsilon is at most {rounded(bound['upper'], up=True)} at delta = "
-        f"{exactly(bound['delta'])}{together}."
-    )
+    return f"Certified: epsilon is at most {rounded(bound.upper, up=True)} at delta = {exactly(bound.delta)}{together}."
 
 
-def charged(facts: Mapping[str, Any]) -> str:
+def charged(entry: LedgerEntry) -> str:
     """What was spent of the budget, as a sentence that may go on."""
-    budget = facts["ledger"]
-    spent, limit = rounded(budget["total"]["upper"], up=True), budget["limit"]
-    return (
-        f"Budget of {budget['population']!r}: {spent} of {limit['epsilon']:g} spent; this is release "
-        f"{budget['releases']}"
-    )
+    spent = rounded(entry.total.upper, up=True)
+    return f"Budget of {entry.population!r}: {spent} of {entry.limit.epsilon:g} spent; this is release {entry.releases}"
