@@ -21,7 +21,6 @@ from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.tables import Values
 from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.form import check_form
 from shuffledp.protocols import Mean
 from shuffledp.storage.canonical import digest_of
 from tests.collection.release.people import PROMISE, Said, done, people
@@ -105,10 +104,9 @@ def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
 
 
 def verdicts(facts: dict[str, Any]) -> set[str]:
-    check_form(facts)
-    return {
-        check.what for check in check_estimates(facts, CountedLaw.of(facts["design"]["law"])) if check.outcome == "FAIL"
-    }
+    record = Record.from_json(facts)
+    checks = check_estimates(record, CountedLaw.of(record.design.law))
+    return {check.what for check in checks if check.outcome == "FAIL"}
 
 
 def test_a_page_that_hides_how_many_were_clipped_is_caught(made: Made) -> None:

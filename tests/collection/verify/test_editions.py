@@ -77,6 +77,7 @@ def test_pages_stay_true_when_a_later_version_words_everything_anew(monkeypatch:
     made = facts("tiny") | {"edition": EDITION + 1}
     newer = {name: (*words, f"in other words, {words[-1]}") for name, words in WORDINGS.items()}
     monkeypatch.setattr("shuffledp.collection.verify.check_sentences.WORDINGS", newer)
+    monkeypatch.setattr("shuffledp.collection.record.whole.EDITION", EDITION + 1)
     monkeypatch.setattr("shuffledp.collection.page.editions.EDITION", EDITION + 1)
     monkeypatch.setattr("shuffledp.collection.record.whole.EDITION", EDITION + 1)
     sections = (_other_heading(page.SECTIONS[0]), *page.SECTIONS[1:])
