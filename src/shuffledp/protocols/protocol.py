@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, Self
@@ -27,6 +27,7 @@ from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.sampling import Rng
+from shuffledp.wording import brief
 
 __all__ = ["Bag", "Protocol", "Reports", "ShuffledProtocol", "bits_for", "calibrated", "check_tally", "notes_of"]
 
@@ -50,6 +51,10 @@ class Reports:
     def __len__(self) -> int:
         """How many users sent one."""
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        """How many there are, and of what; never the reports themselves."""
+        return _repr(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +90,10 @@ class Bag:
         """How many reports arrived."""
         return len(self.rows)
 
+    def __repr__(self) -> str:
+        """How many there are, and of what."""
+        return _repr(self)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Protocol(ABC):
@@ -102,6 +111,24 @@ class Protocol(ABC):
     epsilon0: float | None = None
     rounds: int = 1
     least: int | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = Protocol.__repr__  # type: ignore[method-assign]  # else every dataclass makes its own
+
+    def __repr__(self) -> str:
+        """What was asked for. What that amounts to, such as the noise, may not be computed yet."""
+        return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in self._given())})"
+
+    def _given(self) -> Iterator[tuple[str, object]]:
+        """The arguments that say something."""
+        own = [each for each in fields(self) if each.init]
+        own.sort(key=lambda each: each.default is not MISSING)
+        for each in own:
+            value = vars(self).get(each.name)
+            idle = {"least": self.n, "epsilon0": value if self.epsilon is not None else None}
+            if value is not None and value != idle.get(each.name, each.default):
+                yield each.name, value
 
     def __post_init__(self) -> None:
         n, least = check_users(self.n, self.n if self.least is None else self.least)
@@ -341,9 +368,13 @@ class ShuffledProtocol(Protocol):
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
-        here, how often each was sent.
+        the votes for each value, after how many reports there are, and in each block, where the
+        votes do not say so.
         """
-        return self.randomizer.supports(rows)
+        votes = self.randomizer.supports(rows)
+        if self.randomizer.single:
+            return votes
+        return np.concatenate([[len(rows)], self.randomizer.block_counts(rows), votes])
 
     @abstractmethod
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
@@ -373,6 +404,11 @@ def calibrated(
     """The largest epsilon0 that keeps the promise; a plan asks for the same one more than once."""
     others: dict[str, Any] = dict(parameters)
     return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, **others).value
+
+
+def _repr(made: Reports | Bag) -> str:
+    protocol = made.description.get("protocol", "a protocol")
+    return f"<{type(made).__name__}: {len(made):,} reports of {protocol}{'' if made.secure else ', not for release'}>"
 
 
 def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import Asked
-from shuffledp.collection.release.budget import Budget, Spent
+from shuffledp.collection.release.budget import Budget, Spent, Unnoted
 from shuffledp.collection.release.clients import check_client
 from shuffledp.collection.release.facts import check_reports, estimate_of, record_of
 from shuffledp.collection.release.question import Question
@@ -353,5 +354,17 @@ def _written(
     if folder is not None:
         write_release(folder, record, estimate, replace=force)
     if spent is not None:
-        spent.publish(digest_of(record.as_json()), folder)
+        _publish(spent, digest_of(record.as_json()), folder)
     return Release(record, estimate, folder)
+
+
+def _publish(spent: Spent, digest: str, folder: Path | None) -> None:
+    """Note in the ledger that a release stands. One in memory was paid for, and an error would lose
+    it.
+    """
+    try:
+        spent.publish(digest, folder)
+    except Unnoted as error:
+        if folder is not None:
+            raise
+        warnings.warn(str(error), stacklevel=2)
