@@ -15,11 +15,11 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.page import document as page
-from shuffledp.collection.page.statements import WORDINGS
 from shuffledp.collection.record import EDITION
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
+from shuffledp.wording import WORDINGS
 from tests.collection.verify.releases import as_page, facts, made_by, rehashed
 
 V1 = Path(__file__).parents[2] / "data" / "v1"
