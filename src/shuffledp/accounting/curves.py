@@ -17,6 +17,7 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import LARGEST_EPSILON
+from shuffledp.wording import rounded
 
 __all__ = ["Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
 
@@ -24,19 +25,27 @@ PROBED = 16  # points at which curves compete for a long list of them
 LOOKS, LOOKED_AT = 4, 16  # how often, and at how many points, where the ends of a curve leave room
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Bound:
     """An interval that contains the true value, and why.
 
-    >>> bound = Bound(0.1, 0.25, method="an example")
-    >>> 0.2 in bound, bound.width
-    (True, 0.15)
+    It is shown in four digits, rounded outwards; ``lower`` and ``upper`` have all of them.
+
+    >>> bound = Bound(0.1, 0.25001, method="an example")
+    >>> bound
+    Bound(lower=0.1000, upper=0.2501)
+    >>> 0.2 in bound, round(bound.width, 5)
+    (True, 0.15001)
     """
 
     lower: float
     upper: float
     method: str = ""
     assumptions: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Both ends, rounded to the safe side."""
+        return f"Bound(lower={_shown(self.lower, up=False)}, upper={_shown(self.upper, up=True)})"
 
     @property
     def width(self) -> float:
@@ -50,6 +59,10 @@ class Bound:
     def __iter__(self) -> Iterator[float]:
         """Unpack as ``lower, upper``."""
         return iter((self.lower, self.upper))
+
+
+def _shown(value: float, *, up: bool) -> str:
+    return rounded(value, up=up) if math.isfinite(value) and value else f"{value!r}"
 
 
 class Band(NamedTuple):

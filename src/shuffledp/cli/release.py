@@ -177,7 +177,12 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         certified = certificate(design)
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
-    facts = {"asked": question.asked(), "design": design.as_json(), "certificate": certified, "comparison": errors}
+    facts = {
+        "asked": question.asked().as_json(),
+        "design": design.as_json(),
+        "certificate": certified.as_json(),
+        "comparison": [each.as_json() for each in errors],
+    }
     cost = {"reports": design.n, "missing": missing, "bits": design.protocol.bits}
     worst = worst_error(design.protocol)
     if asking.keeping.as_json:
@@ -193,16 +198,16 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         [
             (
                 "epsilon",
-                rounded(certified["epsilon"]["upper"], up=True),
+                rounded(certified.epsilon.upper, up=True),
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
             ("bits", f"{design.protocol.bits}", "in a report"),
             *(
                 (
-                    ("error" if each["trust"] == "shuffler" else ""),
-                    f"{each['stderr']:.4g}",
-                    f"standard error to expect {TRUST[each['trust']]}",
+                    ("error" if each.trust == "shuffler" else ""),
+                    f"{each.stderr:.4g}",
+                    f"standard error to expect {TRUST[each.trust]}",
                 )
                 for each in errors
             ),
@@ -212,7 +217,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 else []
             ),
         ],
-        [f"Proof: {certified['method']}."],
+        [f"Proof: {certified.method}."],
     )
     if question.clip:
         show.warnings([TO_BE_CLIPPED])

@@ -14,7 +14,6 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.cli.randomizers import READERS, find, parameters, read_count, read_people
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.figures import parts
 from shuffledp.randomizers import Randomizer
 from shuffledp.randomizers.family import NAMES, Named, Parameter
 
@@ -108,7 +107,7 @@ class Setup:
 
     def facts(self, guarantee: Guarantee) -> dict[str, object]:
         """The inputs, under the names of their options."""
-        part, rounds = parts(guarantee)[0]
+        part, rounds = guarantee.parts[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
         law = part.randomizer.describe() | {"randomizer": self.name}
         return law | given | {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}

@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.figures import parts
 from shuffledp.wording import exactly, rounded, short
 
 __all__ = [
@@ -164,7 +163,7 @@ def crowd(guarantee: Guarantee) -> str:
     >>> crowd(shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30))
     'With 10,000 users, 9,000 of them honest, who report 30 times each'
     """
-    part, rounds = parts(guarantee)[0]
+    part, rounds = guarantee.parts[0]
     users = f"With {part.n:,} user{'s' * (part.n > 1)}"
     honest = "" if part.honest == part.n else f", {part.honest:,} of them honest"
     return users + honest + ("" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each")
@@ -190,7 +189,7 @@ def meaning(epsilon: float, delta: float) -> str:
 
 def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     """What a careful colleague would add."""
-    n = parts(guarantee)[0][0].n
+    n = guarantee.parts[0][0].n
     remark = (
         f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would allow one user's value to be "
         f"published outright; aim for a smaller one"
@@ -202,7 +201,7 @@ def premises(guarantee: Guarantee) -> list[str]:
     """What is assumed of the randomizer beyond its definition."""
     return [
         f"this takes for granted that {premise}"
-        for part, _ in parts(guarantee)
+        for part, _ in guarantee.parts
         for premise in part.randomizer.assumptions
     ]
 

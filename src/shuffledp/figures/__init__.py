@@ -6,16 +6,14 @@ plan        privacy against utility
 estimates   a release's estimates with error bars
 drawing     a figure that is handed back, and that a notebook shows
 figures     which files they can be
-words       what they show, in a line
 style       colours and type sizes
 """
 
 from shuffledp.figures.bounds import comparison_figure
-from shuffledp.figures.curve import POINTS, curve_figure
+from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
 from shuffledp.figures.estimates import draw_estimates, draw_release, estimates_figure
 from shuffledp.figures.figures import FIGURE_TYPES, check_figure
 from shuffledp.figures.utility import plan_figure
-from shuffledp.figures.words import describe, parts
 
 __all__ = [
     "FIGURE_TYPES",
@@ -23,10 +21,9 @@ __all__ = [
     "check_figure",
     "comparison_figure",
     "curve_figure",
-    "describe",
+    "draw_curve",
     "draw_estimates",
     "draw_release",
     "estimates_figure",
-    "parts",
     "plan_figure",
 ]

@@ -7,6 +7,7 @@ and ``register`` it; the protocol that answers it is registered in ``protocols.s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -181,9 +182,9 @@ class CountingTask(Task):
                 f"{self.listed} must be printable strings or whole numbers to be written down, got {values!r}. Rename "
                 f"them."
             )
-        known = set(values)
+        known = Counter(values)
         if len(known) < len(values):
-            twice = next(each for place, each in enumerate(values) if each in values[:place])
+            twice = next(each for each, times in known.items() if times > 1)
             raise InvalidInput(f"{self.listed} must be distinct, got {twice!r} twice. {REMEDY}")
         if self.other is not None and (type(self.other) not in (str, int) or self.other not in known):
             raise InvalidInput(f"other must be one of the {self.listed}, got {self.other!r}. {REMEDY}")

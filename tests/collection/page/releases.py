@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 import shuffledp as sdp
-from shuffledp.collection.release.facts import estimate_of, facts_of
+from shuffledp.collection.record import Asked, LedgerEntry, Limit, Record, Total
+from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.sampling import source_of
@@ -40,18 +41,24 @@ HOSTILE = [
     "とても長いラベルがここにありますよねえ",
     "\x00\r\n\t\ud800 nothing \u202egnihton",
 ]
-LEDGER = {
-    "population": "app-users",
-    "id": 17,
-    "releases": 3,
-    "limit": {"epsilon": 3.0, "delta": 1e-6},
-    "total": {"lower": 2.0912, "upper": 2.1234},
-}
+LEDGER = LedgerEntry(
+    population="app-users",
+    id=17,
+    record=None,
+    releases=3,
+    limit=Limit(epsilon=3.0, delta=1e-6),
+    total=Total(lower=2.0912, upper=2.1234),
+)
 
 
 def facts(name: str) -> dict[str, Any]:
     """The facts of a release, which the caller may change."""
     return copy.deepcopy(_made(name))
+
+
+def record(name: str) -> Record:
+    """The same, as it is read."""
+    return Record.from_json(_made(name))
 
 
 @cache
@@ -61,23 +68,24 @@ def _made(name: str) -> dict[str, Any]:
     protocol, values, column = _asked(name)
     design = Design.of(protocol)
     tally = protocol.tally(design.encode(values, source_of(np.random.default_rng(7))))
-    asked = {
-        "what": f"{design.task} of {column}",
-        "title": None,
-        "source": "people.parquet",
-        "column": column,
-        "missing": "left out",
-        "outside": "refused",
-    }
-    listed = {} if design.task.bounds is not None else {"categories": f"{column}.txt", "learned": False}
-    made: dict[str, Any] = facts_of(
+    asked = Asked(
+        task=design.task.name,
+        what=f"{design.task} of {column}",
+        source="people.parquet",
+        column=column,
+        categories=f"{column}.txt" if design.task.counts else None,
+        missing="left out",
+        outside="refused",
+        learned=False,
+    )
+    made = record_of(
         design,
         tally,
         estimate_of(design, tally),
-        asked=asked | listed,
+        asked=asked,
         missing=17,
         ledger=LEDGER if name == "survey" else None,
-    )
+    ).as_json()
     made["made"]["when"] = "2026-11-15T12:00:00+00:00"  # screenshots change only with the page
     return json.loads(json.dumps(made))  # type: ignore[no-any-return]
 
@@ -123,7 +131,7 @@ def _hostile(made: dict[str, Any]) -> dict[str, Any]:
         "learned": True,
     }
     made["asked"] |= {"missing": "counted as </dl>", "outside": "counted as <!--"}
-    made["ledger"] = LEDGER | {"population": "</p><img src=x onerror=alert(1)>", "file": "budget<.sqlite"}
+    made["ledger"] = LEDGER.as_json() | {"population": "</p><img src=x onerror=alert(1)>", "record": "<code>"}
     made["notes"] = ["<img src=https://example.org/pixel.gif>"]
     made["secure"] = False
     found = made["estimates"]

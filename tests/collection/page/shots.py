@@ -11,7 +11,7 @@ from PIL import Image
 
 from shuffledp.collection.page import html
 from tests.collection.page.browser import NAMES, found, started
-from tests.collection.page.releases import facts
+from tests.collection.page.releases import record
 
 WINDOWS: dict[str, dict[str, object]] = {
     "desktop": {"width": 1080, "height": 1400},
@@ -28,7 +28,7 @@ def main(folder: Path) -> None:
         raise SystemExit(f"none of {', '.join(NAMES)} is on the PATH: install one of them.")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place, started(program, Path(place)) as browser:
         path = Path(place) / "report.html"
-        path.write_text(html(facts("survey")), encoding="utf-8")
+        path.write_text(html(record("survey")), encoding="utf-8")
         for name, window in WINDOWS.items():
             page = browser.open(path, **window)  # type: ignore[arg-type]
             if name in AT:

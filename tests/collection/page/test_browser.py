@@ -10,7 +10,7 @@ import pytest
 
 from shuffledp.collection.page import html
 from tests.collection.page.browser import NAMES, Browser, Page, found, started
-from tests.collection.page.releases import facts
+from tests.collection.page.releases import record
 
 pytestmark = pytest.mark.skipif(
     found() is None, reason=f"none of {', '.join(NAMES)} is on the PATH; .ci/run installs one"
@@ -46,7 +46,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 def shown(browser: Browser, folder: Path, name: str, **window: object) -> Page:
     path = folder / "report.html"
-    path.write_text(html(facts(name)), encoding="utf-8")
+    path.write_text(html(record(name)), encoding="utf-8")
     return browser.open(path, **window)  # type: ignore[arg-type]
 
 
@@ -86,7 +86,7 @@ def test_no_error_no_request_and_no_script(browser: Browser, tmp_path: Path) -> 
 def test_the_page_refuses_scripts_and_pictures_that_somebody_adds(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     added = "<script>document.title = 'changed'</script><img src=https://example.org/pixel.gif>"
-    path.write_text(html(facts("tiny")).replace("</main>", added + "</main>"), encoding="utf-8")
+    path.write_text(html(record("tiny")).replace("</main>", added + "</main>"), encoding="utf-8")
     page = browser.open(path)
     assert page.run("document.title") == "letter: how many people hold each value · shuffledp"
     refused = [event["entry"]["text"] for event in page.heard("Log.entryAdded")]
@@ -105,12 +105,12 @@ def test_light_is_light_dark_is_dark_and_all_text_stands_out(browser: Browser, t
 
 
 def test_the_figures_are_drawn_where_the_numbers_say(browser: Browser, tmp_path: Path) -> None:
-    made = facts("survey")
+    found = record("survey").estimates
     page = shown(browser, tmp_path, "survey", width=390)
     widths = page.run(
         "[...document.querySelectorAll('#estimates ~ figure .bar')].map(each => each.getBoundingClientRect().width)"
     )
-    values, most = made["estimates"]["value"], max(made["estimates"]["upper"])
+    values, most = found.value, max(found.upper)
     full = page.run("document.querySelector('svg.bars').getBoundingClientRect().width")
     assert widths == pytest.approx([full * value / most for value in values], abs=0.5)
     sizes = page.run(

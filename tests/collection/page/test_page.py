@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from shuffledp.collection.page import html
+from shuffledp.collection import page as pages
 from shuffledp.collection.page.charts import curve
 from shuffledp.collection.page.markup import element
+from shuffledp.collection.record import Record
 from tests.collection.page.releases import HOSTILE, facts
 
 VOID = {"meta", "br", "hr"}
@@ -43,6 +44,10 @@ class Reading(HTMLParser):
     @property
     def text(self) -> str:
         return " ".join("".join(self.words).replace("\u00a0", " ").split())
+
+
+def html(made: dict[str, Any]) -> str:
+    return pages.html(Record.from_json(made))
 
 
 def text_of(made: dict[str, Any]) -> str:
@@ -83,7 +88,7 @@ def test_hostile_names_are_shown_as_they_are_and_change_nothing_else() -> None:
     tame = facts("hostile")
     tame["estimates"]["label"] = tame["design"]["categories"] = ["short"] * 6
     tame["asked"] |= {"column": "c", "source": "s", "categories": "k", "missing": "m", "outside": "o"}
-    tame["ledger"] |= {"population": "p", "file": "f"}
+    tame["ledger"] |= {"population": "p", "record": "r"}
     tame["notes"] = ["n"]
     plain = Reading(html(tame))
     # Long labels have a short twin for phones; apart from that, the same elements in the same

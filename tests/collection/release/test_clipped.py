@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp.collection.page import HASHED
-from shuffledp.collection.page.clipping import CLIPPED, clipping
+from shuffledp.collection.page.clipping import clipping
 from shuffledp.collection.page.head import head
+from shuffledp.collection.record import HASHED, Ends, Record, read_record
+from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.tables import Values
 from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.form import check_form
 from shuffledp.protocols import Mean
 from shuffledp.storage.canonical import digest_of
 from tests.collection.release.people import PROMISE, Said, done, people
 
 UPPER = 40.0
 RUNS = 1000
+V1 = Path(__file__).parents[2] / "data" / "v1"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,9 +61,9 @@ def made(tmp_path_factory: pytest.TempPathFactory, table: Path) -> Made:
 
 
 def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made) -> None:
-    assert made.facts["estimates"]["label"] == [CLIPPED]
+    assert made.facts["estimates"]["label"] == [CLIPPED_MEAN]
     with (made.folder / "estimates.csv").open(newline="", encoding="utf-8") as file:
-        assert [row["label"] for row in csv.DictReader(file)] == [CLIPPED]
+        assert [row["label"] for row in csv.DictReader(file)] == [CLIPPED_MEAN]
     for text in (made.said.out, made.page):
         words = " ".join(text.split())
         assert "This is the mean of the clipped values, not of the values themselves." in words
@@ -103,10 +104,9 @@ def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
 
 
 def verdicts(facts: dict[str, Any]) -> set[str]:
-    check_form(facts)
-    return {
-        check.what for check in check_estimates(facts, CountedLaw.of(facts["design"]["law"])) if check.outcome == "FAIL"
-    }
+    record = Record.from_json(facts)
+    checks = check_estimates(record, CountedLaw.of(record.design.law))
+    return {check.what for check in checks if check.outcome == "FAIL"}
 
 
 def test_a_page_that_hides_how_many_were_clipped_is_caught(made: Made) -> None:
@@ -122,12 +122,12 @@ def test_a_page_of_an_earlier_version_is_shown_and_checked_as_before(made: Made)
     earlier = {name: value for name, value in made.facts["estimates"].items() if name != "ends"} | {"label": ["mean"]}
     facts = made.facts | {"estimates": earlier}
     assert verdicts(facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}) == set()
-    assert "not of the values themselves" not in head(facts)
+    assert "not of the values themselves" not in head(Record.from_json(facts))
 
 
 def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:
     few = made.facts["estimates"]["ends"] | {"lower": [0.0, 2.0], "value": [1.0, 9.0], "upper": [8.0, 16.0]}
-    words = clipping(changed(made.facts, {"ends": few})).replace("\u00a0", " ")
+    words = clipping(Record.from_json(changed(made.facts, {"ends": few}))).replace("\u00a0", " ")
     assert "wider range" not in words
     assert "at most 0.3 % of the people are at or below 0" in words
     assert "at most 0.6 % are at or above 40" in words
@@ -141,12 +141,15 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
     values = incomes(rng, n)
     poll = Mean(n=n, epsilon0=5.0, k=5, lower=0.0, upper=upper)
     ends = poll.at_ends(poll.tally(poll.encode(np.minimum(values, upper), rng=rng).rows)).simultaneous()
-    facts = {
-        "design": {"lower": 0.0, "upper": upper},
-        "counted": {"reports": n},
-        "estimates": {"level": 0.95, "ends": {"step": upper / 5, "lower": ends[0].tolist(), "upper": ends[1].tolist()}},
-    }
-    words = clipping(facts).replace("\u00a0", " ")
+    record = read_record((V1 / "mean-clip" / "estimates.json").read_text(encoding="utf-8"))
+    at_ends = Ends(step=upper / 5, value=(), lower=tuple(ends[0].tolist()), upper=tuple(ends[1].tolist()))
+    record = dataclasses.replace(
+        record,
+        design=dataclasses.replace(record.design, lower=0.0, upper=upper),
+        counted=dataclasses.replace(record.counted, reports=n),
+        estimates=dataclasses.replace(record.estimates, ends=at_ends),
+    )
+    words = clipping(record).replace("\u00a0", " ")
     shares = [float(share) for share in re.findall(r"at (?:most|least) ([\d.]+) %", words)]
     assert "below 12,000; " in words
     assert "above 48,000 (" in words

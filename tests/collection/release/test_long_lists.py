@@ -14,7 +14,7 @@ import pytest
 from shuffledp.cli import release as command
 from shuffledp.cli import show
 from shuffledp.collection.page.answers import estimates as section
-from shuffledp.collection.page.embed import embedded
+from shuffledp.collection.record import Record, embedded_json
 from shuffledp.collection.release.rows import SHOWN, EstimateTable
 from shuffledp.figures.estimates import estimates_figure
 from shuffledp.protocols import Frequency, Histogram
@@ -100,7 +100,9 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     content = b"page\n" + b"".join(b"%d\n" % (i % 3) for i in range(3000))
     said = done("frequency", "-", "--domain", 60, "--epsilon", 1, "--delta", 1e-6, "--out", folder, stdin=content)
     page = (folder / "report.html").read_text(encoding="utf-8")
-    return said, embedded(page), page
+    facts = embedded_json(page)
+    assert isinstance(facts, dict)
+    return said, facts, page
 
 
 def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
@@ -121,7 +123,7 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
 def test_a_page_of_an_earlier_version_is_shown_as_it_was(long: tuple[Said, dict[str, Any], str]) -> None:
     _, facts, _ = long
     estimates = {name: value for name, value in facts["estimates"].items() if name != "together"}
-    assert "hold for all 60 at once" not in section(facts | {"estimates": estimates})
+    assert "hold for all 60 at once" not in section(Record.from_json(facts | {"estimates": estimates}))
 
 
 def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str, Any], str]) -> None:

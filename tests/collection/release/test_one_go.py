@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shuffledp.collection.page.embed import embedded
+from shuffledp.collection.record import embedded_json
 from shuffledp.protocols.design import Design
 from tests.collection.release.people import ABSENT, AGE, CITIES, CITY, FILES, PEOPLE, TRUTH, done, listing, people
 from tests.collection.tables.tables import FORMATS, Write, as_arrow_stream, as_csv, as_gzipped_csv
@@ -31,7 +31,7 @@ def test_the_files_of_a_release_agree_with_each_other(folders: dict[str, Path], 
     folder = folders[task]
     facts = facts_in(folder)
     assert {each.name for each in folder.iterdir()} == FILES
-    assert embedded((folder / "report.html").read_text(encoding="utf-8")) == facts
+    assert embedded_json((folder / "report.html").read_text(encoding="utf-8")) == facts
     assert json.loads((folder / "design.json").read_text(encoding="utf-8")) == facts["design"]
     assert (folder / "estimates.png").read_bytes().startswith(b"\x89PNG")
     rows, estimates = rows_in(folder), facts["estimates"]

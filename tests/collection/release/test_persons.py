@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from shuffledp.collection.verify.form import check_form
+from shuffledp.collection.record import Record
 from tests.collection.release.people import PROMISE, done, run
 
 ASKED = ("--column", "answer", "--categories", "yes,no", *PROMISE)
@@ -38,7 +38,7 @@ def test_one_row_of_each_person_is_counted(tmp_path: Path, visits: Path) -> None
     assert facts["counted"] == {"reports": 1000, "missing": 5, "repeated": 1000}
     value, error = yes(facts)
     assert abs(value - 500) < 6 * error
-    check_form({name: value for name, value in facts.items() if name != "out"})
+    Record.from_json({name: value for name, value in facts.items() if name != "out"})
     again = done("histogram", visits, *ASKED, "--id", "who", "--out", tmp_path / "result", "--force").out
     assert "1,000 reports, 5 values missing, 1,000 rows left out whose person has another one" in " ".join(
         again.split()

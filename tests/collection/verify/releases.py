@@ -11,7 +11,8 @@ import numpy as np
 
 import shuffledp as sdp
 from shuffledp.collection.page import HASHED
-from shuffledp.collection.release.facts import estimate_of, facts_of
+from shuffledp.collection.record import Asked
+from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.sampling import source_of
@@ -54,14 +55,14 @@ def made_by(protocol: ShuffledProtocol, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     tally = protocol.tally(design.encode(values, source_of(np.random.default_rng(7))))
-    made = facts_of(
+    made = record_of(
         design,
         tally,
         estimate_of(design, tally),
-        asked={"source": "people.csv", "column": "x", "learned": False},
+        asked=Asked(task=design.task.name, source="people.csv", column="x", learned=False),
         missing=3,
     )
-    return json.loads(json.dumps(made))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 
 
 def _asked(name: str) -> tuple[ShuffledProtocol, Any]:

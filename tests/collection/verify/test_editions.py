@@ -69,31 +69,33 @@ def test_all_that_the_accounting_says_is_known_to_the_verification(protocol: Cal
     old ones stay.
     """
     made, known = certificate(Design.of(protocol())), {words for each in WORDINGS.values() for words in each}
-    assert set(made["assumptions"]) <= known
-    assert made["method"].partition("; ")[0] in known
+    assert set(made.assumptions) <= known
+    assert made.method.partition("; ")[0] in known
 
 
 def test_pages_stay_true_when_a_later_version_words_everything_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = facts("tiny") | {"edition": EDITION + 1}
     newer = {name: (*words, f"in other words, {words[-1]}") for name, words in WORDINGS.items()}
     monkeypatch.setattr("shuffledp.collection.verify.check_sentences.WORDINGS", newer)
+    monkeypatch.setattr("shuffledp.collection.record.whole.EDITION", EDITION + 1)
     monkeypatch.setattr("shuffledp.collection.page.editions.EDITION", EDITION + 1)
-    monkeypatch.setattr("shuffledp.collection.page.document.estimates", _other_heading(page.estimates))
+    monkeypatch.setattr("shuffledp.collection.record.whole.EDITION", EDITION + 1)
+    sections = (_other_heading(page.SECTIONS[0]), *page.SECTIONS[1:])
+    monkeypatch.setattr("shuffledp.collection.page.document.SECTIONS", sections)
     for folder in ("histogram", "mean", "binary-rounds", "frequency-hashing"):
         found = verify((V1 / folder / "report.html").read_text(encoding="utf-8"))
         assert not found.failed
         assert found.verdict == "pass"
-    made = facts("tiny") | {"edition": EDITION + 1}
     assert "What they said" in html(made)
     assert verify(html(made)).verdict == "pass"
 
 
 def _other_heading(old: Any) -> Any:
     """As that version would write it: with another heading from its edition on."""
-    from shuffledp.collection.page.editions import since
     from shuffledp.collection.page.markup import Markup
 
-    return lambda made: (
-        Markup(old(made).replace("The estimates", "What they said")) if since(made, EDITION + 1) else old(made)
+    return lambda record: (
+        Markup(old(record).replace("The estimates", "What they said")) if record.since(EDITION + 1) else old(record)
     )
 
 

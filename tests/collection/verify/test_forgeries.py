@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,6 +18,8 @@ import shuffledp as sdp
 from shuffledp import KRR
 from shuffledp.collection.page import html
 from shuffledp.collection.page.embed import embed
+from shuffledp.collection.record import Certificate, Record
+from shuffledp.collection.record.forms import Reading
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.collection.verify.check_certificate import check_certificate
@@ -38,14 +41,15 @@ def verified(made: dict[str, Any]) -> Verification:
     return verify(json.dumps(rehashed(made)))
 
 
-def certified(protocol: Any, *, every: int = 1) -> tuple[dict[str, Any], Oracle]:
+def certified(protocol: Any, *, every: int = 1) -> tuple[Certificate, Oracle]:
     """A certificate, with so much of its curve as the test has time for, and the oracle that is to
     judge it.
     """
     design = Design.of(protocol)
-    made = certificate(design)
+    made = certificate(design).as_json()
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
-    return made, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
+    read = Certificate.read(json.loads(json.dumps(made)), Reading(design.task))
+    return read, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
 
 
 def failed(checks: list[Check]) -> set[str]:
@@ -66,9 +70,12 @@ def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(rounds: in
         sdp.Histogram(categories=list("abc"), n=200, epsilon=1.0, delta=1e-4, rounds=rounds), every=24
     )
     assert not failed(check_certificate(made, oracle))
-    small = made | {"delta": made["delta"] | dict.fromkeys(("lower", "upper"), 0.95 * made["delta"]["upper"])}
+    assert made.delta is not None
+    less = 0.95 * made.delta.upper
+    small = replace(made, delta=replace(made.delta, lower=less, upper=less))
     assert "delta at epsilon = 1, upper" in failed(check_certificate(small, oracle))
-    small = made | {"epsilon": made["epsilon"] | dict.fromkeys(("lower", "upper"), 0.95 * made["epsilon"]["upper"])}
+    less = 0.95 * made.epsilon.upper
+    small = replace(made, epsilon=replace(made.epsilon, lower=less, upper=less))
     assert "epsilon at delta = 0.0001, upper" in failed(check_certificate(small, oracle))
 
 
@@ -90,7 +97,7 @@ def test_lattice_sums_keep_their_digits_where_the_needles_nearly_cancel() -> Non
 
 def test_points_too_large_to_sum_are_listed_and_only_what_was_asked_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     made, oracle = certified(sdp.Histogram(categories=list("abc"), n=6, epsilon0=2.0, delta=1e-3))
-    slow, least = Oracle._sum, 0.5 * made["epsilon"]["lower"]
+    slow, least = Oracle._sum, 0.5 * made.epsilon.lower
 
     def refuse(self: Oracle, kind: Any, eps: float, gap: float) -> tuple[float, float]:
         if eps < least:
@@ -201,7 +208,8 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
     votes, label = [3] * rows, [str(place + 7) for place in range(rows)]
     label[:2] = {"order": ["8", "7"], "twice": ["7", "7"], "unknown": ["x", "8"]}.get(change, ["7", "8"])
     columns = {name: [0.0] * rows for name in ("value", "stderr", "lower", "upper", "all_lower", "all_upper")}
-    made = {"design": design, "tally": {"reports": 50, "blocks": [], "votes": votes}}
     claimed = {"unit": "people", "level": 0.95, "of": 12_000, "label": label, **columns}
-    checks = check_estimates(made | {"estimates": claimed}, CountedLaw.of(design["law"]))
+    made = facts("subset") | {"design": design, "estimates": claimed}
+    made["tally"] = {"reports": 50, "blocks": [], "votes": votes}
+    checks = check_estimates(Record.from_json(made), CountedLaw.of(design["law"]))
     assert ("labels of the estimates" in failed(checks)) == (change != "none")

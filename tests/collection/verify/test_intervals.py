@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shuffledp import KRR, Hadamard
 from shuffledp.collection.verify.check_comparison import _sigma
-from shuffledp.collection.verify.check_estimates import _counts, _signed
+from shuffledp.collection.verify.counted_estimates import counts, signed_counts
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.protocols.baselines.analytic_gaussian import sigma
 from shuffledp.protocols.estimators import inversion, signed
@@ -23,7 +23,7 @@ TAILS = (0.025, 0.0005)
 def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, epsilon0: float) -> None:
     randomizer, n = KRR(k=k, epsilon0=epsilon0), 400
     values, noise = inversion(np.array(votes), n, randomizer.hit, randomizer.miss, randomizer.contrast)
-    mine, errors, limits = _counts(votes, n, CountedLaw.of(law_of(randomizer)))
+    mine, errors, limits = counts(votes, n, CountedLaw.of(law_of(randomizer)))
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
     assert np.allclose(errors, noise.stderr(np.clip(values, 0.0, n)), rtol=1e-9)
     for tail in TAILS:
@@ -41,7 +41,7 @@ def test_limits_of_signed_votes_agree_with_the_estimator(k: int, epsilon0: float
         np.bincount(reports.astype(np.intp) // randomizer.block_size, minlength=randomizer.block_count),
     )
     values, noise, stderr = signed(votes, n, randomizer, blocks)
-    mine, errors, limits = _signed(
+    mine, errors, limits = signed_counts(
         votes.tolist(), blocks.tolist(), list(range(k)), n, CountedLaw.of(law_of(randomizer))
     )
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)

@@ -16,7 +16,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.page import html
-from shuffledp.collection.release.facts import estimate_of, facts_of
+from shuffledp.collection.record import Asked
+from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.collection.release.write import _write_csv
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
@@ -50,8 +51,9 @@ def large(folder: str) -> tuple[str, str]:
     votes = _with_sum(votes, 60 * size, rng)
     tally = np.append([60], votes)
     estimate = estimate_of(design, tally)
-    made = facts_of(design, tally, estimate, asked={"source": "s", "column": "c", "learned": False}, missing=0)
-    return json.dumps(made), _table(estimate)
+    asked = Asked(task=design.task.name, source="s", column="c", learned=False)
+    made = record_of(design, tally, estimate, asked=asked, missing=0)
+    return json.dumps(made.as_json()), _table(estimate)
 
 
 def _with_sum(votes: Any, total: int, rng: Any) -> Any:

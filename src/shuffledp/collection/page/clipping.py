@@ -4,38 +4,29 @@ the page and on the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from shuffledp.collection.page.words import SPACE, decimals_for, exact, fixed, level
+from shuffledp.collection.record import Ends, Record
+from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_TO_BOUNDS
 
-__all__ = ["CLIPPED", "CLIPPED_TO_BOUNDS", "NOT_THE_MEAN", "clipped", "clipping", "perhaps_clipped"]
+__all__ = ["CLIPPED", "CLIPPED_TO_BOUNDS", "NOT_THE_MEAN", "clipping", "perhaps_clipped"]
 
-CLIPPED = "mean of the clipped values"
-CLIPPED_TO_BOUNDS = "clipped to the bounds"  # what the facts say of values outside the range of a mean
-NOT_THE_MEAN = f"This is the {CLIPPED}, not of the values themselves."
+CLIPPED = CLIPPED_MEAN
+NOT_THE_MEAN = f"This is the {CLIPPED_MEAN}, not of the values themselves."
 LARGE = 0.01  # the share of people at an end from which a wider range is proposed
 
 
-def clipped(facts: Mapping[str, Any]) -> bool:
-    """Whether the estimate is known to be of values that were clipped; pages of earlier versions do
-    not say it there.
-    """
-    return bool(facts["estimates"]["label"] == [CLIPPED])
-
-
-def clipping(facts: Mapping[str, Any]) -> str:
+def clipping(record: Record) -> str:
     """How many people's values are at the ends of the range, by the same reports, and what to do if
     they are many.
     """
     words = (
         f"Values outside the range counted as its nearest end; how far outside they were, no report says. "
-        f"{_at_ends(facts)}"
+        f"{_at_ends(record)}"
     )
-    narrow = _narrow(facts)
+    narrow = _narrow(record)
     if not any(narrow):
         return words
-    lower, upper = _bounds(facts)
+    lower, upper = record.design.bounds
     wide = lower - narrow[0] * (upper - lower), upper + narrow[1] * (upper - lower)
     times = "twice" if sum(narrow) == 1 else "three times"
     return (
@@ -47,25 +38,25 @@ def clipping(facts: Mapping[str, Any]) -> str:
     )
 
 
-def perhaps_clipped(facts: Mapping[str, Any]) -> list[str]:
+def perhaps_clipped(record: Record) -> list[str]:
     """The same where it is not known whether those who reported have clipped their values, if there
     are many at the ends.
     """
-    if clipped(facts) or "ends" not in facts["estimates"] or not any(_narrow(facts)):
+    if record.estimates.clipped or record.estimates.ends is None or not any(_narrow(record)):
         return []
     return [
-        f"if values outside the range were clipped before they were reported, this is the {CLIPPED}. "
-        f"{_at_ends(facts)}".replace(SPACE, " ")
+        f"if values outside the range were clipped before they were reported, this is the {CLIPPED_MEAN}. "
+        f"{_at_ends(record)}".replace(SPACE, " ")
     ]
 
 
-def _at_ends(facts: Mapping[str, Any]) -> str:
+def _at_ends(record: Record) -> str:
     """What the reports say of either end. A number near an end may have been rounded to it, so how
     many are there is bounded from above only.
     """
-    (lower, upper), step = _bounds(facts), facts["estimates"]["ends"]["step"]
+    (lower, upper), step = record.design.bounds, _ends(record).step
     (least_low, most_low), (least_high, most_high) = (
-        (_percent(low, up=False), _percent(high, up=True)) for low, high in _shares(facts)
+        (_percent(low, up=False), _percent(high, up=True)) for low, high in _shares(record)
     )
     places = max(0, decimals_for(step) - 1)
     near_low, near_high = fixed(lower + step, places, up=True), fixed(upper - step, places, up=False)
@@ -73,26 +64,27 @@ def _at_ends(facts: Mapping[str, Any]) -> str:
         f"By an estimate from the same reports, at most {most_low} of the people are at or below {exact(lower)}, and "
         f"at least {least_low} below {near_low}; "
         f"at most {most_high} are at or above {exact(upper)}, and at least {least_high} above {near_high} "
-        f"({level(facts['estimates'])}, for all at once)."
+        f"({level(record.estimates.level)}, for all at once)."
     )
 
 
-def _bounds(facts: Mapping[str, Any]) -> tuple[float, float]:
-    return facts["design"]["lower"], facts["design"]["upper"]
+def _ends(record: Record) -> Ends:
+    assert record.estimates.ends is not None
+    return record.estimates.ends
 
 
-def _shares(facts: Mapping[str, Any]) -> list[tuple[float, float]]:
+def _shares(record: Record) -> list[tuple[float, float]]:
     """Between which shares of the people are at the lower and at the upper end."""
-    ends, reports = facts["estimates"]["ends"], facts["counted"]["reports"]
+    ends, reports = _ends(record), record.counted.reports
     return [
         (max(low, 0.0) / reports, min(high, reports) / reports)
-        for low, high in zip(ends["lower"], ends["upper"], strict=True)
+        for low, high in zip(ends.lower, ends.upper, strict=True)
     ]
 
 
-def _narrow(facts: Mapping[str, Any]) -> list[bool]:
+def _narrow(record: Record) -> list[bool]:
     """At which ends there may be many: certainly many are there or near."""
-    return [low > LARGE for low, _ in _shares(facts)]
+    return [low > LARGE for low, _ in _shares(record)]
 
 
 def _percent(share: float, *, up: bool) -> str:

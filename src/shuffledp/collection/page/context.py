@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from shuffledp.collection.page.charts import Bar, bars
-from shuffledp.collection.page.editions import since
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.parts import details, facts_list, figure, section
 from shuffledp.collection.page.words import count, exact, fixed, many, predicted, scientific, tied, times
+from shuffledp.collection.record import Designed, Record
 
 __all__ = ["budget", "checking", "trust"]
 
@@ -25,11 +24,11 @@ ALIKE = 1.05
 LISTED = 40  # categories in the design that is shown
 
 
-def trust(facts: Mapping[str, Any]) -> Markup:
+def trust(record: Record) -> Markup:
     """The same promise under three kinds of trust."""
-    errors = {row["trust"]: row["stderr"] for row in facts["comparison"]}
-    unit = "" if facts["estimates"]["unit"] == "mean" else " people"
-    sign = "" if since(facts, 2) else "± "  # on the rest of the page, ± is half of an interval
+    errors = {row.trust: row.stderr for row in record.comparison}
+    unit = " people" if record.design.counts else ""
+    sign = "" if record.since(2) else "± "  # on the rest of the page, ± is half of an interval
     rows = [
         Bar(
             words,
@@ -72,39 +71,39 @@ def _sentence(errors: Mapping[str, float]) -> str:
     return f"{gain} It is {larger} that of a curator, who would see every value."
 
 
-def budget(facts: Mapping[str, Any]) -> Markup | None:
+def budget(record: Record) -> Markup | None:
     """What all releases about these people have spent together."""
-    ledger = facts["ledger"]
+    ledger = record.ledger
     if ledger is None:
         return None
-    limit, total = ledger["limit"], ledger["total"]
-    spent = tied(f"ε ≤ {scientific(total['upper'], up=True)} of {exact(limit['epsilon'])}")
-    share = fixed(100.0 * total["upper"] / limit["epsilon"], 1, up=True)
+    limit, total = ledger.limit, ledger.total
+    spent = tied(f"ε ≤ {scientific(total.upper, up=True)} of {exact(limit.epsilon)}")
+    share = fixed(100.0 * total.upper / limit.epsilon, 1, up=True)
     words = [
         "This is release ",
-        element("code", str(ledger["id"])),
+        element("code", str(ledger.id)),
         " in the ledger",
-        f". After it, {many(ledger['releases'], 'release')} about the population ",
-        label(ledger["population"]),
+        f". After it, {many(ledger.releases, 'release')} about the population ",
+        label(ledger.population),
         tied(
-            f" together are certified at {spent}, at δ = {exact(limit['delta'])}: {share} % of the limit. A release "
+            f" together are certified at {spent}, at δ = {exact(limit.delta)}: {share} % of the limit. A release "
             f"beyond the limit is refused."
         ),
-        [" Its seal in the ledger’s chain of records is ", element("code", str(ledger["record"])), "."]
-        if ledger.get("record")
+        [" Its seal in the ledger’s chain of records is ", element("code", ledger.record), "."]
+        if ledger.record
         else None,
     ]
-    drawn = bars(
-        f"Spent: {spent}.", [Bar("Spent by all releases together", spent, total["upper"])], most=limit["epsilon"]
-    )
+    drawn = bars(f"Spent: {spent}.", [Bar("Spent by all releases together", spent, total.upper)], most=limit.epsilon)
     return section("budget", "The budget", element("p", words), figure(drawn), keep=True)
 
 
-def checking(facts: Mapping[str, Any]) -> Markup:
+def checking(record: Record) -> Markup:
     """How anybody can check this report."""
-    notes = [element("li", label(note)) for note in facts["notes"]]
+    notes = [element("li", label(note)) for note in record.notes]
     versions = [
-        element("span", f"{name} {words}", class_="whole") for name, words in facts["made"].items() if name != "when"
+        element("span", f"{name} {words}", class_="whole")
+        for name, words in record.made.as_json().items()
+        if name != "when"
     ]
     return section(
         "verify",
@@ -114,22 +113,23 @@ def checking(facts: Mapping[str, Any]) -> Markup:
             "Every number above can be computed again from the facts inside this file, by slower and independent code:",
         ),
         element("pre", element("code", "shuffledp verify report.html"), class_="command"),
-        element("p", f"This needs none of the private data. It says {_says(facts)}"),
+        element("p", f"This needs none of the private data. It says {_says(record)}"),
         [element("h3", "Notes"), element("ul", notes)] if notes else None,
         element("h3", "Made with"),
         element("p", join(versions, ", "), class_="versions"),
         details(
             "Hashes (SHA-256)",
             facts_list(
-                ((name, element("code", digest)) for name, digest in facts["hashes"].items()), class_="facts hashes"
+                ((name, element("code", digest)) for name, digest in record.hashes.as_json().items()),
+                class_="facts hashes",
             ),
         ),
-        details("The design, as every device has it", element("pre", element("code", _design(facts["design"])))),
+        details("The design, as every device has it", element("pre", element("code", _design(record.design)))),
     )
 
 
-def _says(facts: Mapping[str, Any]) -> str:
-    if not since(facts, 2):
+def _says(record: Record) -> str:
+    if not record.since(2):
         return "pass or fail, number by number."
     return (
         "pass or fail, number by number, and lists what no page can prove about itself: how the noise was drawn, which "
@@ -138,8 +138,8 @@ def _says(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _design(design: Mapping[str, Any]) -> str:
-    shown = dict(design)
+def _design(design: Designed) -> str:
+    shown = design.as_json()
     for key in ("categories", "domain"):
         if isinstance(shown.get(key), list) and len(shown[key]) > LISTED:
             shown[key] = [

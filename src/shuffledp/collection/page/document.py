@@ -4,43 +4,50 @@ changed page betrays itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from shuffledp.collection.page.answers import estimates
 from shuffledp.collection.page.context import budget, checking, trust
-from shuffledp.collection.page.embed import embed, embedded
 from shuffledp.collection.page.head import head, name_of
 from shuffledp.collection.page.markup import Markup, element, join
 from shuffledp.collection.page.signing import certificate, profile
+from shuffledp.collection.record import Record, data_block, read_record
 
-__all__ = ["html", "plain", "unchanged"]
+__all__ = ["SECTIONS", "html", "plain", "unchanged"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
+# What stands on the page below its head, from top to bottom; a section that has nothing to say is
+# None. A new one says so only of records of its edition.
+SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (estimates, certificate, profile, trust, budget, checking)
 
-def html(facts: Mapping[str, Any]) -> str:
-    """One HTML file that shows the facts of a release and holds them: no network, no script that
-    runs, nothing beside it.
+
+def html(record: Record | Mapping[str, Any]) -> str:
+    """One HTML file that shows a release and holds its record: no network, no script that runs,
+    nothing beside it.
     """
-    sections = [estimates(facts), certificate(facts), profile(facts), trust(facts), budget(facts), checking(facts)]
+    if not isinstance(record, Record):  # until verify has learnt to read records
+        record = Record.from_json(record)
+    sections = [section(record) for section in SECTIONS]
     footer = element(
         "footer",
         element(
             "p",
-            f"Made by shuffledp {facts['made']['shuffledp']}. This file loads nothing and runs nothing: it can be "
+            f"Made by shuffledp {record.made.shuffledp}. This file loads nothing and runs nothing: it can be "
             f"kept, sent and printed as it is.",
         ),
     )
-    body = element("body", head(facts), element("main", join(sections, "\n")), footer, "\n", embed(facts), "\n")
-    return f"<!DOCTYPE html>\n{element('html', _top(facts), body, lang='en')}\n"
+    data = Markup(data_block(record.as_json()))
+    body = element("body", head(record), element("main", join(sections, "\n")), footer, "\n", data, "\n")
+    return f"<!DOCTYPE html>\n{element('html', _top(record), body, lang='en')}\n"
 
 
 def unchanged(text: str) -> bool:
-    """Whether a report shows exactly what the facts inside it say, in the words of its edition."""
-    return html(embedded(text)) == plain(text)
+    """Whether a page shows exactly what the record inside it says, in the words of its edition."""
+    return html(read_record(text)) == plain(text)
 
 
 def plain(text: str) -> str:
@@ -50,7 +57,7 @@ def plain(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip() + "\n"
 
 
-def _top(facts: Mapping[str, Any]) -> Markup:
+def _top(record: Record) -> Markup:
     return element(
         "head",
         element("meta", charset="utf-8"),
@@ -58,7 +65,7 @@ def _top(facts: Mapping[str, Any]) -> Markup:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", f"{name_of(facts)} · shuffledp"),
+        element("title", f"{name_of(record)} · shuffledp"),
         element("style", _style()),
     )
 

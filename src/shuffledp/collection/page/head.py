@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from shuffledp.collection.page.answers import accuracy, together
-from shuffledp.collection.page.clipping import CLIPPED, NOT_THE_MEAN, clipped, clipping
-from shuffledp.collection.page.editions import since
+from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.parts import facts_list, gloss
 from shuffledp.collection.page.words import (
@@ -22,31 +18,34 @@ from shuffledp.collection.page.words import (
     sentence,
     tied,
 )
+from shuffledp.collection.record import Record
+from shuffledp.collection.record.contents import CLIPPED_MEAN
 
 __all__ = ["head", "name_of"]
 
-KINDS = {
-    "histogram": "{}: how many people hold each value",
-    "frequency": "{}: how many people hold each value",
-    "mean": "{}: the mean",
-}
 SMALLEST = 1e-13  # deltas below are not said as 1 in so many
 
 
-def name_of(facts: Mapping[str, Any]) -> str:
+def name_of(record: Record) -> str:
     """The title of a report: what the user called it, or what it is."""
-    asked = facts["asked"]
-    if asked.get("title"):
-        return str(asked["title"])
-    if asked.get("column"):
-        return f"{asked['column']}: the {CLIPPED}" if clipped(facts) else KINDS[asked["task"]].format(asked["column"])
-    return sentence(asked.get("what") or f"{asked['task']} of one column").removesuffix(".")
+    asked = record.asked
+    if asked.title:
+        return asked.title
+    if asked.column:
+        return f"{asked.column}: {_kind(record)}"
+    return sentence(asked.what or f"{asked.task} of one column").removesuffix(".")
 
 
-def _banners(facts: Mapping[str, Any]) -> list[Markup]:
+def _kind(record: Record) -> str:
+    if record.design.counts:
+        return "how many people hold each value"
+    return f"the {CLIPPED_MEAN}" if record.estimates.clipped else "the mean"
+
+
+def _banners(record: Record) -> list[Markup]:
     """What nobody must overlook."""
-    certified, found = facts["certificate"], []
-    if not facts["secure"]:
+    certified, found = record.certificate, []
+    if not record.secure:
         found.append(
             (
                 "Not for release.",
@@ -55,9 +54,9 @@ def _banners(facts: Mapping[str, Any]) -> list[Markup]:
                 "Run it again without a seed.",
             )
         )
-    if clipped(facts):
-        found.append((NOT_THE_MEAN, clipping(facts)))
-    if facts["asked"].get("learned"):
+    if record.estimates.clipped:
+        found.append((NOT_THE_MEAN, clipping(record)))
+    if record.asked.learned:
         found.append(
             (
                 "The categories were learned from the private data.",
@@ -66,44 +65,43 @@ def _banners(facts: Mapping[str, Any]) -> list[Markup]:
                 "Declare the categories beforehand instead.",
             )
         )
-    if certified["users"] > 1 and certified["epsilon"]["delta"] * certified["users"] >= 1.0:
+    if certified.users > 1 and certified.epsilon.delta * certified.users >= 1.0:
         found.append(
             (
-                f"δ = {exact(certified['epsilon']['delta'])} is not below 1 in {count(certified['users'])}.",
+                f"δ = {exact(certified.epsilon.delta)} is not below 1 in {count(certified.users)}.",
                 "Such a δ would permit to publish the value of one person outright. Choose a smaller one.",
             )
         )
     return [element("p", element("strong", title), " ", words, class_="banner", role="note") for title, words in found]
 
 
-def head(facts: Mapping[str, Any]) -> Markup:
+def head(record: Record) -> Markup:
     """What was asked, who answered, and the answer at a glance."""
-    certified, reports = facts["certificate"]["epsilon"], facts["counted"]["reports"]
-    epsilon, delta = certified["upper"], certified["delta"]
-    found = facts["estimates"]
-    unit = "" if found["unit"] == "mean" else "people, "
-    each = "each " if len(found["label"]) > 1 else ""
+    epsilon, delta = record.certificate.epsilon.upper, record.certificate.epsilon.delta
+    found = record.estimates
+    unit = "people, " if record.design.counts else ""
+    each = "each " if len(found.label) > 1 else ""
     each = "all at once, " if together(found) else each
     return element(
         "header",
         element("p", "Differentially private release", class_="kicker"),
-        element("h1", label(name_of(facts))),
-        element("p", moment(facts["made"]["when"]), class_="when"),
-        _banners(facts),
+        element("h1", label(name_of(record))),
+        element("p", moment(record.made.when), class_="when"),
+        _banners(record),
         element(
             "div",
             _tile(
                 "Privacy",
                 join([element("i", "ε"), f" ≤ {scientific(epsilon, up=True)}"]),
-                f"{'certified' if facts['secure'] else 'not for release'}, at δ = {exact(delta)}",
+                f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}",
             ),
-            _tile("Accuracy", f"± {accuracy(found)}", f"{unit}{each}{level(found)} sure"),
-            _tile("Crowd", count(reports), "reports, shuffled"),
+            _tile("Accuracy", f"± {accuracy(found)}", f"{unit}{each}{level(found.level)} sure"),
+            _tile("Crowd", count(record.counted.reports), "reports, shuffled"),
             class_="tiles",
         ),
         element("p", tied(meaning(epsilon, delta)), class_="meaning"),
-        _gloss(facts),
-        facts_list(_question(facts)),
+        _gloss(record),
+        facts_list(_question(record)),
     )
 
 
@@ -117,8 +115,8 @@ def _tile(term: str, value: object, words: str) -> Markup:
     )
 
 
-def _gloss(facts: Mapping[str, Any]) -> Markup:
-    delta = facts["certificate"]["epsilon"]["delta"]
+def _gloss(record: Record) -> Markup:
+    delta = record.certificate.epsilon.delta
     odds = f" (1\u00a0in\u00a0{fixed(1.0 / delta, 0)})" if delta > SMALLEST else ""
     return gloss(
         "ε (epsilon) measures how much anybody can learn about one person: 0 is nothing at all, and smaller is more "
@@ -129,42 +127,42 @@ def _gloss(facts: Mapping[str, Any]) -> Markup:
     )
 
 
-def _question(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
-    asked, counted, design = facts["asked"], facts["counted"], facts["design"]
+def _question(record: Record) -> list[tuple[str, object]]:
+    asked, counted = record.asked, record.counted
     rows: list[tuple[str, object]] = []
-    for term, key in (("Column", "column"), ("Source", "source")):
-        if asked.get(key):
-            rows.append((term, label(asked[key])))
-    if asked["task"] == "mean":
-        rows.append(("Range", f"{exact(design['lower'])} to {exact(design['upper'])}, declared beforehand"))
-    elif asked.get("categories"):
-        how = (
-            ["learned from the data"] if asked.get("learned") else ["declared beforehand: ", label(asked["categories"])]
-        )
-        rows.append(("Values", join([many(facts["estimates"]["of"], "value"), ", ", how])))
-    rows.append(("Answered", f"{many(counted['reports'], 'person', 'people')}" + _rounds(facts)))
-    if "repeated" in counted:
-        rows.append(("One row each", f"{many(counted['repeated'], 'other row')} of the same people left out"))
-    rows += _missing(facts)
-    if asked.get("cleaned"):
-        rows.append(("Cleaned", label(asked["cleaned"])))
-    if asked.get("outside"):
-        rows.append(("Values outside", label(asked["outside"])))
+    if asked.column:
+        rows.append(("Column", label(asked.column)))
+    if asked.source:
+        rows.append(("Source", label(asked.source)))
+    if not record.design.counts:
+        lower, upper = record.design.bounds
+        rows.append(("Range", f"{exact(lower)} to {exact(upper)}, declared beforehand"))
+    elif asked.categories:
+        how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
+        rows.append(("Values", join([many(record.estimates.of, "value"), ", ", how])))
+    rows.append(("Answered", many(counted.reports, "person", "people") + _rounds(record)))
+    if counted.repeated is not None:
+        rows.append(("One row each", f"{many(counted.repeated, 'other row')} of the same people left out"))
+    rows += _missing(record)
+    if asked.cleaned:
+        rows.append(("Cleaned", label(asked.cleaned)))
+    if asked.outside:
+        rows.append(("Values outside", label(asked.outside)))
     return rows
 
 
-def _missing(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
+def _missing(record: Record) -> list[tuple[str, object]]:
     """How many rows without a value were left out; where they are a category of their own, how many
     is as private as any count.
     """
-    missing, how = facts["counted"].get("missing"), facts["asked"].get("missing")
-    if since(facts, 2) and how and how.startswith("counted as "):
+    missing, how = record.counted.missing, record.asked.missing
+    if record.since(2) and how and how.startswith("counted as "):
         return [("Missing values", join([label(how), ": how many they are is among the estimates"]))]
     if missing is None:
         return []
     return [("Missing", join([many(missing, "value"), ", ", label(how)] if how else [count(missing)]))]
 
 
-def _rounds(facts: Mapping[str, Any]) -> str:
-    rounds = facts["certificate"]["rounds"]
+def _rounds(record: Record) -> str:
+    rounds = record.certificate.rounds
     return "" if rounds == 1 else f", in one of {count(rounds)} rounds that the certificate covers together"

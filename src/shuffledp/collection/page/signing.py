@@ -11,6 +11,7 @@ from shuffledp.collection.page.charts import curve
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.parts import facts_list, figure, section
 from shuffledp.collection.page.words import count, exact, factor_of, many, scientific, sentence, tied
+from shuffledp.collection.record import Certificate, DeltaBound, EpsilonBound, Record
 
 __all__ = ["certificate", "profile"]
 
@@ -28,12 +29,12 @@ FAMILIES = {
 }
 
 
-def certificate(facts: Mapping[str, Any]) -> Markup:
+def certificate(record: Record) -> Markup:
     """The block to sign."""
-    certified = facts["certificate"]
+    certified = record.certificate
     premises = [
         element("li", element("span", class_="box", aria_hidden="true"), sentence(each))
-        for each in certified["assumptions"]
+        for each in certified.assumptions
     ]
     signed = [element("div", element("span", name), class_="sign") for name in ("Name", "Role", "Date", "Signature")]
     return section(
@@ -41,9 +42,9 @@ def certificate(facts: Mapping[str, Any]) -> Markup:
         "The certificate",
         element(
             "div",
-            _reservations(facts),
+            _reservations(record),
             _statement(certified),
-            facts_list(_terms(facts)),
+            facts_list(_terms(record)),
             element("h3", "It holds if"),
             element("ul", premises, class_="premises"),
             element("div", signed, class_="signatures print-only"),
@@ -52,20 +53,20 @@ def certificate(facts: Mapping[str, Any]) -> Markup:
     )
 
 
-def _reservations(facts: Mapping[str, Any]) -> list[Markup]:
+def _reservations(record: Record) -> list[Markup]:
     """Why not to sign, on the very sheet that is signed."""
     words = (
         []
-        if facts["secure"]
+        if record.secure
         else ["Do not sign: the noise came from a seeded generator, and this certificate does not hold."]
     )
-    if facts["asked"].get("learned"):
+    if record.asked.learned:
         words.append("Not covered: the list of categories, which was learned from the private data.")
     return [element("p", element("strong", each), class_="banner") for each in words]
 
 
-def _statement(certified: Mapping[str, Any]) -> Markup:
-    epsilon, delta, rounds = certified["epsilon"]["upper"], certified["epsilon"]["delta"], certified["rounds"]
+def _statement(certified: Certificate) -> Markup:
+    epsilon, delta, rounds = certified.epsilon.upper, certified.epsilon.delta, certified.rounds
     together = "" if rounds == 1 else f" of all {count(rounds)} rounds together"
     return element(
         "p",
@@ -80,16 +81,16 @@ def _statement(certified: Mapping[str, Any]) -> Markup:
     )
 
 
-def _terms(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
-    certified, promised = facts["certificate"], facts["design"]["epsilon"]
-    bound, delta, once = certified["epsilon"], certified["delta"], certified["rounds"] == 1
+def _terms(record: Record) -> list[tuple[str, object]]:
+    certified = record.certificate
+    bound, delta, once = certified.epsilon, certified.delta, certified.rounds == 1
     each = "" if once else ", in each round,"
-    rows: list[tuple[str, object]] = [("Certified ε", f"{_between(bound)}, at δ = {exact(bound['delta'])}")]
+    rows: list[tuple[str, object]] = [("Certified ε", f"{_between(bound)}, at δ = {exact(bound.delta)}")]
     if delta is not None:
         rows.append(
             (
                 "Promised",
-                f"ε = {exact(promised)} at δ = {exact(bound['delta'])}; at this ε, the certified δ is "
+                f"ε = {exact(delta.epsilon)} at δ = {exact(bound.delta)}; at this ε, the certified δ is "
                 f"{_between(delta)}",
             )
         )
@@ -99,24 +100,24 @@ def _terms(facts: Mapping[str, Any]) -> list[tuple[str, object]]:
             "the true ε lies between the two: the upper end is proven for all data sets, and a data set is known that "
             "needs the lower one",
         ),
-        ("Against whom", sentence(certified["adversary"])),
-        ("What is protected", sentence(certified["adjacency"])),
-        ("Users", many(certified["users"], "person", "people")),
+        ("Against whom", sentence(certified.adversary)),
+        ("What is protected", sentence(certified.adjacency)),
+        ("Users", many(certified.users, "person", "people")),
         ("Honest users", _honest(certified)),
         (
             "Rounds",
             "1: every person reports once"
             if once
-            else f"{count(certified['rounds'])}: every person may report in each of them",
+            else f"{count(certified.rounds)}: every person may report in each of them",
         ),
         (
             "A report alone",
-            f"ε₀ = {exact(certified['alone'])}: all that protects a person{each} should the shuffler and the analyst "
+            f"ε₀ = {exact(certified.alone)}: all that protects a person{each} should the shuffler and the analyst "
             f"collude",
         ),
-        ("Theorem", label(certified["method"])),
-        ("Numerical error", _numerical(certified["numerical_error"])),
-        ("Randomizer", _law(facts["design"]["law"])),
+        ("Theorem", label(certified.method)),
+        ("Numerical error", _numerical(certified.numerical_error)),
+        ("Randomizer", _law(record.design.law)),
     ]
     return rows
 
@@ -130,15 +131,15 @@ def _numerical(error: float | None) -> str:
     )
 
 
-def _between(bound: Mapping[str, float]) -> str:
+def _between(bound: EpsilonBound | DeltaBound) -> str:
     return (
-        f"between {scientific(bound['lower'], up=False, digits=DIGITS)} and "
-        f"{scientific(bound['upper'], up=True, digits=DIGITS)}"
+        f"between {scientific(bound.lower, up=False, digits=DIGITS)} and "
+        f"{scientific(bound.upper, up=True, digits=DIGITS)}"
     )
 
 
-def _honest(certified: Mapping[str, Any]) -> str:
-    users, honest = certified["users"], certified["honest"]
+def _honest(certified: Certificate) -> str:
+    users, honest = certified.users, certified.honest
     if honest == users:
         return f"all {count(users)}: nobody who reports helps the analyst, and no report is lost"
     return f"at least {count(honest)}: up to {count(users - honest)} may help the analyst, or their reports be lost"
@@ -158,26 +159,26 @@ def _law(law: Mapping[str, Any]) -> Markup:
     return join([tied(words), integers, " out of 2", element("sup", "64"), "."])
 
 
-def profile(facts: Mapping[str, Any]) -> Markup:
+def profile(record: Record) -> Markup:
     """Delta against epsilon: the certificate is one point of it."""
-    certified = facts["certificate"]
-    points, bound, alone = certified["curve"], certified["epsilon"], certified["alone"]
+    certified = record.certificate
+    points, bound, alone = certified.curve, certified.epsilon, certified.alone
     title = (
-        f"The certified δ falls from at most {scientific(points['upper'][0], up=True, digits=2)} at ε = 0 to at most "
-        f"{scientific(points['upper'][-1], up=True, digits=2)} at ε = "
-        f"{scientific(points['epsilon'][-1], up=True, digits=3)}."
+        f"The certified δ falls from at most {scientific(points.upper[0], up=True, digits=2)} at ε = 0 to at most "
+        f"{scientific(points.upper[-1], up=True, digits=2)} at ε = "
+        f"{scientific(points.epsilon[-1], up=True, digits=3)}."
     )
     drawn = curve(
         title,
-        points["epsilon"],
-        points["lower"],
-        points["upper"],
-        promise=(bound["upper"], bound["delta"]),
+        points.epsilon,
+        points.lower,
+        points.upper,
+        promise=(bound.upper, bound.delta),
         alone=alone,
     )
     far = (
         ""
-        if alone <= points["epsilon"][-1]
+        if alone <= points.epsilon[-1]
         else f" One report alone, without the shuffler, guarantees only ε₀ = {exact(alone)}, "
         "beyond the right end of this figure."
     )

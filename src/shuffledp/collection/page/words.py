@@ -5,9 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import re
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from shuffledp.wording import rounded
 
@@ -148,9 +146,9 @@ def tied(words: str) -> str:
     return TIES.sub(SPACE, words)
 
 
-def level(found: Mapping[str, Any]) -> str:
-    """How sure the intervals are."""
-    return f"{exact(round(100.0 * found['level'], 6))}{SPACE}%"
+def level(chance: float) -> str:
+    """How sure intervals are."""
+    return f"{exact(round(100.0 * chance, 6))}{SPACE}%"
 
 
 def factor_of(epsilon: float) -> str:

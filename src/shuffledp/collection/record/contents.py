@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from shuffledp.collection.record.forms import (
     CHANCE,
     EPSILON,
     SIZE,
     Part,
+    Reading,
     between,
     count,
     either,
@@ -120,6 +121,11 @@ class Designed(Part):
     other: Category | None = needed_by(COUNTS, or_none(either(text, whole)), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
+
+    @classmethod
+    def from_json(cls, design: Mapping[str, Any]) -> Self:
+        """What a design writes."""
+        return cls.read(dict(design), Reading(design["task"]), "design.")
 
     @property
     def counts(self) -> bool:

@@ -87,9 +87,9 @@ class Record(Part):
         notes: tuple[str, ...],
         ledger: LedgerEntry | None,
     ) -> Self:
-        """The record of a new release, in the present edition, with its hashes."""
+        """The record of a new release, in the present edition; its hashes are still empty."""
         unhashed: dict[str, Any] = dict.fromkeys(HASHED, "")
-        record = cls(
+        return cls(
             format=FORMAT,
             version=VERSION,
             edition=EDITION,
@@ -106,7 +106,10 @@ class Record(Part):
             ledger=ledger,
             hashes=Hashes(**unhashed),
         )
-        return replace(record, hashes=Hashes(**record.digests()))
+
+    def sealed(self) -> Self:
+        """The same with the hashes of its parts."""
+        return replace(self, hashes=Hashes(**self.digests()))
 
     @classmethod
     def from_json(cls, facts: object) -> Self:

@@ -11,6 +11,7 @@ from typing import Any
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.collection.ledger import Entry, Ledger, Receipt
+from shuffledp.collection.record import LedgerEntry, Limit, Total
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.protocols.design import Design
 
@@ -51,17 +52,21 @@ class Spent:
                 "Do not ask again, which would be charged again; `shuffledp ledger show` lists this one as recorded."
             ) from None
 
-    def facts(self) -> dict[str, Any]:
-        """For the report."""
+    def entry(self) -> LedgerEntry:
+        """For the record of the release."""
         receipt = self.receipt
-        return {
-            "population": receipt.population,
-            "id": receipt.id,
-            "record": receipt.record,
-            "releases": receipt.releases,
-            "limit": {"epsilon": receipt.limit_epsilon, "delta": receipt.limit_delta},
-            "total": {"lower": receipt.total.lower, "upper": receipt.total.upper},
-        }
+        return LedgerEntry(
+            population=receipt.population,
+            id=receipt.id,
+            record=receipt.record,
+            releases=receipt.releases,
+            limit=Limit(epsilon=receipt.limit_epsilon, delta=receipt.limit_delta),
+            total=Total(lower=receipt.total.lower, upper=receipt.total.upper),
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return self.entry().as_json()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.collection.page.statements import ADJACENCY, ADVERSARY, COUNTS, ONE_ROW
+from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
@@ -23,32 +24,32 @@ FAR_DELTA = 1e-15  # where the curve ends
 DRAWN_GAP = 1e-6  # of a curve that is drawn: no eye sees less
 
 
-def certificate(design: Design) -> dict[str, Any]:
+def certificate(design: Design) -> Certificate:
     """The guarantee of a design, for all its rounds, as long as the promised number of honest
     reports is shuffled together.
     """
     protocol = design.protocol
     guarantee, delta = protocol.guarantee, design.delta
     bound, promised = guarantee.epsilon(delta=delta), design.epsilon
-    return {
-        "epsilon": {"delta": delta, "lower": bound.lower, "upper": bound.upper},
-        "delta": None if promised is None else _delta(guarantee, promised),
-        "curve": _curve(guarantee),
-        "method": guarantee.method,
-        "assumptions": [*guarantee.assumptions, ONE_ROW, COUNTS],
-        "adversary": ADVERSARY,
-        "adjacency": ADJACENCY,
-        "users": design.n,
-        "honest": design.least,
-        "rounds": design.rounds,
-        "alone": protocol.epsilon0,
-        "numerical_error": _numerical_error(guarantee, bound.upper),
-    }
+    return Certificate(
+        epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
+        delta=None if promised is None else _delta(guarantee, promised),
+        curve=_curve(guarantee),
+        method=guarantee.method,
+        assumptions=(*guarantee.assumptions, ONE_ROW, COUNTS),
+        adversary=ADVERSARY,
+        adjacency=ADJACENCY,
+        users=design.n,
+        honest=design.least,
+        rounds=design.rounds,
+        alone=design.law.epsilon0,
+        numerical_error=_numerical_error(guarantee, bound.upper),
+    )
 
 
-def _delta(guarantee: Guarantee, epsilon: float) -> dict[str, float]:
+def _delta(guarantee: Guarantee, epsilon: float) -> DeltaBound:
     bound = guarantee.delta(epsilon=epsilon)
-    return {"epsilon": epsilon, "lower": bound.lower, "upper": bound.upper}
+    return DeltaBound(epsilon=epsilon, lower=bound.lower, upper=bound.upper)
 
 
 def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
@@ -62,19 +63,20 @@ def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
     return (high - low) / high if high > 0.0 else 0.0
 
 
-def _curve(guarantee: Guarantee) -> dict[str, list[float]]:
+def _curve(guarantee: Guarantee) -> Curve:
     last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
     epsilons = np.linspace(0.0, last, POINTS)
     band = guarantee.profile(epsilons, gap=DRAWN_GAP)
-    return {"epsilon": epsilons.tolist(), "lower": band.lower.tolist(), "upper": band.upper.tolist()}
+    epsilon, lower, upper = (tuple(column.tolist()) for column in (epsilons, band.lower, band.upper))
+    return Curve(epsilon=epsilon, lower=lower, upper=upper)
 
 
-def comparison(design: Design, certified: dict[str, Any]) -> list[dict[str, Any]]:
+def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...]:
     """The same promise under three kinds of trust, with the standard error to expect of each:
     nobody, a shuffler, a curator.
     """
     protocol, task = design.protocol, design.task
-    epsilon = design.epsilon if design.epsilon is not None else certified["epsilon"]["upper"]
+    epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
     alone: Protocol
     curator: Protocol
@@ -90,7 +92,9 @@ def comparison(design: Design, certified: dict[str, Any]) -> list[dict[str, Any]
         else:
             alone = LocalHistogram(categories=categories, **promise)
     kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
-    return [{"trust": trust, "epsilon0": each.epsilon0, "stderr": each.predicted_stderr()} for trust, each in kinds]
+    return tuple(
+        Alternative(trust=trust, epsilon0=each.epsilon0, stderr=each.predicted_stderr()) for trust, each in kinds
+    )
 
 
 def _local_frequency(design: Design, task: FrequencyTask, promise: dict[str, Any]) -> ShuffledProtocol:

@@ -1,5 +1,5 @@
-"""Everything that is known about a release, as one JSON object: written beside the estimates,
-embedded in the report, and checked by ``shuffledp verify``.
+"""The record of a new release: written beside the estimates, embedded in the page, and checked by
+``shuffledp verify``.
 
 Nothing in here is computed from the private values except through the shuffled reports, and the two
 counts that are public. In particular there is no hash and no size of the input: whoever knows all
@@ -9,28 +9,38 @@ rows but one could test guesses of the last one against it.
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp import __version__
-from shuffledp.collection.page import EDITION, FORMAT, HASHED, VERSION
-from shuffledp.collection.page.clipping import CLIPPED, CLIPPED_TO_BOUNDS, perhaps_clipped
+from shuffledp.collection.page.clipping import perhaps_clipped
+from shuffledp.collection.record import (
+    Asked,
+    Counted,
+    Designed,
+    Ends,
+    Estimates,
+    LedgerEntry,
+    Made,
+    Record,
+    Tally,
+)
+from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import Mean
-from shuffledp.storage.canonical import digest_of, digest_of_votes
+from shuffledp.storage.canonical import digest_of_votes
 
-__all__ = ["LEVEL", "LISTED", "cautions", "check_reports", "estimate_of", "facts_of"]
+__all__ = ["LEVEL", "LISTED", "cautions", "check_reports", "estimate_of", "record_of"]
 
-LISTED = 10_000  # rows in the JSON and the report; the CSV has all
+LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
 LEVEL = 0.95
 
@@ -46,7 +56,7 @@ def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True
         else (f"{reports} of {n} reports arrived; the certificate holds for any {design.least} or more honest ones",)
     )
     estimate = design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
-    return replace(estimate, labels=(CLIPPED,)) if clipped else estimate
+    return replace(estimate, labels=(CLIPPED_MEAN,)) if clipped else estimate
 
 
 def check_reports(design: Design, reports: int) -> int:
@@ -76,17 +86,17 @@ def cautions(design: Design) -> list[str]:
     return said
 
 
-def facts_of(
+def record_of(
     design: Design,
     tally: NDArray[np.int64],
     estimate: Estimate,
     *,
-    asked: Mapping[str, object],
+    asked: Asked,
     missing: int | None,
     repeated: int | None = None,
-    ledger: Mapping[str, object] | None = None,
-) -> dict[str, Any]:
-    """The facts of one release. ``asked`` says what was asked in the user's words; ``missing``
+    ledger: LedgerEntry | None = None,
+) -> Record:
+    """The record of one release. ``asked`` says what was asked in the user's words; ``missing``
     counts the rows that were left out, if that is public.
 
     ``repeated`` counts the rows that were left out since their person has another one; it is None,
@@ -94,29 +104,32 @@ def facts_of(
     """
     certified = certificate(design)
     kept = _largest(estimate)
-    facts: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "edition": EDITION,
-        "made": {
-            "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            "shuffledp": __version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "scipy", "cryptography", "pyarrow")},
-        },
-        "asked": {"task": design.task.name, **asked},
-        "design": design.as_json(),
-        "counted": {"reports": estimate.n, "missing": missing} | ({} if repeated is None else {"repeated": repeated}),
-        "certificate": certified,
-        "comparison": comparison(design, certified),
-        "tally": _tally(design, tally, kept),
-        "estimates": _estimates(design, estimate, kept) | _ends(design, tally, asked),
-        "secure": estimate.secure,
-        "notes": list(estimate.notes),
-        "ledger": None if ledger is None else dict(ledger),
-    }
-    facts["notes"] += perhaps_clipped(facts)
-    return facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}
+    record = Record.of(
+        made=_made(),
+        asked=asked,
+        design=Designed.from_json(design.as_json()),
+        counted=Counted(reports=estimate.n, missing=missing, repeated=repeated),
+        certificate=certified,
+        comparison=comparison(design, certified),
+        tally=_tally(design, tally, kept),
+        estimates=_estimates(design, tally, estimate, kept, asked),
+        secure=estimate.secure,
+        notes=tuple(estimate.notes),
+        ledger=ledger,
+    )
+    return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
+
+
+def _made() -> Made:
+    return Made(
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        shuffledp=__version__,
+        python=platform.python_version(),
+        numpy=version("numpy"),
+        scipy=version("scipy"),
+        cryptography=version("cryptography"),
+        pyarrow=version("pyarrow"),
+    )
 
 
 def _reports(design: Design, tally: NDArray[np.int64]) -> int:
@@ -130,53 +143,51 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
     return np.sort(np.argpartition(-estimate.values, LISTED - 1)[:LISTED])
 
 
-def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> dict[str, Any]:
+def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> Tally:
     """What the shuffler released, as far as the listed estimates depend on it."""
     reports, blocks, votes = design.task.open(tally)
     if blocks is None:
-        return {"reports": reports, "votes": votes.tolist()}
-    listed = {"reports": reports, "blocks": blocks.tolist(), "votes": votes[kept].tolist()}
-    return listed | ({"digest": digest_of_votes(votes)} if len(kept) < len(votes) else {})
+        return Tally(reports=reports, votes=tuple(votes.tolist()))
+    return Tally(
+        reports=reports,
+        blocks=tuple(blocks.tolist()),
+        votes=tuple(votes[kept].tolist()),
+        digest=digest_of_votes(votes) if len(kept) < len(votes) else None,
+    )
 
 
-def _estimates(design: Design, estimate: Estimate, kept: NDArray[np.intp]) -> dict[str, Any]:
-    (low, high), (lowest, highest) = estimate.interval(LEVEL), estimate.simultaneous(LEVEL)
-    columns = {
-        "value": estimate.values,
-        "stderr": estimate.stderr,
-        "lower": low,
-        "upper": high,
-        "all_lower": lowest,
-        "all_upper": highest,
-    }
-    return {
-        "unit": design.task.unit,
-        "level": LEVEL,
-        "of": len(estimate.values),
-        "label": [str(estimate.labels[place]) for place in kept.tolist()],
-        **{name: column[kept].tolist() for name, column in columns.items()},
+def _estimates(
+    design: Design, tally: NDArray[np.int64], estimate: Estimate, kept: NDArray[np.intp], asked: Asked
+) -> Estimates:
+    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
+    value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
+    return Estimates(
+        unit=design.task.unit,
+        level=LEVEL,
+        of=len(estimate.values),
+        label=tuple(str(estimate.labels[place]) for place in kept.tolist()),
+        value=value,
+        stderr=stderr,
+        lower=lower,
+        upper=upper,
+        all_lower=all_lower,
+        all_upper=all_upper,
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
-        **({"together": True} if len(estimate.values) > SHORT else {}),
-    }
+        together=len(estimate.values) > SHORT,
+        ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
+    )
 
 
-def _ends(design: Design, tally: NDArray[np.int64], asked: Mapping[str, object]) -> dict[str, Any]:
+def _ends(protocol: ShuffledProtocol, tally: NDArray[np.int64]) -> Ends | None:
     """How many people's numbers were rounded to either end of the range, where some may have been
     clipped: another reading of the same reports.
 
     The exact number of clipped values is as private as the values are, and nothing keeps it.
     """
-    protocol = design.protocol
-    if not isinstance(protocol, Mean) or asked.get("outside") not in (None, CLIPPED_TO_BOUNDS):
-        return {}
+    if not isinstance(protocol, Mean):
+        return None
     assert protocol.k is not None
     estimate = protocol.at_ends(tally)
-    low, high = estimate.simultaneous(LEVEL)
-    columns = {"value": estimate.values, "lower": low, "upper": high}
-    return {
-        "ends": {
-            "step": (protocol.upper - protocol.lower) / protocol.k,
-            **{name: column.tolist() for name, column in columns.items()},
-        }
-    }
+    value, lower, upper = (tuple(column.tolist()) for column in (estimate.values, *estimate.simultaneous(LEVEL)))
+    return Ends(step=(protocol.upper - protocol.lower) / protocol.k, value=value, lower=lower, upper=upper)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.collection.page.clipping import CLIPPED_TO_BOUNDS
+from shuffledp.collection.record import Asked
+from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
 from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, name_of
 from shuffledp.collection.tables import (
     AS_WRITTEN,
@@ -159,30 +160,28 @@ class Question:
         """The protocol, written down."""
         return Design.of(self.protocol(n, promise), learned=self.categories is not None and self.categories.learned)
 
-    def asked(self) -> dict[str, object]:
-        """The question in words, for the report."""
-        facts: dict[str, object] = {
-            "what": self.what,
-            "title": self.title,
-            "source": self._source,
-            "column": self.column,
-        }
-        if said := self.cleaning.words():
-            facts["cleaned"] = said
+    def asked(self) -> Asked:
+        """The question in words, for the record."""
+        common = Asked(
+            task=self.task,
+            what=self.what,
+            title=self.title,
+            source=self._source,
+            column=self.column,
+            cleaned=self.cleaning.words() or None,
+            missing="left out",
+            learned=False,
+        )
         if self.categories is None:
-            return facts | {
-                "outside": CLIPPED_TO_BOUNDS if self.clip else "refused",
-                "missing": "left out",
-                "learned": False,
-            }
+            return replace(common, outside=CLIPPED_TO_BOUNDS if self.clip else "refused")
         other, missing = self.categories.other, self.categories.missing
-        outside = "refused" if other is None else f"counted as {other}"
-        return facts | {
-            "categories": self.categories.origin,
-            "outside": outside,
-            "missing": "left out" if missing is None else f"counted as {missing}",
-            "learned": self.categories.learned,
-        }
+        return replace(
+            common,
+            categories=self.categories.origin,
+            outside="refused" if other is None else f"counted as {other}",
+            missing="left out" if missing is None else f"counted as {missing}",
+            learned=self.categories.learned,
+        )
 
     @property
     def _source(self) -> str:

@@ -76,7 +76,7 @@ class Release:
             place = check_folder(Path(folder))
         except InvalidInput as error:  # the command's other remedy is not one here
             raise InvalidInput(str(error).replace(", or add --force to replace it", "")) from None
-        write_release(place, self.facts, self.estimate)
+        write_release(place, self.record, self.estimate)
         return place
 
     def __repr__(self) -> str:

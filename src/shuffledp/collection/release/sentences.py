@@ -25,7 +25,7 @@ def headline(record: Record) -> str:
 
 def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
-    said = [f"{NOT_THE_MEAN} {clipping(record.as_json())}"] if record.estimates.clipped else []
+    said = [f"{NOT_THE_MEAN} {clipping(record)}"] if record.estimates.clipped else []
     return said + ([LEARNED] if record.asked.learned else [])
 
 

@@ -15,11 +15,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from shuffledp.collection.page.clipping import CLIPPED_TO_BOUNDS
-from shuffledp.collection.record import Record
+from shuffledp.collection.record import Asked
 from shuffledp.collection.release.budget import Budget, Spent, Unnoted
 from shuffledp.collection.release.clients import check_client
-from shuffledp.collection.release.facts import check_reports, estimate_of, facts_of
+from shuffledp.collection.release.facts import check_reports, estimate_of, record_of
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.terms import check_words, name_of
@@ -272,13 +271,13 @@ def analyse(
         check_design(file, design)
     settled = design or certify(Design.from_json(file.header.design)).design
     counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
-    asked = {
-        "what": f"{settled.task} of shuffled reports",
-        "title": title,
-        "source": name_of(path),
-        "column": None,
-        "learned": settled.learned,
-    }
+    asked = Asked(
+        task=settled.task.name,
+        what=f"{settled.task} of shuffled reports",
+        title=title,
+        source=name_of(path),
+        learned=settled.learned,
+    )
     return _written(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
 
@@ -334,31 +333,29 @@ def _written(
     counted: Tally,
     folder: Path | None,
     *,
-    asked: Mapping[str, object],
+    asked: Asked,
     missing: int | None,
     repeated: int | None,
     spent: Spent | None,
     force: bool,
     notes: tuple[str, ...] = (),
 ) -> Release:
-    estimate = estimate_of(
-        design, counted.votes, secure=counted.secure, clipped=asked.get("outside") == CLIPPED_TO_BOUNDS
-    )
+    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
-    facts = facts_of(
+    record = record_of(
         design,
         counted.votes,
         estimate,
         asked=asked,
         missing=missing,
         repeated=repeated,
-        ledger=None if spent is None else spent.facts(),
+        ledger=None if spent is None else spent.entry(),
     )
     if folder is not None:
-        write_release(folder, facts, estimate, replace=force)
+        write_release(folder, record, estimate, replace=force)
     if spent is not None:
-        _publish(spent, digest_of(facts), folder)
-    return Release(Record.from_json(facts), estimate, folder)
+        _publish(spent, digest_of(record.as_json()), folder)
+    return Release(record, estimate, folder)
 
 
 def _publish(spent: Spent, digest: str, folder: Path | None) -> None:

@@ -5,11 +5,10 @@ report. It is absent or complete.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from shuffledp.collection.page import html
+from shuffledp.collection.record import Record
 from shuffledp.collection.release.facts import LEVEL
 from shuffledp.figures import estimates_figure
 from shuffledp.protocols.estimate import Estimate
@@ -39,21 +38,21 @@ def holds_release(folder: Path) -> bool:
     return any((folder / name).exists() for name in FILES)
 
 
-def write_release(folder: Path, facts: Mapping[str, Any], estimate: Estimate, *, replace: bool = False) -> None:
+def write_release(folder: Path, record: Record, estimate: Estimate, *, replace: bool = False) -> None:
     """Put all ``FILES`` into a new ``folder`` at once."""
 
     def fill(place: Path) -> None:
         _write_csv(place / "estimates.csv", estimate)
-        (place / "estimates.json").write_text(
-            json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-        )
-        (place / "design.json").write_text(
-            json.dumps(facts["design"], indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-        )
-        estimates_figure(facts, place / "estimates.png")
-        (place / "report.html").write_text(html(facts), encoding="utf-8")
+        _write_json(place / "estimates.json", record.as_json())
+        _write_json(place / "design.json", record.design.as_json())
+        estimates_figure(record.as_json(), place / "estimates.png")
+        (place / "report.html").write_text(html(record), encoding="utf-8")
 
     new_folder(folder, fill, replacing=FILES if replace else ())
+
+
+def _write_json(path: Path, facts: object) -> None:
+    path.write_text(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _write_csv(path: Path, estimate: Estimate) -> None:

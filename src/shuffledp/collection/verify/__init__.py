@@ -6,15 +6,15 @@ check_page         what a page shows, against its own facts
 check_design       its integers, and whether clients could run it
 check_consistency  counts, promises and hashes
 check_sentences    method, assumptions and adversary
-check_estimates    estimates, standard errors and limits, from the votes
+check_estimates    every column of estimates
 check_table        the estimates.csv beside it
 check_ledger       what its ledger says
 check_certificate  the certified intervals, against the oracle
 check_comparison   what other kinds of trust would cost
 oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
+counted_estimates  estimates, standard errors and limits from the votes
 intervals          confidence limits from their definition
-form               names and types of all that a report holds
 outcomes           one line of a verification
 limits             how much work all this may be
 """

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.collection.record import Certificate, EpsilonBound
 from shuffledp.collection.verify.limits import TooLarge
 from shuffledp.collection.verify.oracle import Oracle, Span
 from shuffledp.collection.verify.outcomes import Check, Outcome, equal, holds, unchecked, vital
 from shuffledp.literature.exact.lattice import Array
 
 __all__ = ["check_certificate"]
+
+End = Literal["lower", "upper"]
 
 ENUMERATION, ROUNDED = 1e-7, 1e-14  # relative, and absolute
 NOISE = 1e-9  # relative: rounding of the oracle
@@ -25,22 +28,17 @@ COARSE = "not decided: the oracle's two ends are too far apart"
 LOOSE = "not contradicted, but farther from the oracle than usual, on the safe side"
 
 
-def check_certificate(certificate: dict[str, Any], oracle: Oracle) -> list[Check]:
+def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
     """Every number that a certificate claims: wrong if the oracle's certified ends contradict it.
 
     An upper end of one round must be sharp, too, as the theorem is the same. Elsewhere a loose
     claim is honest, and only listed.
     """
-    epsilon, delta, curve = certificate["epsilon"], certificate["delta"], certificate["curve"]
-    asked, lower, upper = (np.asarray(curve[name], dtype=np.float64) for name in ("epsilon", "lower", "upper"))
-    step = COARSE_STEP if oracle.rounds > 1 or oracle.binary else STEP
-    points = [
-        float(epsilon["upper"]),
-        float(epsilon["upper"]) * (1.0 - step),
-        float(epsilon["lower"]),
-        float(epsilon["lower"]) * (1.0 + step),
-    ]
-    points += [float(delta["epsilon"])] if delta is not None else []
+    epsilon, delta, curve = certificate.epsilon, certificate.delta, certificate.curve
+    asked, lower, upper = (np.array(each, dtype=np.float64) for each in (curve.epsilon, curve.lower, curve.upper))
+    step = COARSE_STEP if oracle.rounds > 1 or oracle.law.binary else STEP
+    points = [epsilon.upper, epsilon.upper * (1.0 - step), epsilon.lower, epsilon.lower * (1.0 + step)]
+    points += [] if delta is None else [delta.epsilon]
     shaped = asked.shape == lower.shape == upper.shape and asked.size > 1 and asked[0] == 0.0
     if not (shaped and min(points) >= 0.0):
         return [holds("the curve", "points", "points from epsilon = 0 on", "their order", False)]
@@ -57,31 +55,24 @@ def check_certificate(certificate: dict[str, Any], oracle: Oracle) -> list[Check
         order = np.argsort(np.abs(asked - points[0]))  # what was asked first: what is far from it may be too much
         span = oracle.spans(np.append(points, asked[order]))
     except TooLarge as error:
-        return [
-            *checks,
-            vital(
-                unchecked(f"epsilon at delta = {epsilon['delta']:g}", epsilon["upper"], f"not summed again: {error}")
-            ),
-        ]
+        what = f"epsilon at delta = {epsilon.delta:g}"
+        return [*checks, vital(unchecked(what, epsilon.upper, f"not summed again: {error}"))]
     checks += _epsilons(epsilon, span, oracle)
-    ends = ("upper", "lower")
+    ends: tuple[End, End] = ("upper", "lower")
     if delta is not None:
         at = _part(span, slice(4, 5))
-        checks += [
-            vital(
-                _end(f"delta at epsilon = {delta['epsilon']:g}, {end}", np.array([float(delta[end])]), at, end, oracle)
-            )
-            for end in ends
-        ]
+        for end, claimed in zip(ends, (delta.upper, delta.lower), strict=True):
+            what = f"delta at epsilon = {delta.epsilon:g}, {end}"
+            checks.append(vital(_end(what, np.array([claimed], dtype=np.float64), at, end, oracle)))
     rest = _part(span, len(points) + np.argsort(order))
     checks += [
-        _end(f"delta on the curve, {end}", claimed, rest, end, oracle)
-        for end, claimed in zip(ends, (upper, lower), strict=True)
+        _end(f"delta on the curve, {end}", column, rest, end, oracle)
+        for end, column in zip(ends, (upper, lower), strict=True)
     ]
     return [
         *checks,
         *_enumerated(asked, lower, upper, oracle),
-        equal("epsilon0 of the certificate", certificate["alone"], oracle.law.epsilon0, "the design"),
+        equal("epsilon0 of the certificate", certificate.alone, oracle.law.epsilon0, "the design"),
     ]
 
 
@@ -104,7 +95,7 @@ def _sharp(delta: Array, oracle: Oracle) -> Array:
     """How far, relatively, a claim may be from the truth on the safe side."""
     if oracle.rounds > 1:
         return np.asarray(2.0 * COMPOSED + np.abs(np.log(np.maximum(delta, FAINT))) / LOSS_BLOCKS)
-    if oracle.binary:
+    if oracle.law.binary:
         return np.asarray(0.01 + np.abs(np.log(np.maximum(delta, FAINT))) / BLOCKS)
     return np.full_like(delta, CLOSE)
 
@@ -116,7 +107,7 @@ def _decided(delta: Array, oracle: Oracle) -> Array:
     return np.full_like(delta, COMPOSED) if oracle.rounds > 1 else _sharp(delta, oracle)
 
 
-def _end(what: str, claimed: Array, span: Span, end: str, oracle: Oracle) -> Check:
+def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Check:
     """An upper end below the oracle's lower one is wrong, and so is a lower end above its upper
     one.
     """
@@ -135,16 +126,21 @@ def _end(what: str, claimed: Array, span: Span, end: str, oracle: Oracle) -> Che
     share = np.abs(claimed - most) / np.maximum(most, FAINT)
     worst = int(np.argmax(np.where(failed, 4.0, np.where(open_, 2.0, 0.0)) + np.minimum(share, 1.0)))
     some = f"{int(open_.sum())} of {len(claimed)} points " if len(claimed) > 1 else ""
-    outcome: Outcome = "FAIL" if failed.any() else "not checked" if open_.any() else "pass"
-    how = f"{some}{LOOSE if loose[worst] else COARSE}" if outcome == "not checked" else oracle.how
+    outcome: Outcome = "pass"
+    how = oracle.how
+    if failed.any():
+        outcome = "FAIL"
+    elif open_.any():
+        outcome = "not checked"
+        how = f"{some}{LOOSE if loose[worst] else COARSE}"
     return Check(what, f"{claimed[worst]:.10g}", f"{least[worst]:.8g} to {most[worst]:.8g}", how, outcome)
 
 
-def _epsilons(epsilon: dict[str, Any], span: Span, oracle: Oracle) -> list[Check]:
+def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
     """At its upper end delta is kept, and just below it is not; at its lower end some dataset
     exceeds delta, and just above none that was tried does.
     """
-    delta, upper, lower = float(epsilon["delta"]), float(epsilon["upper"]), float(epsilon["lower"])
+    delta, upper, lower = epsilon.delta, epsilon.upper, epsilon.lower
     close = float(_decided(np.array([delta]), oracle)[0])
     slack = 2.0 * COMPOSED if oracle.rounds > 1 else close
     (at_least, *_), (at_most, before, *_) = span.upper[0][:1], span.upper[1][:2]
@@ -174,14 +170,14 @@ def _epsilons(epsilon: dict[str, Any], span: Span, oracle: Oracle) -> list[Check
     ]
 
 
-def _epsilon(end: str, epsilon: dict[str, Any], wrong: bool, believed: bool, found: str, oracle: Oracle) -> Check:
-    outcome: Outcome = "FAIL" if wrong else "pass" if believed else "not checked"
-    how = (
-        f"{COARSE}, or the claim is loose"
-        if outcome == "not checked"
-        else f"{oracle.how}, at this epsilon and a little beside it"
-    )
-    return Check(f"epsilon at delta = {epsilon['delta']:g}, {end}", f"{epsilon[end]:.10g}", found, how, outcome)
+def _epsilon(end: End, epsilon: EpsilonBound, wrong: bool, believed: bool, found: str, oracle: Oracle) -> Check:
+    outcome: Outcome = "not checked"
+    how = f"{COARSE}, or the claim is loose"
+    if wrong or believed:
+        outcome = "FAIL" if wrong else "pass"
+        how = f"{oracle.how}, at this epsilon and a little beside it"
+    claimed = epsilon.upper if end == "upper" else epsilon.lower
+    return Check(f"epsilon at delta = {epsilon.delta:g}, {end}", f"{claimed:.10g}", found, how, outcome)
 
 
 def _enumerated(asked: Array, lower: Array, upper: Array, oracle: Oracle) -> list[Check]:

@@ -5,14 +5,14 @@ cost.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import norm
+from scipy.special import log_ndtr
 
+from shuffledp.collection.record import Alternative, Designed, Record
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
 from shuffledp.collection.verify.limits import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
@@ -21,44 +21,63 @@ from shuffledp.literature.exact.lattice import UNIT, Array
 __all__ = ["check_comparison"]
 
 SAME = 1e-9
+LOCAL_SAME = 1e-8
 LOCAL_STEP = 1e-3  # the local epsilon0 is the largest, up to this
+TRUSTED = ["nobody", "shuffler", "curator"]
 
 
-def check_comparison(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
+@dataclass(frozen=True, slots=True)
+class _Promise:
+    """What every kind of trust has to keep, and how an error is measured: ``width`` is that of the
+    range of a mean, and None where people are counted.
+    """
+
+    n: int
+    rounds: int
+    epsilon: float
+    delta: float
+    width: float | None
+
+    @classmethod
+    def of(cls, design: Designed, certified: float) -> _Promise:
+        """Without a promised epsilon, the certified one is compared."""
+        lower, upper = (0.0, 0.0) if design.counts else design.bounds
+        epsilon = certified if design.epsilon is None else design.epsilon
+        return cls(design.n, design.rounds, epsilon, design.delta, None if design.counts else upper - lower)
+
+    @property
+    def rounding(self) -> float:
+        """What 1 - hit loses in floats."""
+        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.n)
+
+    def curator(self) -> float:
+        """The error of a trusted curator, who adds Gaussian noise."""
+        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.n
+        return _sigma(self.epsilon, self.delta) * sensitivity * math.sqrt(self.rounds)
+
+    def error(self, law: CountedLaw) -> float:
+        """The error to expect of shuffled or lone reports."""
+        return _count_error(law, self.n) if self.width is None else _mean_error(law, self.n, self.width)
+
+
+def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
     """Three rows: nobody, a shuffler, a curator."""
-    rows, design = facts["comparison"], facts["design"]
-    epsilon = design["epsilon"] if design["epsilon"] is not None else facts["certificate"]["epsilon"]["upper"]
-    delta, rounds, n = float(design["delta"]), int(design["rounds"]), int(design["n"])
-    named = equal(
-        "who is trusted", [row["trust"] for row in rows], ["nobody", "shuffler", "curator"], "the order of the rows"
-    )
+    rows = record.comparison
+    named = equal("who is trusted", [row.trust for row in rows], TRUSTED, "the order of the rows")
     if named.outcome == "FAIL":
         return [named]
     alone, shuffled, curator = rows
-    width = float(design["upper"]) - float(design["lower"]) if design["task"] == "mean" else 0.0
-    moved, unit = (width, n) if design["task"] == "mean" else (math.sqrt(2.0), 1)
-    sigma = _sigma(float(epsilon), delta) * moved * math.sqrt(rounds) / unit
-    error = _mean_error(law, n, width) if design["task"] == "mean" else _count_error(law, n)
-    rounding = math.sqrt(n * UNIT) * (width / n if width else 1.0)  # 1 - hit, in floats
+    promise = _Promise.of(record.design, record.certificate.epsilon.upper)
+    sigma, error = promise.curator(), promise.error(law)
+    within = SAME * error + promise.rounding
+    gaussian = "the Gaussian mechanism's exact condition"
     return [
         named,
-        equal("epsilon0 with a shuffler", shuffled["epsilon0"], law.epsilon0, "the design"),
-        agree(
-            "error to expect with a shuffler",
-            shuffled["stderr"],
-            error,
-            "the law's variance",
-            within=SAME * error + rounding,
-        ),
-        equal("epsilon0 with a curator", curator["epsilon0"], None, "users do not randomise"),
-        agree(
-            "error to expect with a curator",
-            curator["stderr"],
-            sigma,
-            "the Gaussian mechanism's exact condition",
-            within=SAME * sigma,
-        ),
-        *_alone(alone, law, design, float(epsilon), delta, rounds, n, width, rounding),
+        equal("epsilon0 with a shuffler", shuffled.epsilon0, law.epsilon0, "the design"),
+        agree("error to expect with a shuffler", shuffled.stderr, error, "the law's variance", within=within),
+        equal("epsilon0 with a curator", curator.epsilon0, None, "users do not randomize"),
+        agree("error to expect with a curator", curator.stderr, sigma, gaussian, within=SAME * sigma),
+        *_check_alone(alone, law, promise),
     ]
 
 
@@ -69,7 +88,7 @@ def _sigma(epsilon: float, delta: float) -> float:
 
     def excess(log: float) -> float:
         s = math.exp(log)
-        first, second = norm.logcdf(0.5 / s - epsilon * s), epsilon + norm.logcdf(-0.5 / s - epsilon * s)
+        first, second = log_ndtr(0.5 / s - epsilon * s), epsilon + log_ndtr(-0.5 / s - epsilon * s)
         return (
             float(first + math.log(-math.expm1(min(second - first, -1e-300))) - math.log(delta))
             if second < first
@@ -109,49 +128,28 @@ def _mean_error(law: CountedLaw, n: int, width: float) -> float:
     return math.sqrt(n * max(variance(0.0), -float(best.fun))) / kept * width / n
 
 
-def _alone(
-    row: dict[str, Any],
-    law: CountedLaw,
-    design: dict[str, Any],
-    epsilon: float,
-    delta: float,
-    rounds: int,
-    n: int,
-    width: float,
-    rounding: float,
-) -> list[Check]:
+def _check_alone(row: Alternative, law: CountedLaw, promise: _Promise) -> list[Check]:
     """A lone report: its epsilon0 keeps the promise, a slightly larger one does not, and its error
     is what its law says.
     """
-    epsilon0 = float(row["epsilon0"])
-    if not 0.0 < epsilon0 < LARGEST_EPSILON:
+    epsilon0, delta = row.epsilon0, promise.delta
+    if epsilon0 is None or not 0.0 < epsilon0 < LARGEST_EPSILON:
         return [holds("epsilon0 without a shuffler", epsilon0, "a positive number", "the promise", False)]
-    grids = range(2, MOST_GRID_STEPS + 2) if design["task"] == "mean" else (law.k,)
-    tried = [(grid, _noisy(law, epsilon0, grid)) for grid in grids]
-    errors = [_mean_error(each, n, width) if design["task"] == "mean" else _count_error(each, n) for _, each in tried]
-    nearest = int(np.argmin(np.abs(np.array(errors) - float(row["stderr"]))))
-    chosen = tried[nearest][1]
-    kept = _local_delta(chosen, epsilon, rounds)
+    grids = (law.k,) if promise.width is None else range(2, MOST_GRID_STEPS + 2)
+    tried = [_noisy(law, epsilon0, grid) for grid in grids]
+    errors = [promise.error(each) for each in tried]
+    nearest = int(np.argmin(np.abs(np.array(errors) - row.stderr)))
+    chosen, error = tried[nearest], errors[nearest]
+    kept = _local_delta(chosen, promise.epsilon, promise.rounds)
     larger = _noisy(law, epsilon0 * (1.0 + LOCAL_STEP), chosen.k)
-    sharp = (
-        _local_delta(larger, epsilon, rounds) > delta or min(larger.integers) == 1
-    )  # there is no less noise than one word in 2^64
-    how = "the loss of lone reports, convolved" if rounds > 1 else "the law of a lone report"
+    # There is no less noise than one word in 2^64.
+    sharp = min(larger.integers) == 1 or _local_delta(larger, promise.epsilon, promise.rounds) > delta
+    right = kept <= delta * (1.0 + SAME) and sharp
+    how = "the loss of lone reports, convolved" if promise.rounds > 1 else "the law of a lone report"
+    within = LOCAL_SAME * error + promise.rounding
     return [
-        holds(
-            "epsilon0 without a shuffler",
-            epsilon0,
-            f"delta there: {kept:.6g}",
-            how,
-            kept <= delta * (1.0 + SAME) and sharp,
-        ),
-        agree(
-            "error to expect without a shuffler",
-            row["stderr"],
-            errors[nearest],
-            "the law's variance",
-            within=1e-8 * errors[nearest] + rounding,
-        ),
+        holds("epsilon0 without a shuffler", epsilon0, f"delta there: {kept:.6g}", how, right),
+        agree("error to expect without a shuffler", row.stderr, error, "the law's variance", within=within),
     ]
 
 

@@ -1,157 +1,104 @@
-"""What the parts of a report say about each other: counts, promises, integers, hashes."""
+"""What the parts of a record say about each other: counts, promises, hashes."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from shuffledp.collection.page import HASHED, known
-from shuffledp.collection.page.clipping import CLIPPED_TO_BOUNDS
-from shuffledp.collection.page.editions import since
-from shuffledp.collection.verify.check_estimates import size_of
+from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.limits import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
-from shuffledp.storage.canonical import digest_of
 
 __all__ = ["check_consistency"]
 
 SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once
 
 
-def check_consistency(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
+def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     """Everything that needs no oracle."""
-    return [
-        *_counts(facts, law),
-        *_promise(facts),
-        *_hashes(facts),
-        *_bound(facts),
-        *_beyond(facts),
-    ]
+    return [*_counts(record, law), *_promise(record), *_hashes(record), *_bound(record), *_beyond(record)]
 
 
-def _counts(facts: dict[str, Any], law: CountedLaw) -> list[Check]:
-    design, tally, reports = facts["design"], facts["tally"], facts["counted"]["reports"]
-    votes = tally["votes"]
+def _counts(record: Record, law: CountedLaw) -> list[Check]:
+    design, tally, reports = record.design, record.tally, record.counted.reports
+    arrived = f"{design.least} to {design.n}"
     checks = [
-        equal("reports", reports, tally["reports"], "the tally"),
-        holds(
-            "reports that arrived",
-            reports,
-            f"{design['least']} to {design['n']}",
-            "the design",
-            design["least"] <= reports <= design["n"],
-        ),
-        equal("the task that was asked", facts["asked"]["task"], design["task"], "the design"),
+        equal("reports", reports, tally.reports, "the tally"),
+        holds("reports that arrived", reports, arrived, "the design", design.least <= reports <= design.n),
+        equal("the task that was asked", record.asked.task, design.task, "the design"),
     ]
-    if design["task"] != "frequency":
-        checks.append(equal("votes in all", sum(votes), reports, "every report names one value"))
-    if design["task"] == "mean":
-        checks.append(equal("points of the grid", len(votes), law.k, "the design"))
+    if not design.counts:
+        checks.append(equal("points of the grid", len(tally.votes), law.k, "the design"))
     if law.family == "hadamard":
-        checks.append(
-            equal(
-                "reports in all blocks",
-                (len(tally["blocks"]), sum(tally["blocks"])),
-                (law.blocks[0], reports),
-                "every report lies in one block",
-            )
-        )
-        within = all(abs(each) <= reports for each in votes)
-    else:
-        within = all(0 <= each <= reports for each in votes)
-    checks.append(
-        holds(
-            "votes for each value",
-            f"{len(votes)} counts",
-            f"at most {reports}",
-            "every report votes at most once",
-            within,
-        )
-    )
-    if law.family == "subset":
-        shown = len(votes) == law.k
-        checks.append(
-            holds(
-                "votes in all",
-                sum(votes),
-                reports * law.size,
-                "every report votes for a set",
-                sum(votes) == reports * law.size or not shown,
-            )
-        )
+        blocks = tally.blocks or ()
+        claimed, found = (len(blocks), sum(blocks)), (law.blocks[0], reports)
+        checks.append(equal("reports in all blocks", claimed, found, "every report lies in one block"))
+    elif tally.blocks:
+        checks.append(equal("reports in all blocks", len(tally.blocks), 0, "this randomizer has none"))
+    fewest = -reports if law.family == "hadamard" else 0
+    within = all(fewest <= each <= reports for each in tally.votes)
+    cast = f"{len(tally.votes)} counts"
+    checks.append(holds("votes for each value", cast, f"at most {reports}", "every report votes at most once", within))
+    if law.support is not None and len(tally.votes) == law.k:
+        how = "every report votes for as many values"
+        checks.append(equal("votes in all", sum(tally.votes), reports * law.support, how))
     return checks
 
 
-def _promise(facts: dict[str, Any]) -> list[Check]:
-    design, certificate = facts["design"], facts["certificate"]
-    epsilon, delta = design["epsilon"], certificate["delta"]
-    same = (("users", "n"), ("honest", "least"), ("rounds", "rounds"))
+def _promise(record: Record) -> list[Check]:
+    design, certificate = record.design, record.certificate
+    promised = certificate.delta
     checks = [
-        equal(f"{name} of the certificate", certificate[name], design[other], "the design") for name, other in same
-    ]
-    checks.append(equal("delta of the certificate", certificate["epsilon"]["delta"], design["delta"], "the design"))
-    checks.append(
-        equal("epsilon that was promised", None if delta is None else delta["epsilon"], epsilon, "the design")
-    )
-    if delta is not None:
-        kept = delta["upper"] <= design["delta"] and certificate["epsilon"]["upper"] <= epsilon
-        checks.append(
-            holds(
-                "the promise",
-                f"epsilon = {epsilon}, delta = {design['delta']}",
-                f"delta at most {delta['upper']:.6g}",
-                "the certificate",
-                kept,
-            )
-        )
-    return checks
-
-
-def _hashes(facts: dict[str, Any]) -> list[Check]:
-    listed = equal("what is hashed", sorted(facts["hashes"]), sorted(HASHED), "what shuffledp writes")
-    return [
-        listed,
-        *(
-            equal(
-                f"hash of the {name}", facts["hashes"].get(name), digest_of(facts[name]), "SHA-256 of the sorted JSON"
-            )
-            for name in HASHED
+        equal("users of the certificate", certificate.users, design.n, "the design"),
+        equal("honest of the certificate", certificate.honest, design.least, "the design"),
+        equal("rounds of the certificate", certificate.rounds, design.rounds, "the design"),
+        equal("delta of the certificate", certificate.epsilon.delta, design.delta, "the design"),
+        equal(
+            "epsilon that was promised", None if promised is None else promised.epsilon, design.epsilon, "the design"
         ),
     ]
+    if promised is not None and design.epsilon is not None:
+        kept = promised.upper <= design.delta and certificate.epsilon.upper <= design.epsilon
+        claimed = f"epsilon = {design.epsilon}, delta = {design.delta}"
+        checks.append(holds("the promise", claimed, f"delta at most {promised.upper:.6g}", "the certificate", kept))
+    return checks
 
 
-def _bound(facts: dict[str, Any]) -> list[Check]:
+def _hashes(record: Record) -> list[Check]:
+    mine = record.digests()
+    return [
+        equal(f"hash of the {name}", getattr(record.hashes, name), mine[name], "SHA-256 of the sorted JSON")
+        for name in HASHED
+    ]
+
+
+def _bound(record: Record) -> list[Check]:
     """What the edition of a page does not leave to its writer: intervals that hold all at once, all
     votes bound, people at the ends of a range.
     """
-    if not known(facts):
+    if not record.known:
         return []
-    design, estimates, found = facts["design"], facts["estimates"], list[str]()
-    if since(facts, 2) and design["task"] == "mean":
-        found = ["ends"] if facts["asked"].get("outside") in (None, CLIPPED_TO_BOUNDS) else []
-    elif since(facts, 2):
-        found = [name for name, least in (("digest", LISTED), ("together", SHORT)) if size_of(design) > least]
-    said = [
-        *(["digest"] if "digest" in facts["tally"] else []),
-        *(name for name in ("ends", "together") if estimates.get(name, False) is not False),
-    ]
-    mine, theirs = (", ".join(names) or "none" for names in (said, found))
-    return [
-        holds(
-            "what a page of its edition cannot leave out",
-            mine,
-            theirs,
-            "how many values there are, and whether some were clipped",
-            said == found,
-        )
-    ]
+    said = {
+        "digest": record.tally.digest is not None,
+        "ends": record.estimates.ends is not None,
+        "together": record.estimates.together,
+    }
+    size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
+    found = {
+        "digest": protected and counts and size > LISTED,
+        "ends": protected and not counts and record.asked.may_be_clipped,
+        "together": protected and counts and size > SHORT,
+    }
+    mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
+    how = "how many values there are, and whether some were clipped"
+    return [holds("what a page of its edition cannot leave out", mine, theirs, how, said == found)]
 
 
-def _beyond(facts: dict[str, Any]) -> list[Check]:
+def _beyond(record: Record) -> list[Check]:
     """What no report can prove about itself."""
-    left_out = facts["counted"].get("repeated")
-    return [
-        *([] if left_out is None else [unchecked("other rows of the same people", left_out, "the data are not here")]),
-        unchecked("secure randomness", facts["secure"], "a report does not show how its noise was drawn"),
-        unchecked("missing values", facts["counted"]["missing"], "the data are not here"),
+    counted = record.counted
+    checks = [
+        unchecked("secure randomness", record.secure, "a report does not show how its noise was drawn"),
+        unchecked("missing values", counted.missing, "the data are not here"),
     ]
+    if counted.repeated is not None:
+        checks.append(unchecked("other rows of the same people", counted.repeated, "the data are not here"))
+    return checks

@@ -5,10 +5,11 @@ hand, what was recorded and published.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from shuffledp.collection.record import LedgerEntry, Record
 from shuffledp.collection.verify.limits import TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
@@ -71,59 +72,56 @@ class KeptLedger(Protocol):
     def spent_at_least(self, release: int, *, delta: float) -> float: ...
 
 
-def check_claims(facts: dict[str, Any], oracle: Oracle) -> list[Check]:
+def check_claims(ledger: LedgerEntry | None, oracle: Oracle) -> list[Check]:
     """What a page says about its ledger, from the page alone: all releases together cost at least
     what this one does.
     """
-    ledger = facts["ledger"]
     if ledger is None:
         return []
-    total, limit = ledger["total"], ledger["limit"]
+    total, limit = ledger.total, ledger.limit
     try:
-        least, most = (float(end[0]) for end in oracle.spans(np.array([float(total["upper"])])).upper)
+        least, most = (float(end[0]) for end in oracle.spans(np.array([float(total.upper)])).upper)
     except (TooLarge, TooMuch):
         least, most = 0.0, 1.0
-    enough = least <= limit["delta"] * (1.0 + NOISE)
+    enough = least <= limit.delta * (1.0 + NOISE)
     shown = f"delta of this release alone: {least:.6g} to {most:.6g}"
-    kept = total["lower"] <= total["upper"] <= limit["epsilon"]
+    kept = total.lower <= total.upper <= limit.epsilon
     return [
-        holds(
-            "the ledger's limit", limit["epsilon"], f"at least {total['upper']:.6g}", "the total that is stated", kept
-        ),
+        holds("the ledger's limit", limit.epsilon, f"at least {total.upper:.6g}", "the total that is stated", kept),
         holds(
             "releases in the ledger",
-            ledger["releases"],
+            ledger.releases,
             "at least this one, and as many as were ever recorded",
             "its number",
             _numbered(ledger),
         ),
         holds(
             "the ledger's total, at least",
-            total["upper"],
+            total.upper,
             shown,
             "the oracle: together they cost no less than one",
             enough,
         ),
         unchecked(
             "the ledger's total",
-            total["upper"],
+            total.upper,
             "the ledger is not here: `shuffledp verify --ledger FILE`, and `shuffledp ledger check`",
         ),
     ]
 
 
-def _numbered(ledger: dict[str, Any]) -> bool:
-    return ledger["releases"] >= 1 and (ledger["id"] is None or ledger["id"] >= ledger["releases"])
+def _numbered(ledger: LedgerEntry) -> bool:
+    return ledger.releases >= 1 and (ledger.id is None or ledger.id >= ledger.releases)
 
 
-def check_ledger(ledger: KeptLedger, facts: dict[str, Any]) -> list[Check]:
+def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
     """A report against the ledger itself: the record, its seal, its design, and the digest that was
     noted when the output stood.
     """
     faults = ledger.check().faults
     if faults:
         return [holds("the ledger itself", "whole", faults[0], "`shuffledp ledger check`", False)]
-    claimed, releases, design = facts["ledger"], ledger.releases(), digest_of(facts["design"])
+    claimed, releases, design = record.ledger, ledger.releases(), digest_of(record.design.as_json())
     if claimed is None:  # analysed apart from the shuffler, who records
         recorded = [str(each.id) for each in releases if each.entry.design == design]
         found = f"release {', '.join(recorded[:4])}" if recorded else f"none of {len(releases)} releases"
@@ -136,35 +134,34 @@ def check_ledger(ledger: KeptLedger, facts: dict[str, Any]) -> list[Check]:
                 bool(recorded),
             )
         ]
-    record = next((each for each in releases if each.id == claimed["id"]), None)
-    if record is None:
-        return [
-            holds("record in the ledger", f"release {claimed['id']}", f"{len(releases)} releases", "the ledger", False)
-        ]
-    before = [each for each in releases if each.population == record.population and each.id <= record.id]
-    owner = next(each for each in ledger.populations() if each.name == record.population)
-    stated, limit = (claimed["limit"]["epsilon"], claimed["limit"]["delta"]), (owner.limit_epsilon, owner.limit_delta)
+    kept = next((each for each in releases if each.id == claimed.id), None)
+    if kept is None:
+        some = f"{len(releases)} releases"
+        return [holds("record in the ledger", f"release {claimed.id}", some, "the ledger", False)]
+    before = [each for each in releases if each.population == kept.population and each.id <= kept.id]
+    owner = next(each for each in ledger.populations() if each.name == kept.population)
+    stated, limit = (claimed.limit.epsilon, claimed.limit.delta), (owner.limit_epsilon, owner.limit_delta)
+    least = ledger.spent_at_least(kept.id, delta=claimed.limit.delta)
     return [
-        equal("population in the ledger", claimed["population"], record.population, "the ledger"),
-        equal("seal in the ledger", claimed["record"], record.record, "the ledger"),
+        equal("population in the ledger", claimed.population, kept.population, "the ledger"),
+        equal("seal in the ledger", claimed.record, kept.record, "the ledger"),
         equal(
             "design in the ledger",
             design,
-            record.entry.design,
+            kept.entry.design,
             "the digest that was recorded before anything was written",
         ),
-        equal("releases in the ledger, up to this one", claimed["releases"], len(before), "the ledger"),
+        equal("releases in the ledger, up to this one", claimed.releases, len(before), "the ledger"),
         equal("limit in the ledger", stated, limit, "the ledger"),
-        _total(claimed, ledger.spent_at_least(record.id, delta=claimed["limit"]["delta"])),
-        _published(record, facts),
+        _total(claimed.total.upper, least),
+        _published(kept, record),
     ]
 
 
-def _total(claimed: dict[str, Any], least: float) -> Check:
+def _total(upper: float, least: float) -> Check:
     """What all releases up to this one cost at least: the ledger's word, which is the
     accounting's.
     """
-    upper = float(claimed["total"]["upper"])
     return holds(
         "total in the ledger",
         upper,
@@ -174,9 +171,9 @@ def _total(claimed: dict[str, Any], least: float) -> Check:
     )
 
 
-def _published(found: KeptRelease, facts: dict[str, Any]) -> Check:
-    """Whether these very facts are what was noted as published."""
-    digest = digest_of(facts)
+def _published(found: KeptRelease, record: Record) -> Check:
+    """Whether this very record is what was noted as published."""
+    digest = digest_of(record.as_json())
     if found.output is None:
         return vital(
             unchecked(

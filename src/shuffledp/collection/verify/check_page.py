@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from html.parser import HTMLParser
-from typing import Any
 
-from shuffledp.collection.page import EDITION, html, known, plain
-from shuffledp.collection.page.editions import edition_of
+from shuffledp.collection.page import html, plain
+from shuffledp.collection.record import EDITION, Record
 from shuffledp.collection.verify.outcomes import Check, holds, unchecked, vital
 
 __all__ = ["check_page"]
@@ -44,23 +43,22 @@ RUNNING = {
 LOADING = {"src", "href", "srcset", "xlink:href", "action", "style", "data", "poster", "background"}
 
 
-def check_page(text: str, facts: dict[str, Any]) -> list[Check]:
+def check_page(text: str, record: Record) -> list[Check]:
     """First of all: does the page show what its own facts say?"""
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return [unchecked("the page", "none", "this is the JSON; report.html shows it")]
-    if not known(facts):
-        return _foreign(text, facts)
-    shown, record = plain(text), html(facts)
-    if shown == record:
-        return [
-            holds("the page", "what its facts say", "the same", "written again from the facts, letter by letter", True)
-        ]
-    return [_difference(shown, record)]
+    if not record.known:
+        return _foreign(text, record)
+    shown, written = plain(text), html(record.as_json())
+    if shown == written:
+        how = "written again from the facts, letter by letter"
+        return [holds("the page", "what its facts say", "the same", how, True)]
+    return [_difference(shown, written)]
 
 
-def _difference(shown: str, record: str) -> Check:
+def _difference(shown: str, written: str) -> Check:
     """The first place where a page and its facts differ, as a reader sees it."""
-    theirs, ours = PIECES.findall(shown), PIECES.findall(record)
+    theirs, ours = PIECES.findall(shown), PIECES.findall(written)
     place = next(
         (at for at, (one, other) in enumerate(zip(theirs, ours, strict=False)) if one != other),
         min(len(theirs), len(ours)),
@@ -122,13 +120,13 @@ class _Reading(HTMLParser):
             self.words.append(data)
 
 
-def _foreign(text: str, facts: dict[str, Any]) -> list[Check]:
+def _foreign(text: str, record: Record) -> list[Check]:
     """A page of an edition that is not known here: its words may say anything, but no number beside
     an epsilon or delta may be foreign to its facts.
     """
     page = _Reading(text)
-    words, edition = "".join(page.words), edition_of(facts)
-    wrong = next(_unfounded(words, facts), None)
+    words = "".join(page.words)
+    wrong = next(_unfounded(words, record), None)
     found = "something in the facts" if wrong is None else f"nothing in the facts is {wrong}"
     turned = TURNING.search(words)
     return [
@@ -156,7 +154,7 @@ def _foreign(text: str, facts: dict[str, Any]) -> list[Check]:
         vital(
             unchecked(
                 "THE WORDS OF THE PAGE",
-                f"edition {edition}",
+                f"edition {record.edition}",
                 f"this version knows editions 1 to {EDITION}: whatever the page says around its numbers was not read; "
                 f"use the version that made it",
             )
@@ -164,25 +162,21 @@ def _foreign(text: str, facts: dict[str, Any]) -> list[Check]:
     ]
 
 
-def _unfounded(words: str, facts: dict[str, Any]) -> Iterator[str]:
+def _unfounded(words: str, record: Record) -> Iterator[str]:
     """Every claim about epsilon or delta that no fact bears out."""
-    certificate, ledger = facts["certificate"], facts["ledger"]
-    bound, curve = certificate["epsilon"], certificate["curve"]
-    upper = [
-        bound["upper"],
-        curve["epsilon"][-1],
-        *([ledger["total"]["upper"], ledger["limit"]["epsilon"]] if ledger else []),
-    ]
-    epsilons = [
-        0.0,
-        bound["lower"],
-        math.exp(bound["upper"]),
-        *upper,
-        *([facts["design"]["epsilon"]] if facts["design"]["epsilon"] is not None else []),
-    ]
-    deltas = [bound["delta"], curve["upper"][0], curve["upper"][-1], *([ledger["limit"]["delta"]] if ledger else [])]
-    deltas += [certificate["delta"][end] for end in ("lower", "upper")] if certificate["delta"] else []
-    alone = [certificate["alone"], *(row["epsilon0"] for row in facts["comparison"] if row["epsilon0"] is not None)]
+    certificate, ledger = record.certificate, record.ledger
+    bound, curve = certificate.epsilon, certificate.curve
+    upper = [bound.upper, curve.epsilon[-1]]
+    deltas = [bound.delta, curve.upper[0], curve.upper[-1]]
+    if ledger is not None:
+        upper += [ledger.total.upper, ledger.limit.epsilon]
+        deltas.append(ledger.limit.delta)
+    epsilons = [0.0, bound.lower, math.exp(bound.upper), *upper]
+    if record.design.epsilon is not None:
+        epsilons.append(record.design.epsilon)
+    if certificate.delta is not None:
+        deltas += [certificate.delta.lower, certificate.delta.upper]
+    alone = [certificate.alone, *(row.epsilon0 for row in record.comparison if row.epsilon0 is not None)]
     for sign, relation, number in CLAIM.findall(words):
         value, step = _number(number)
         known_ones = {"ε₀": alone, "ε": epsilons if relation == "=" else upper, "δ": deltas}[sign]

@@ -6,12 +6,17 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shuffledp.collection.verify.check_estimates import COLUMNS, Estimated, estimated, labels_of, places_of, size_of
+from shuffledp.collection.record import Record
+from shuffledp.collection.verify.check_estimates import COLUMNS, LOOSER, places_of, tails_of
+from shuffledp.collection.verify.counted_estimates import Estimated, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 from shuffledp.literature.exact.lattice import Array
@@ -21,171 +26,146 @@ from shuffledp.storage.files import plain_cell
 __all__ = ["check_table"]
 
 
-def check_table(table: str | None, facts: dict[str, Any], law: CountedLaw) -> list[Check]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Beside:
+    """A table as it was read: labels, columns of numbers, and the names of columns that are not
+    known here.
+    """
+
+    labels: list[str]
+    columns: dict[str, Array]
+    strange: list[str]
+
+
+def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Check]:
     """Without a table, what only it could show is listed; and without it a page that lists some of
     very many values is not verified.
     """
-    claimed = facts["estimates"]
-    cut = claimed["of"] > len(claimed["label"])
+    claimed, design = record.estimates, record.design
+    cut = claimed.of > len(claimed.label)
     if table is None:
-        missing = unchecked("estimates.csv", "", "it is not beside this report")
-        some = unchecked(
-            "which estimates are listed",
-            f"{len(claimed['label'])} of {claimed['of']}",
-            "only estimates.csv, which is not here, has the others",
-        )
-        return [vital(some)] if cut else [missing]
+        return [_absent(record, cut=cut)]
     try:
-        names, rows = _read(table)
+        beside = _read(table)
     except (ValueError, csv.Error) as error:
         return [holds("estimates.csv", "a table of estimates", str(error)[:60], "read as shuffledp writes it", False)]
-    of = 1 if facts["design"]["task"] == "mean" else size_of(facts["design"])
-    every = labels_of(facts["design"]) if cut and len(rows) == of else claimed["label"]
-    labels = [row[0] for row in rows]
-    wrong = next(
-        (at for at, (mine, theirs) in enumerate(zip(every, labels, strict=False)) if not _same(mine, theirs)),
-        min(len(every), len(labels)),
-    )
-    right = len(labels) == len(every) and wrong == len(every)
-    ours, theirs = (str(each[wrong]) if wrong < len(each) else f"{len(each)} rows" for each in (every, labels))
-    checks = [
-        holds(
-            "labels in estimates.csv",
-            f"{len(labels)} labels" if right else theirs,
-            f"{len(every)} labels" if right else ours,
-            "the design",
-            right,
-        )
-    ]
-    if not right:
-        return checks
-    columns = {
-        name: np.array([row[at] for row in rows], dtype=np.float64)
-        for at, name in enumerate(names)
-        if at and name in COLUMNS
-    }
-    places = np.arange(len(rows))
+    of = len(design.listed) if design.counts else 1
+    expected = design.labels if cut and len(beside.labels) == of else claimed.label
+    labels = _check_labels(beside.labels, expected)
+    if labels.outcome == "FAIL":
+        return [labels]
+    places = np.arange(len(beside.labels))
     if cut:
-        places = np.array(places_of(claimed["label"], facts["design"]), dtype=np.intp)
-        if len(places) != len(claimed["label"]):
-            return [
-                holds(
-                    "labels of the estimates",
-                    f"{len(claimed['label'])} labels",
-                    f"{len(places)} of them in the design",
-                    "the design",
-                    False,
-                )
-            ]
-    for name, column in columns.items():
-        checks.append(
-            agree(f"{name} in estimates.csv", column[places].tolist(), np.array(claimed[name]), "the page", within=0.0)
-        )
-    if more := [name for name in names[1:] if name not in COLUMNS]:
-        checks.append(unchecked("other columns of estimates.csv", ", ".join(more), "this version does not know them"))
-    return [*checks, *(_others(columns, places, facts, law) if cut else [])]
+        places = np.array(places_of(claimed.label, design), dtype=np.intp)
+        if len(places) != len(claimed.label):
+            named = f"{len(claimed.label)} labels"
+            found = f"{len(places)} of them in the design"
+            return [holds("labels of the estimates", named, found, "the design", False)]
+    checks = [
+        labels,
+        *(
+            agree(f"{name} in estimates.csv", column[places].tolist(), getattr(claimed, name), "the page", within=0.0)
+            for name, column in beside.columns.items()
+        ),
+    ]
+    if beside.strange:
+        named = ", ".join(beside.strange)
+        checks.append(unchecked("other columns of estimates.csv", named, "this version does not know them"))
+    return [*checks, *(_check_others(beside.columns, places, record, law) if cut else [])]
 
 
-def _read(table: str) -> tuple[list[str], list[list[Any]]]:
-    """The names of the columns, and rows of a label and numbers; a column that is no number stays
-    text.
-    """
+def _absent(record: Record, *, cut: bool) -> Check:
+    if not cut:
+        return unchecked("estimates.csv", "", "it is not beside this report")
+    some = f"{len(record.estimates.label)} of {record.estimates.of}"
+    why = "only estimates.csv, which is not here, has the others"
+    return vital(unchecked("which estimates are listed", some, why))
+
+
+def _check_labels(labels: Sequence[str], expected: Sequence[str]) -> Check:
+    """All of them, in their order; the first that differs is shown."""
+    pairs = enumerate(zip(expected, labels, strict=False))
+    end = min(len(expected), len(labels))
+    wrong = next((at for at, (mine, theirs) in pairs if not _same(mine, theirs)), end)
+    right = wrong == len(expected) == len(labels)
+    claimed, found = f"{len(labels)} labels", f"{len(expected)} labels"
+    if not right:
+        claimed = labels[wrong] if wrong < len(labels) else f"{len(labels)} rows"
+        found = expected[wrong] if wrong < len(expected) else f"{len(expected)} rows"
+    return holds("labels in estimates.csv", claimed, found, "the design", right)
+
+
+def _read(table: str) -> _Beside:
+    """A label and numbers in every row; a column that is not known may hold anything."""
     lines = csv.reader(io.StringIO(table.removeprefix("\ufeff"), newline=""), strict=True)
     names = ["value" if name == "estimate" else name for name in next(lines, [])]
     if not names or names[0] != "label" or not set(COLUMNS) <= set(names) or len(set(names)) < len(names):
         raise ValueError(f"columns {', '.join(names)[:40]!r}")
-    rows: list[list[Any]] = []
+    rows: list[list[str]] = []
     for line in lines:
         if len(line) != len(names):
             raise ValueError(f"{len(line)} cells in row {len(rows) + 1}")
-        rows.append([float(cell) if name in COLUMNS else cell for name, cell in zip(names, line, strict=True)])
-    return names, rows
+        rows.append(line)
+    columns = {
+        name: np.array([float(row[at]) for row in rows], dtype=np.float64)
+        for at, name in enumerate(names)
+        if name in COLUMNS
+    }
+    return _Beside([row[0] for row in rows], columns, [name for name in names[1:] if name not in COLUMNS])
 
 
-def _same(label: object, written: object) -> bool:
-    return written in (str(label), plain_cell(str(label)))  # the first version wrote labels as they are
+def _same(label: str, written: str) -> bool:
+    return written in (label, plain_cell(label))  # the first version wrote labels as they are
 
 
-def _others(columns: dict[str, Array], places: Any, facts: dict[str, Any], law: CountedLaw) -> list[Check]:
+def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: Record, law: CountedLaw) -> list[Check]:
     """The whole tally, found again from all estimates: its digest, that the page lists the largest,
     and every number of the others.
     """
-    reports, blocks, values = int(facts["tally"]["reports"]), facts["tally"]["blocks"], columns["value"]
+    reports, values = record.tally.reports, columns["value"]
     votes = _votes(values, reports, law)
-    digest, listed = facts["tally"].get("digest"), np.zeros(len(values), dtype=bool)
+    listed = np.zeros(len(values), dtype=bool)
     listed[places] = True
     smallest, largest = float(values[listed].min()), float(values[~listed].max())
-    checks = [
-        holds(
-            "which estimates are listed",
-            f"none below {smallest:.10g}",
-            f"others up to {largest:.10g}",
-            "estimates.csv",
-            largest <= smallest,
-        )
-    ]
-    if law.family in {"krr", "subset"}:
-        size = 1 if law.family == "krr" else law.size
-        checks.append(
-            equal(
-                "votes in all, in estimates.csv",
-                int(votes.sum()),
-                reports * size,
-                "every report votes for as many values",
-            )
-        )
+    claimed, found = f"none below {smallest:.10g}", f"others up to {largest:.10g}"
+    checks = [holds("which estimates are listed", claimed, found, "estimates.csv", largest <= smallest)]
+    if law.support is not None:
+        how = "every report votes for as many values"
+        checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
+    checks.append(_check_digest(record.tally.digest, votes))
+    counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
+    return [*checks, *_agreeing(columns, counted, record)]
+
+
+def _check_digest(digest: str | None, votes: Any) -> Check:
     if digest is None:
-        checks.append(
-            unchecked(
-                "votes for the values that are not listed",
-                "",
-                "pages of the first edition do not bind them; estimates.csv alone says so",
-            )
-        )
-    else:
-        checks.append(
-            equal(
-                "votes for all values",
-                digest,
-                digest_of_votes(votes.tolist()),
-                "SHA-256 of the votes that estimates.csv implies",
-            )
-        )
-    found = estimated(votes.tolist(), blocks, list(range(len(values))), reports, law)
-    return [*checks, *_agreeing(columns, found, facts)]
+        why = "pages of the first edition do not bind them; estimates.csv alone says so"
+        return unchecked("votes for the values that are not listed", "", why)
+    how = "SHA-256 of the votes that estimates.csv implies"
+    return equal("votes for all values", digest, digest_of_votes(votes.tolist()), how)
 
 
-def _agreeing(columns: dict[str, Array], found: Estimated, facts: dict[str, Any]) -> list[Check]:
-    level, of = float(facts["estimates"]["level"]), int(facts["estimates"]["of"])
-    how = "the votes that its estimates imply"
-    checks = [agree("value in estimates.csv, all", columns["value"].tolist(), found.values, how, within=found.within)]
-    checks.append(
-        agree(
-            "stderr in estimates.csv, all",
-            columns["stderr"].tolist(),
-            found.errors,
-            how,
-            within=found.within + found.rounding,
-        )
+def _agreeing(columns: dict[str, Array], found: Estimated, record: Record) -> list[Check]:
+    """Every column, against what the votes imply."""
+    each, together = tails_of(record)
+    close, loosely = found.within, found.within + found.rounding
+    (low, high), (all_low, all_high) = found.limits(each), found.limits(together)
+    expected = (
+        ("value", found.values, close),
+        ("stderr", found.errors, loosely),
+        ("lower", low, LOOSER * loosely),
+        ("upper", high, LOOSER * loosely),
+        ("all_lower", all_low, LOOSER * loosely),
+        ("all_upper", all_high, LOOSER * loosely),
     )
-    for names, tail in (
-        (("lower", "upper"), (1.0 - level) / 2.0),
-        (("all_lower", "all_upper"), (1.0 - level) / (2.0 * of)),
-    ):
-        for name, ends in zip(names, found.limits(tail), strict=True):
-            checks.append(
-                agree(
-                    f"{name} in estimates.csv, all",
-                    columns[name].tolist(),
-                    ends,
-                    how,
-                    within=10.0 * (found.within + found.rounding),
-                )
-            )
-    return checks
+    how = "the votes that its estimates imply"
+    return [
+        agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
+        for name, right, within in expected
+    ]
 
 
-def _votes(values: Array, reports: int, law: CountedLaw) -> Any:
+def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:
     """The whole numbers of votes that estimates were made of."""
     if law.family == "hadamard":
         return np.rint(values * float(law.hit)).astype(np.int64)

@@ -87,9 +87,19 @@ class CountedLaw:
         return {"randomizer", "k", "epsilon0", "integers"} | {SIZES[self.family]} - {""}
 
     @property
+    def binary(self) -> bool:
+        """Whether this is randomized response with two values, whose datasets can be scanned."""
+        return self.family == "krr" and self.k == 2
+
+    @property
     def unary(self) -> bool:
         """Whether a report is one bit per input."""
         return self.family in {"oue", "rappor"}
+
+    @property
+    def support(self) -> int | None:
+        """How many values every report votes for; None if that differs from report to report."""
+        return {"krr": 1, "subset": self.size}.get(self.family)
 
     @cached_property
     def share(self) -> Fraction:

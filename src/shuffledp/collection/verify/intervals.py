@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, norm
+from scipy.special import ndtri
 
 from shuffledp.collection.verify.limits import MOST_STRAY_VOTES, TooLarge
 from shuffledp.literature.exact.lattice import Array
@@ -24,7 +24,7 @@ def score(values: Array, base: Array, slope: Array, skew: Array, tail: float) ->
     """Where |values - c - shift| = z sqrt(base + slope c): the normal test, its shift the first
     Cornish-Fisher term.
     """
-    z = float(norm.isf(tail))
+    z = -float(ndtri(tail))
     centre = values - (z * z - 1.0) / 6.0 * skew
 
     def inside(c: Array) -> NDArray[np.bool_]:
@@ -50,6 +50,7 @@ def rare(votes: int, n: int, hit: float, miss: float, tail: float) -> tuple[floa
     >>> rare(1, 6, 0.787, 0.1065, 0.025)
     (0.0, 4.0)
     """
+    from scipy.stats import binom  # slow to import, and needed where votes are few only
 
     def beyond(c: int, least: int) -> float:
         """P(S >= least)."""
@@ -68,6 +69,8 @@ def rare_signed(votes: int, cast: int, n: int, hit: float, tail: float) -> tuple
     """Votes for and against, as Hadamard response casts them: limits for how many of the ``cast``
     votes are the holders', then for the holders.
     """
+    from scipy.stats import binom
+
     against, half = (cast - votes) // 2, tail / 2.0
     least = _first(lambda noise: float(binom.sf(against - 1, noise, 0.5)) > half, cast)
     most = _first(lambda noise: float(binom.sf(against, noise, 0.5)) >= 1.0 - half, cast + 1) - 1

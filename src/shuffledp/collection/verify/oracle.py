@@ -76,14 +76,10 @@ class Oracle:
     known: dict[tuple[Classes, float, float], tuple[float, float]] = field(default_factory=dict)
 
     @property
-    def binary(self) -> bool:
-        """Whether the datasets themselves are scanned."""
-        return self.law.family == "krr" and self.law.k == 2
-
-    @property
     def how(self) -> str:
         """In words."""
-        one = "binomial sums over datasets" if self.binary else "lattice sums of the blanket and of explicit datasets"
+        lattice = "lattice sums of the blanket and of explicit datasets"
+        one = "binomial sums over datasets" if self.law.binary else lattice
         return one if self.rounds == 1 else f"{one}, {self.rounds} rounds convolved"
 
     def spans(self, epsilons: Array) -> Span:
@@ -92,7 +88,7 @@ class Oracle:
         epsilons = np.minimum(epsilons, ceiling)
         if self.rounds > 1:
             return self._composed(epsilons)
-        if self.binary:
+        if self.law.binary:
             with suppress(TooLarge):  # then the blanket bounds all datasets, if less sharply
                 low, high = (
                     np.where(epsilons < ceiling, end, 0.0)
@@ -190,7 +186,7 @@ class Oracle:
         """One round: an upper curve for all pairs; both ends of one dataset that leaks much, and of
         one blanket, each in both orders unless they are alike.
         """
-        if self.binary:
+        if self.law.binary:
             total, _, _, _ = binary_datasets(self._wrong, self.users, np.zeros(1))
             _, _, _, ones = binary_datasets(
                 self._wrong, self.users, math.sqrt(2.0 * math.pi) * total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shuffledp.collection.page import embedded
+from shuffledp.collection.record import Record, read_record
 from shuffledp.collection.verify.check_certificate import check_certificate
 from shuffledp.collection.verify.check_comparison import check_comparison
 from shuffledp.collection.verify.check_consistency import check_consistency
@@ -13,10 +13,9 @@ from shuffledp.collection.verify.check_design import check_design
 from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.collection.verify.check_page import check_page
-from shuffledp.collection.verify.check_sentences import check_words
+from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.form import check_form
 from shuffledp.collection.verify.limits import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
@@ -24,6 +23,18 @@ from shuffledp.collection.verify.outcomes import Check, unchecked, vital
 __all__ = ["Verification", "verify"]
 
 Part = Callable[[], list[Check]]
+BROKEN = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RuntimeError,
+    MemoryError,
+    TooLarge,
+    TooMuch,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,69 +75,52 @@ def verify(
     answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
     """
     effort = Effort(seconds)
-    facts = embedded(text)
-    strange, law = check_form(facts), CountedLaw.of(facts["design"]["law"])
-    design = facts["design"]
+    record = read_record(text)
+    design, law = record.design, CountedLaw.of(record.design.law)
     quick: dict[str, Part] = {
-        "the page": lambda: check_page(text, facts),
-        "the design": lambda: check_design(design, law),
-        "the consistency": lambda: check_consistency(facts, law),
-        "the words": lambda: check_words(facts, law),
-        "the estimates": lambda: check_estimates(facts, law),
-        "estimates.csv": lambda: check_table(table, facts, law),
-        "the ledger": lambda: [] if ledger is None else check_ledger(ledger, facts),
-        "the ledger's block": lambda: check_claims(facts, Oracle(law, design["least"], 1, effort=effort)),
+        "the page": lambda: check_page(text, record),
+        "the design": lambda: check_design(record, law),
+        "the consistency": lambda: check_consistency(record, law),
+        "the words": lambda: check_sentences(record, law),
+        "the estimates": lambda: check_estimates(record, law),
+        "estimates.csv": lambda: check_table(table, record, law),
+        "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
+        "the ledger's block": lambda: check_claims(record.ledger, Oracle(law, design.least, 1, effort=effort)),
     }
     slow: dict[str, Part] = {
         "the certificate": lambda: check_certificate(
-            facts["certificate"], Oracle(law, design["least"], design["rounds"], tick, effort)
+            record.certificate, Oracle(law, design.least, design.rounds, tick, effort)
         ),
-        "the comparison": lambda: check_comparison(facts, law),
+        "the comparison": lambda: check_comparison(record, law),
     }
-    checks = (
-        [vital(unchecked("fields of a later edition", ", ".join(strange), "this version does not know them"))]
-        if strange
-        else []
-    )
-    for part, found in quick.items():
-        checks += _run(part, found)
-        if part == "the page" and any(check.outcome == "FAIL" for check in checks):
-            return Verification(
-                (
-                    *checks,
-                    unchecked("everything else", "", "a page that shows something else than its facts is not worth it"),
-                )
-            )
-    for part, found in slow.items():
-        wrong = any(check.outcome == "FAIL" for check in checks)
-        checks += (
-            [unchecked(part, "", "not computed again, since something is wrong already")]
-            if wrong
-            else _run(part, found)
-        )
+    checks = _later(record)
+    for part, check in quick.items():
+        checks += _run(part, check)
+        if part == "the page" and _wrong(checks):
+            why = "a page that shows something else than its facts is not worth it"
+            return Verification((*checks, unchecked("everything else", "", why)))
+    for part, check in slow.items():
+        why = "not computed again, since something is wrong already"
+        checks += [unchecked(part, "", why)] if _wrong(checks) else _run(part, check)
     return Verification(tuple(checks))
+
+
+def _later(record: Record) -> list[Check]:
+    """What a later edition says, and this version does not know."""
+    if not record.later_names:
+        return []
+    named = ", ".join(record.later_names)
+    return [vital(unchecked("fields of a later edition", named, "this version does not know them"))]
+
+
+def _wrong(checks: list[Check]) -> bool:
+    return any(check.outcome == "FAIL" for check in checks)
 
 
 def _run(part: str, checks: Part) -> list[Check]:
     """A part whose computation breaks down has not been verified: neither wrong nor right."""
     try:
         return checks()
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        AssertionError,
-        RuntimeError,
-        MemoryError,
-        TooLarge,
-        TooMuch,
-    ) as error:
-        return [
-            vital(
-                unchecked(
-                    part, "", f"it could not be computed again: {type(error).__name__} {str(error)[:60]}".rstrip()
-                )
-            )
-        ]
+    except BROKEN as error:
+        why = f"it could not be computed again: {type(error).__name__} {str(error)[:60]}".rstrip()
+        return [vital(unchecked(part, "", why))]

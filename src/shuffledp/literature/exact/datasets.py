@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import binom
 
 from shuffledp.literature.exact.lattice import Array, TooLarge
 
@@ -80,6 +79,8 @@ def _reach(n: int, p: float) -> float:
 
 def _binomial(n: int, p: float) -> Array:
     """The probabilities of Bin(n, p) around its mean, all but LEFT_OUT of them."""
+    from scipy.stats import binom  # slow to import, and needed for two values only
+
     reach = _reach(n, p)
     low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
     chances: Array = binom.pmf(np.arange(low, high + 1), n, p)

@@ -1,0 +1,166 @@
+"""Estimates, standard errors and limits from the votes, by fractions and from definitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import ndtri
+
+from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.intervals import rare, rare_signed, score
+from shuffledp.literature.exact.lattice import UNIT, Array
+
+__all__ = ["Estimated", "counted_at_ends", "counted_mean", "counted_people"]
+
+SHARP = 1e-7  # of a standard error
+LAST_DIGITS = 1e-12  # relative
+FEW, MANY = 3, 50  # variances of votes below which the exact law is inverted instead of a normal one
+ROUNDING = Fraction(1, 4)  # of a grid step, squared: every number may lie half-way between two points
+
+Limits = Callable[[float], tuple[Array, Array]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimated:
+    """Estimates with standard errors and limits at any tail; ``rounding`` is what 64-bit floats
+    lose of a standard error.
+    """
+
+    values: Array
+    errors: Array
+    limits: Limits
+    rounding: float
+
+    @property
+    def within(self) -> Array:
+        """How close a claim must come."""
+        return np.asarray(SHARP * np.maximum(self.errors, 1e-300) + LAST_DIGITS * np.abs(self.values))
+
+
+def counted_people(
+    votes: Sequence[int], blocks: Sequence[int], places: Sequence[int], reports: int, law: CountedLaw
+) -> Estimated:
+    """How many people hold the values in these places; those with the same votes, of the same
+    block, are alike, and are computed once.
+    """
+    signed = law.family == "hadamard"
+    rows = law.blocks[1] - 1 if signed else 1
+    kinds = [(vote, place // rows if signed else 0) for vote, place in zip(votes, places, strict=True)]
+    order = {kind: at for at, kind in enumerate(dict.fromkeys(kinds))}
+    again = np.array([order[kind] for kind in kinds], dtype=np.intp)
+    distinct = [vote for vote, _ in order]
+    if signed:
+        values, errors, limits = signed_counts(distinct, blocks, [block * rows for _, block in order], reports, law)
+    else:
+        values, errors, limits = counts(distinct, reports, law)
+
+    def spread(tail: float) -> tuple[Array, Array]:
+        low, high = limits(tail)
+        return low[again], high[again]
+
+    return Estimated(values[again], errors[again], spread, math.sqrt(UNIT * reports))
+
+
+def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
+    """How many people's numbers were rounded to either end of the range of a mean."""
+    reports = sum(votes)
+    return Estimated(*counts([votes[0], votes[-1]], reports, law), math.sqrt(UNIT * reports))
+
+
+def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float]) -> Estimated:
+    """Grid points 0, 1/k, ..., 1 and the chance ``gamma`` of a uniformly random one (Balle et al.
+    2019, Algorithm 2).
+    """
+    lower, upper = map(Fraction, bounds)
+    k, reports = law.k - 1, sum(votes)
+    gamma, kept = law.k * law.miss, law.hit - law.miss
+    points = [Fraction(i, k) for i in range(law.k)]
+    total = (sum(v * y for v, y in zip(votes, points, strict=True)) - reports * gamma / 2) / kept
+    noise, rounded = gamma * (k + 2) / (12 * k), reports * ROUNDING / k**2
+    half = Fraction(1, 2)
+    spread = (sum(v * (y - half) ** 2 for v, y in zip(votes, points, strict=True)) - reports * noise) / kept - rounded
+    spread = min(max(spread, Fraction(0)), Fraction(reports, 4))
+    variance = (kept * (rounded + gamma * spread) + reports * noise) / kept**2
+    width = float(upper - lower)
+    value, error = lower + (upper - lower) * total / reports, math.sqrt(variance) * width / reports
+
+    def limits(tail: float) -> tuple[Array, Array]:
+        reach = -float(ndtri(tail)) * error
+        return np.array([float(value) - reach]), np.array([float(value) + reach])
+
+    return Estimated(np.array([float(value)]), np.array([error]), limits, math.sqrt(UNIT * reports) * width / reports)
+
+
+def counts(votes: list[int], n: int, law: CountedLaw) -> tuple[Array, Array, Limits]:
+    """With c holders the votes are Bin(c, hit) + Bin(n - c, miss)."""
+    hit, miss = law.hit, law.miss
+    contrast = hit - miss
+    own, other = hit * (1 - hit), miss * (1 - miss)
+    values = [(each - n * miss) / contrast for each in votes]
+    held = [min(max(each, Fraction(0)), Fraction(n)) for each in values]
+    variances = [c * own + (n - c) * other for c in held]
+    thirds = [c * own * (1 - 2 * hit) + (n - c) * other * (1 - 2 * miss) for c in held]
+    base = np.full(len(votes), float(n * other / contrast**2))
+    slope = np.full(len(votes), float((own - other) / contrast**2))
+    skew = _floats([third / (variance * contrast) for third, variance in zip(thirds, variances, strict=True)])
+    few = [variance < FEW or (n * other < FEW and variance < MANY) for variance in variances]
+    known: dict[tuple[int, float], tuple[float, float]] = {}
+
+    def limits(tail: float) -> tuple[Array, Array]:
+        low, high = score(_floats(values), base, slope, skew, tail)
+        for place in np.flatnonzero(few).tolist():
+            if (votes[place], tail) not in known:
+                known[votes[place], tail] = rare(votes[place], n, float(hit), float(miss), tail)
+            low[place], high[place] = known[votes[place], tail]
+        return np.minimum(low, _floats(values)), np.maximum(high, _floats(values))
+
+    return _floats(values), np.sqrt(_floats([variance / contrast**2 for variance in variances])), limits
+
+
+def signed_counts(
+    votes: list[int], blocks: Sequence[int], places: list[int], n: int, law: CountedLaw
+) -> tuple[Array, Array, Limits]:
+    """Hadamard response: of the votes cast in a value's block, its holders' are all for it, and the
+    others for and against alike.
+    """
+    hit, (count, columns) = law.hit, law.blocks
+    rows = columns - 1
+    where = [place // rows for place in places]
+    cast = [int(blocks[block]) for block in where]
+    alone = [min(law.k, (block + 1) * rows) - block * rows == 1 for block in where]
+    far = (1 - hit) / count
+    values = [each / hit for each in map(Fraction, votes)]
+    held = [min(max(each, Fraction(0)), Fraction(n)) for each in values]
+    stray = [
+        n * far if only else max(total - c * hit, Fraction(0)) for only, total, c in zip(alone, cast, held, strict=True)
+    ]
+    variances = [c * hit * (1 - hit) + rest for c, rest in zip(held, stray, strict=True)]
+    thirds = [c * hit * (1 - 3 * (hit + far) + 2 * hit**2) for c in held]
+    bases = [(n * far if only else Fraction(total)) / hit**2 for only, total in zip(alone, cast, strict=True)]
+    slopes = [(1 - hit) / hit if only else Fraction(-1) for only in alone]
+    skew = _floats(
+        [
+            third / (variance * hit) if variance else Fraction(0)
+            for third, variance in zip(thirds, variances, strict=True)
+        ]
+    )
+    few = []
+    for base, slope, c in zip(bases, slopes, held, strict=True):
+        there, nobody = max(base + slope * c, Fraction(0)) * hit**2, max(base, Fraction(0)) * hit**2
+        few.append(there < FEW or (nobody < FEW and there < MANY))
+
+    def limits(tail: float) -> tuple[Array, Array]:
+        low, high = score(_floats(values), _floats(bases), _floats(slopes), skew, tail)
+        for place in np.flatnonzero(few).tolist():
+            low[place], high[place] = rare_signed(votes[place], cast[place], n, float(hit), tail)
+        return np.minimum(low, _floats(values)), np.maximum(high, _floats(values))
+
+    return _floats(values), np.sqrt(_floats(variances)) / float(hit), limits
+
+
+def _floats(numbers: list[Fraction]) -> Array:
+    return np.array([float(each) for each in numbers])

@@ -1,0 +1,69 @@
+"""What judges a release shares no code with what made it: seen in a process of its own, where
+nothing else is loaded. (``lint-imports`` says the same of every import that is written.)
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+V1 = Path(__file__).parents[2] / "data" / "v1"
+ALLOWED = (
+    "shuffledp.collection.page",
+    "shuffledp.collection.record",
+    "shuffledp.collection.verify",
+    "shuffledp.literature.exact",
+    "shuffledp.protocols.design",
+    "shuffledp.protocols.tasks",
+    "shuffledp.storage",
+    "shuffledp.errors",
+    "shuffledp.wording",
+    "shuffledp._types",
+)
+PACKAGES = ("shuffledp", "shuffledp.collection", "shuffledp.literature", "shuffledp.protocols")  # empty, or lazy
+MOST = 60  # modules of ours; they were 117 when the oracle read designs and ledgers by the code that it judges
+CHILD = """
+import json, sys
+from pathlib import Path
+from shuffledp.collection.verify import verify
+imported = sorted(sys.modules)
+verdicts = []
+for name in sys.argv[1:]:
+    folder = Path(name)
+    table = (folder / "estimates.csv").read_bytes().decode()
+    verdicts.append(verify((folder / "report.html").read_text(encoding="utf-8"), table=table).verdict)
+print(json.dumps([verdicts, imported, sorted(sys.modules)]))
+"""
+
+
+def loaded(code: str, *arguments: Path) -> list[list[str]]:
+    line = [sys.executable, "-c", code, *map(str, arguments)]
+    told: list[list[str]] = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+    return told
+
+
+def ours(modules: list[str]) -> list[str]:
+    return [name for name in modules if name.partition(".")[0] == "shuffledp"]
+
+
+def foreign(modules: list[str]) -> list[str]:
+    """Modules of ours that a verification has no business with."""
+    inside = tuple(f"{name}." for name in ALLOWED)
+    return [name for name in ours(modules) if name not in (*ALLOWED, *PACKAGES) and not name.startswith(inside)]
+
+
+def test_a_whole_verification_loads_nothing_of_what_it_judges() -> None:
+    verdicts, imported, after = loaded(CHILD, V1 / "binary", V1 / "mean")
+    assert verdicts == ["pass", "pass"]
+    assert not foreign(after)
+    assert len(ours(after)) <= MOST
+    assert not {"scipy.stats", "matplotlib", "pyarrow", "pandas"} & set(imported)
+
+
+def test_the_test_sees_a_module_that_has_no_business_there() -> None:
+    (after,) = loaded("import json, sys, shuffledp.collection.ledger\nprint(json.dumps([sorted(sys.modules)]))")
+    assert {"shuffledp.collection.ledger", "shuffledp.accounting.guarantee", "shuffledp.randomizers.krr"} <= set(
+        foreign(after)
+    )
