@@ -140,13 +140,13 @@ class Guarantee(ABC):
         return self._epsilon_end("lower", check_delta(delta))
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        """One end of the epsilon that meets ``delta``."""
-        return crossing(lambda epsilons, gap: self._both(end, epsilons, gap), delta, self.ceiling, end=end)
+        """One end of the epsilon that meets ``delta``; the curve behind it is taken for exact."""
 
-    def _both(self, end: End, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
-        """Both numerical ends of the curve behind ``_end``; here it is taken for exact."""
-        values = self._end(end, epsilons, gap)
-        return values, values
+        def exact(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+            values = self._end(end, epsilons, gap)
+            return values, values
+
+        return crossing(exact, delta, self.ceiling, end=end)
 
     @called_as("survey.profile([0.1, 0.5])")
     def profile(self, epsilons: ArrayLike, *, gap: float = SOLVE_GAP) -> Band:

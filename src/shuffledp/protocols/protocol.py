@@ -368,9 +368,13 @@ class ShuffledProtocol(Protocol):
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
-        here, how often each was sent.
+        the votes for each value, after how many reports there are, and in each block, where the
+        votes do not say so.
         """
-        return self.randomizer.supports(rows)
+        votes = self.randomizer.supports(rows)
+        if self.randomizer.single:
+            return votes
+        return np.concatenate([[len(rows)], self.randomizer.block_counts(rows), votes])
 
     @abstractmethod
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
