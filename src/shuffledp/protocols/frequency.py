@@ -28,7 +28,7 @@ Method = Literal["hadamard", "hashing", "subset", "unary"]
 METHODS: dict[Method, Family] = {"hadamard": Hadamard, "hashing": OLH, "subset": SubsetSelection, "unary": OUE}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Frequency(ShuffledProtocol):
     """Counts of each value of a large ``domain``: a number k, for 0, ..., k - 1, or a list of
     categories.

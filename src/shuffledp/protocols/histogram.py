@@ -35,7 +35,7 @@ Estimator = Literal["inversion", "simplex", "likelihood"]
 ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RandomizedResponse(ShuffledProtocol):
     """Each user sends the own category, or with probability gamma a uniformly random one."""
 
@@ -129,7 +129,7 @@ class RandomizedResponse(ShuffledProtocol):
         return deviations
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Histogram(RandomizedResponse):
     """Counts per category through a shuffler.
 
@@ -150,7 +150,7 @@ class Histogram(RandomizedResponse):
         return HistogramTask(self._known.written, self.other)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LocalHistogram(RandomizedResponse):
     """The same reports without a shuffler, for comparison: every report must hide its sender alone.
 
