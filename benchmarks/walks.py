@@ -41,6 +41,9 @@ STAIRCASE: dict[str, tuple[tuple[str, str], ...]] = {
 }
 WINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "solve": (("curves", "crossing"),),
+    "categories validated": (("tasks", "CountingTask.checked"),),
+    "law to JSON": (("design", "Law.as_json"),),
+    "law from JSON": (("design", "Law.from_json"),),
 }
 WATCHED = {what: frozenset(STAIRCASE[what] + WINGS.get(what, ())) for what in STAIRCASE}
 PROTOCOL, GUARANTEE = "Protocol", "Guarantee"  # the classes from which all others of their kind are made

@@ -37,6 +37,7 @@ EXPORTS = [
     "OUE",
     "RAPPOR",
     "RR",
+    "Release",
     "ShuffledSGD",
     "ShuffledpError",
     "StatisticalQuery",
@@ -47,6 +48,9 @@ EXPORTS = [
     "audit",
     "calibrate",
     "compare",
+    "frequency",
+    "histogram",
+    "mean",
     "plan",
     "shuffle",
 ]

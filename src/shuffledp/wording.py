@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 
-__all__ = ["exactly", "rounded", "short"]
+__all__ = ["brief", "exactly", "rounded", "short"]
 
 
 def rounded(value: float, *, up: bool, digits: int = 4) -> str:
@@ -44,3 +44,22 @@ def exactly(value: float) -> str:
     ('1e-6', '1.0000004e-06')
     """
     return short(value) if float(short(value)) == value else repr(value)
+
+
+def brief(value: object, most: int = 3) -> str:
+    """A value in a repr: of a long list the first few and how many there are, of a function its
+    name.
+
+    >>> (
+    ...     brief(("tea", "coffee", "water", "milk")),
+    ...     brief(1e-06),
+    ...     brief(range(500)),
+    ...     brief("hadamard"),
+    ... )
+    ("('tea', 'coffee', 'water', and 1 more)", '1e-6', 'range(0, 500)', "'hadamard'")
+    """
+    if isinstance(value, float):
+        return short(value)
+    if isinstance(value, (tuple, list)) and len(value) > most:
+        return f"({', '.join(map(repr, value[:most]))}, and {len(value) - most:,} more)"
+    return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)

@@ -40,7 +40,7 @@ def test_a_figure_of_every_type(suffix: str, tmp_path: Path) -> None:
         sdp.shuffle(sdp.RR(epsilon0=1e-6), n=1000),
         sdp.Accountant().add(SURVEY).add(sdp.shuffle(sdp.RR(epsilon0=1.0), n=1000)).total,
     ],
-    ids=figures.describe,
+    ids=str,
 )
 def test_every_guarantee_can_be_drawn(guarantee: Guarantee, tmp_path: Path) -> None:
     assert curve_figure(guarantee, tmp_path / "curve.png").stat().st_size > 10_000

@@ -133,6 +133,57 @@ def test_every_bound_has_a_number_or_a_reason(mechanism: Shuffled, delta: float)
     assert str(table).count("\n") >= len(table.rows)
 
 
+def test_a_bound_of_ones_own_stands_among_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, toy(3.0, name="known"))
+    mine = toy(0.5, name="mine", epsilon_at=lambda setting, _delta: 50.0 / math.sqrt(setting.n))
+    table = sdp.compare(SURVEY, delta=1e-6, also=[mine, toy(1.0, name="slow", cost=lambda _: 7.0)])
+    assert [row.name for row in table.rows] == ["shuffledp", "shuffledp", "mine", "known"]
+    assert [left.name for left in table.skipped] == ["slow"]
+
+
+@pytest.mark.parametrize("side, epsilon", [("upper", 0.36), ("lower", 0.37)])
+def test_a_bound_of_ones_own_that_contradicts_the_interval_is_reported_and_cannot_win(
+    monkeypatch: pytest.MonkeyPatch, side: str, epsilon: float
+) -> None:
+    only(monkeypatch, toy(3.0, name="known"))
+    table = sdp.compare(SURVEY, delta=1e-6, also=[toy(epsilon, side=side)])
+    assert [row.name for row in table.contradictions] == ["toy"]
+    assert table.best.name == "shuffledp"
+    assert "Nobody, Thm 1 contradicts the certified interval." in str(table)
+    honest = sdp.compare(SURVEY, delta=1e-6, also=[toy(epsilon, side=side, status="unproven")])
+    assert honest.contradictions == ()
+    assert [row.name for row in honest.rows if row.refuted] == ["toy"]
+
+
+def divided(_setting: Setting, _delta: float) -> float:
+    return 1 / 0
+
+
+@pytest.mark.parametrize(
+    "also, words",
+    [
+        (toy(1.0), "also must be a list of bounds, got toy itself"),
+        ([0.5], "also must hold bounds, each a shuffledp.literature.bounds.Published, got 0.5"),
+        ([toy(1.0), toy(2.0)], "a bound's name must be its own, got 'toy' again"),
+        ([toy(1.0, name="shuffledp")], "a bound's name must be its own, got 'shuffledp' again"),
+        ([toy(-1.0)], "the bound toy must be 0 or more, got -1.0"),
+        ([toy(math.nan)], "the bound toy must be 0 or more, got nan"),
+        ([toy(1.0, epsilon_at=divided)], "the bound toy must answer or raise DoesNotApply, got ZeroDivisionError"),
+        ([toy(1.0, epsilon_at=None, delta_at=divided)], "got ZeroDivisionError: division by zero. Correct the bound."),
+    ],
+)
+def test_a_bound_of_ones_own_is_checked(also: object, words: str) -> None:
+    with pytest.raises(sdp.InvalidInput) as caught:
+        sdp.compare(SURVEY, delta=1e-6, patience=0.0, also=also)  # type: ignore[arg-type]
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("changes", [{"status": "true"}, {"side": "left"}, {"rounds": 3}, {"epsilon_at": None}])
+def test_a_bound_that_describes_nothing_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(sdp.InvalidInput, match=r"must (be one of|compute something)"):
+        toy(1.0, **changes)
+
+
 def test_the_literature_is_described_in_full() -> None:
     names = [bound.name for bound in LITERATURE]
     assert len(names) == len(set(names))

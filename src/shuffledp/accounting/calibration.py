@@ -20,6 +20,7 @@ from shuffledp.errors import (
     MOST_ROUNDS,
     CertificateError,
     InvalidInput,
+    called_as,
     check_delta,
     check_epsilon,
     check_probability,
@@ -37,7 +38,7 @@ SWITCHES, AHEAD = 3, 1.1  # where else to look in families that choose sizes by 
 STALLED = 3  # steps that do not halve what is left, before it is halved
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calibration:
     """The answer to ``calibrate``: ``value`` of the ``unknown``, the plan that uses it, and the
     target that it meets.
@@ -56,11 +57,23 @@ class Calibration:
         """
         return min(self.guarantee.epsilon_at_most(delta=self.delta), self.target)
 
+    def __repr__(self) -> str:
+        """The unknown and its value, the plan that uses it, and the target.
+
+        >>> from shuffledp import KRR
+        >>> calibrate(KRR(k=16, epsilon0=4.0), n=10_000, rounds=None, epsilon=1.0, delta=1e-6)
+        Calibration(rounds=6, guarantee=shuffle(KRR(k=16, epsilon0=4.0), n=10000).compose(6),
+        target=1.0, delta=1e-06)
+        """
+        value = f"{self.unknown}={self.value!r}"
+        return f"Calibration({value}, guarantee={self.guarantee!r}, target={self.target!r}, delta={self.delta!r})"
+
     def __float__(self) -> float:
         """The value itself."""
         return float(self.value)
 
 
+@called_as("calibrate(KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)")
 def calibrate(
     family: Callable[..., Randomizer] | Randomizer,
     *,

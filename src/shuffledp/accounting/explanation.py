@@ -18,7 +18,7 @@ class Row:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """The certified epsilon at ``delta`` and how it came about; ``print`` it."""
 
@@ -41,3 +41,5 @@ class Explanation:
             *(f"  - {assumption}" for assumption in self.bound.assumptions),
         ]
         return "\n".join(lines)
+
+    __repr__ = __str__

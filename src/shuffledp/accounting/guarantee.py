@@ -5,6 +5,7 @@ the curves between them.
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from shuffledp.accounting.pld import LossDistribution
 from shuffledp.errors import (
     CertificateError,
     InvalidInput,
+    called_as,
     check_delta,
     check_epsilon,
     check_finite,
@@ -28,6 +30,8 @@ from shuffledp.errors import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from shuffledp.accounting.mechanism import Shuffled
 
 __all__ = [
@@ -89,10 +93,12 @@ class Guarantee(ABC):
         """See ``describe``."""
         return self.describe()
 
+    @called_as("survey.delta(epsilon=0.5)")
     def delta(self, *, epsilon: float) -> Bound:
         """The smallest delta for which the mechanism is (epsilon, delta)-DP."""
         return self._bound(self.delta_at_least(epsilon=epsilon), self.delta_at_most(epsilon=epsilon))
 
+    @called_as("survey.delta_at_most(epsilon=0.5)")
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
         """The upper end of ``delta(epsilon=...)`` alone, for those who read nothing else: half the
         work.
@@ -101,39 +107,48 @@ class Guarantee(ABC):
         """
         return float(self._end("upper", np.array([check_epsilon(epsilon)]), gap)[0])
 
+    @called_as("survey.delta_at_least(epsilon=0.5)")
     def delta_at_least(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
         """The lower end of ``delta(epsilon=...)`` alone; a wider ``gap`` makes it smaller."""
         return float(self._end("lower", np.array([check_epsilon(epsilon)]), gap)[0])
 
+    @called_as('survey.deltas([0.1, 0.5], end="upper")')
     def deltas(self, epsilons: ArrayLike, *, end: End, gap: float = DEFAULT_GAP) -> Floats:
         """One end of delta at many epsilons, as it is computed: valid at each of them, and not
         smoothed into a curve as ``profile`` does. For ``gap`` see ``delta_at_most``.
         """
-        return self._end(end, _epsilons(epsilons), gap)
+        at = _numbers("epsilons", epsilons)
+        if not np.all(at >= 0.0):
+            check_epsilon(float(at[~(at >= 0.0)][0]))
+        return self._end(end, at, gap)
 
+    @called_as("survey.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float) -> Bound:
         """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
         return self._bound(self.epsilon_at_least(delta=delta), self.epsilon_at_most(delta=delta))
 
+    @called_as("survey.epsilon_at_most(delta=1e-6)")
     def epsilon_at_most(self, *, delta: float) -> float:
         """The upper end of ``epsilon(delta=...)`` alone, for those who read nothing else: half the
         work.
         """
         return self._epsilon_end("upper", check_delta(delta))
 
+    @called_as("survey.epsilon_at_least(delta=1e-6)")
     def epsilon_at_least(self, *, delta: float) -> float:
         """The lower end of ``epsilon(delta=...)`` alone."""
         return self._epsilon_end("lower", check_delta(delta))
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        """One end of the epsilon that meets ``delta``."""
-        return crossing(lambda epsilons, gap: self._both(end, epsilons, gap), delta, self.ceiling, end=end)
+        """One end of the epsilon that meets ``delta``; the curve behind it is taken for exact."""
 
-    def _both(self, end: End, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
-        """Both numerical ends of the curve behind ``_end``; here it is taken for exact."""
-        values = self._end(end, epsilons, gap)
-        return values, values
+        def exact(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+            values = self._end(end, epsilons, gap)
+            return values, values
 
+        return crossing(exact, delta, self.ceiling, end=end)
+
+    @called_as("survey.profile([0.1, 0.5])")
     def profile(self, epsilons: ArrayLike, *, gap: float = SOLVE_GAP) -> Band:
         """delta at many epsilons at once; each end is decreasing and convex in e^epsilon. For
         ``gap`` see ``delta_at_most``.
@@ -145,6 +160,7 @@ class Guarantee(ABC):
         )
         return Band(at, np.minimum(lower, upper), upper)
 
+    @called_as("survey.tradeoff([0.05, 0.5])")
     def tradeoff(self, alphas: ArrayLike) -> Band:
         """The f-DP curve (Dong, Roth and Su 2022): the largest convex f such that no test with
         false alarms alpha misses less than f(alpha).
@@ -165,6 +181,24 @@ class Guarantee(ABC):
         lower[-1] = 0.0  # nothing is claimed beyond the last point
         low, high = (_dual(rates, x, curve) for curve in (upper, lower))
         return Band(rates, np.minimum(low, high), high)
+
+    @called_as('survey.plot("curve.png")')
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        epsilons: ArrayLike | None = None,
+        delta: float = 1e-6,
+        title: str | None = None,
+    ) -> Figure:
+        """delta against epsilon, with and without a shuffler, as a matplotlib figure; with ``path``
+        it is written there, too. See ``shuffledp.figures.draw_curve``.
+        """
+        from shuffledp.figures.curve import draw_curve, save_curve  # a door
+
+        if path is not None:
+            return save_curve(self, path, epsilons=epsilons, delta=delta, title=title)
+        return draw_curve(self, epsilons=epsilons, delta=delta, title=title)
 
     def _bound(self, lower: float, upper: float) -> Bound:
         if not lower <= upper * (1.0 + SLACK) + 1e-300:

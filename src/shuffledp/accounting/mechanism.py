@@ -5,7 +5,6 @@ sees all the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,10 +13,10 @@ import numpy as np
 from shuffledp._types import Adversary, End, Floats
 from shuffledp.accounting import renyi
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOSS
-from shuffledp.accounting.curves import Bound, Envelope, crossing
+from shuffledp.accounting.curves import Bound, Envelope
 from shuffledp.accounting.explanation import Explanation, Row
 from shuffledp.accounting.guarantee import Guarantee, check_order
-from shuffledp.accounting.haystack import BinaryScan, Haystack
+from shuffledp.accounting.haystack import BinaryScan
 from shuffledp.accounting.pld import (
     Composition,
     CurveBand,
@@ -30,8 +29,7 @@ from shuffledp.accounting.pld import (
     pessimistic,
 )
 from shuffledp.accounting.reductions import ADVERSARIES, Curve, Reduction, reduce
-from shuffledp.errors import InvalidInput, check_delta, check_rounds, check_users
-from shuffledp.randomizers import AnyLDP
+from shuffledp.errors import InvalidInput, called_as, check_delta, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
@@ -39,7 +37,7 @@ __all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
 PER_DEVIATION = 40  # grid points per typical loss
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shuffled(Guarantee):
     """One round: ``honest`` of ``n`` users send one report each through a shuffler. Build it with
     ``shuffle``.
@@ -49,6 +47,17 @@ class Shuffled(Guarantee):
     n: int
     adversary: Adversary
     honest: int
+
+    def __repr__(self) -> str:
+        """What builds it.
+
+        >>> from shuffledp import KRR
+        >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
+        shuffle(KRR(k=16, epsilon0=4.0), n=10000)
+        """
+        view = "" if self.adversary == "shuffled" else f", adversary={self.adversary!r}"
+        honest = "" if self.honest == self.n else f", honest={self.honest}"
+        return f"shuffle({self.randomizer!r}, n={self.n}{view}{honest})"
 
     @property
     def parts(self) -> tuple[tuple[Shuffled, int], ...]:  # type: ignore[override]
@@ -92,16 +101,20 @@ class Shuffled(Guarantee):
         return self.reduction.ceiling
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        return self._both(end, epsilons, gap)[end == "upper"]
+        return self._envelope(end)(epsilons, gap)
 
-    def _both(self, end: End, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
-        curves = self.reduction.uppers if end == "upper" else self.reduction.lowers
-        return Envelope(curves, end, self.ceiling).ends(epsilons, gap)
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        return self._envelope(end).meets(delta)
 
+    def _envelope(self, end: End) -> Envelope:
+        return Envelope(self.reduction.uppers if end == "upper" else self.reduction.lowers, end, self.ceiling)
+
+    @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
         return self if rounds == 1 or self.ceiling == 0.0 else Rounds(((self, rounds),))
 
+    @called_as("survey.rdp(order=8)")
     def rdp(self, *, order: float) -> Bound:
         order = check_order(order)
         if self.ceiling == 0.0:  # equal laws
@@ -131,40 +144,14 @@ class Shuffled(Guarantee):
             return min(curve, alone)
         return math.inf
 
+    @called_as("survey.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
-        rows = [Row("upper", bound.upper, self.method)]
-        rows += [Row("upper", self._solve(curves, delta, "upper"), source) for source, curves in self._alternatives()]
-        rows += [Row("lower", self._solve([curve], delta, "lower"), curve.name) for curve in self.reduction.lowers]
-        rows.sort(key=lambda row: -row.epsilon)
-        some = "" if self.honest == self.n else f", {self.honest} of them honest"
-        words = ", ".join(f"{name} = {value}" for name, value in self.randomizer.describe().items())
-        return Explanation(f"{words}; {self.n} users{some}; adversary: {self.adversary}", delta, bound, tuple(rows))
-
-    def _alternatives(self) -> list[tuple[str, list[Curve]]]:
-        """Other valid upper bounds on the same mechanism, for comparison."""
-        if self.ceiling == 0.0 or self.adversary == "strong" or self.randomizer.delta0 > 0.0:
-            return []
-        others: list[tuple[str, list[Curve]]] = [
-            ("one report without a shuffler", [Haystack.of(a, 1) for a in self.randomizer.blankets("upper")])
-        ]
-        if self.adversary == "shuffled" and math.isfinite(self.ceiling):
-            general = AnyLDP(epsilon0=self.randomizer.epsilon0)
-            others.append(
-                ("clones (Feldman et al. 2020, Thm 3.2), any randomizer", [Haystack.of(general.clones(), self.honest)])
-            )
-            if self.randomizer.known:
-                others.append(
-                    ("any-randomizer theorem", [Haystack.of(a, self.honest) for a in general.blankets("upper")])
-                )
-                others.append(
-                    ("privacy blanket", [Haystack.of(a, self.honest) for a in self.randomizer.blankets("upper")])
-                )
-        return [(source, curves) for source, curves in others if source not in self.method]
-
-    def _solve(self, curves: Sequence[Curve], delta: float, end: End) -> float:
-        return crossing(Envelope(curves, end, self.ceiling).ends, delta, self.ceiling, end=end)
+        rows = [Row("upper", bound.upper, self.method), *_beside(self, delta, bound)]
+        single = [Envelope([curve], "lower", self.ceiling) for curve in self.reduction.lowers]
+        rows += [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
 
     @cached_property
     def typical_loss(self) -> float:
@@ -234,13 +221,25 @@ class Shuffled(Guarantee):
         return lambda e: tuple(np.where(e < self.ceiling, side, 0.0) for side in curve.bounds(e, CURVE_GAP))  # type: ignore[return-value]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rounds(Guarantee):
     """Several rounds over the same users: each part is one round's mechanism and how often it is
     run.
     """
 
     parts: tuple[tuple[Shuffled, int], ...]
+
+    def __repr__(self) -> str:
+        """What builds it.
+
+        >>> from shuffledp import KRR
+        >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000).compose(30)
+        shuffle(KRR(k=16, epsilon0=4.0), n=10000).compose(30)
+        """
+        if len(self.parts) > 1:
+            return f"{Accountant(self.parts)!r}.total"
+        ((part, rounds),) = self.parts
+        return f"{part!r}.compose({rounds})"
 
     @property
     def rounds(self) -> int:
@@ -329,16 +328,19 @@ class Rounds(Guarantee):
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(part.pessimistic_loss(spacing=spacing), rounds) for part, rounds in self.parts]).law()
 
+    @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
         return Rounds(tuple((part, check_rounds(times * rounds)) for part, times in self.parts))
 
+    @called_as("survey.rdp(order=8)")
     def rdp(self, *, order: float) -> Bound:
         singles = [(part.rdp(order=order), rounds) for part, rounds in self.parts]
         return self._bound(
             max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles)
         )
 
+    @called_as("survey.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
@@ -352,11 +354,9 @@ class Rounds(Guarantee):
             Row("alone", part.epsilon_at_most(delta=delta), f"one round of mechanism {i}, by itself")
             for i, (part, _) in enumerate(self.parts, 1)
         ]
-        words = " + ".join(
-            f"{rounds} x ({', '.join(f'{k} = {v}' for k, v in part.randomizer.describe().items())}; n = {part.n})"
-            for part, rounds in self.parts
-        )
-        return Explanation(words, delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+        if len(self.parts) == 1:
+            rows += _beside(self, delta, bound)
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
 
     def _by_renyi(self, delta: float) -> float:
         """The best epsilon from Renyi divergences at a few orders."""
@@ -365,6 +365,7 @@ class Rounds(Guarantee):
         )
 
 
+@called_as("shuffle(KRR(k=16, epsilon0=4.0), n=10_000)")
 def shuffle(
     randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled", honest: int | None = None
 ) -> Shuffled:
@@ -392,6 +393,15 @@ def shuffle(
             f"with other work."
         )
     return Shuffled(randomizer, n, adversary, honest)
+
+
+def _beside(mechanism: Shuffled | Rounds, delta: float, bound: Bound) -> list[Row]:
+    """What the proven bounds of the literature say of the same."""
+    from shuffledp.literature.comparison import proven_beside  # a door
+
+    if mechanism.ceiling == 0.0:  # nothing leaks: there is nothing to bound
+        return []
+    return [Row(row.side, row.epsilon, row.citation) for row in proven_beside(mechanism, delta, bound)]
 
 
 def _law_in_words(randomizer: Randomizer) -> str:
@@ -433,6 +443,12 @@ class Accountant:
     def __init__(self, parts: tuple[tuple[Shuffled, int], ...] = ()) -> None:
         self._parts = parts
 
+    def __repr__(self) -> str:
+        """What builds it."""
+        added = (f".add({part!r}{f', rounds={rounds}' if rounds > 1 else ''})" for part, rounds in self._parts)
+        return f"Accountant(){''.join(added)}"
+
+    @called_as("accountant.add(survey, rounds=30)")
     def add(self, mechanism: Guarantee, *, rounds: int = 1) -> Accountant:
         """A new accountant with ``rounds`` more rounds of ``mechanism``; this one stays as it
         is.
@@ -459,10 +475,12 @@ class Accountant:
         )
         return first if first.ceiling == 0.0 or (rounds == 1 and not more) else Rounds(_leaking(self._parts))
 
+    @called_as("accountant.delta(epsilon=0.5)")
     def delta(self, *, epsilon: float) -> Bound:
         """See ``Guarantee.delta``."""
         return self.total.delta(epsilon=epsilon)
 
+    @called_as("accountant.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float) -> Bound:
         """See ``Guarantee.epsilon``."""
         return self.total.epsilon(delta=delta)

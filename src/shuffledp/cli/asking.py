@@ -170,19 +170,12 @@ class Reading:
     def taken(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
         from shuffledp.collection.tables.cleaning import Cleaning, check_encoding
-        from shuffledp.collection.tables.persons import KEEPING
+        from shuffledp.collection.tables.persons import check_keep
 
         source, column, format, ids, keep = (
             options.pop(name) for name in ("source", "column", "format", "ids", "keep")
         )
         strip, ignore_case, na, decimal, thousands, encoding = (options.pop(name) for name, _ in MESSY_OPTIONS)
-        if keep is not None and ids is None:
-            raise InvalidInput("--keep must come with --id, got none. Name the column that says whose row it is.")
-        if keep not in (None, *KEEPING):
-            raise InvalidInput(
-                f"--keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of "
-                f"rows says something."
-            )
         words = () if na is None else tuple(part.strip() for part in na.split(","))
         cleaning = Cleaning(strip=strip, ignore_case=ignore_case, na=words, decimal=decimal or ".", thousands=thousands)
         return cls(
@@ -190,7 +183,7 @@ class Reading:
             column,
             format,
             ids,
-            keep or "first",
+            check_keep(keep, ids),
             cleaning,
             None if encoding is None else check_encoding(encoding),
         )

@@ -11,7 +11,6 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from shuffledp import figures
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.audits import Audit, Check, Fault, Subject
 from shuffledp.audits import audit as attacked
@@ -138,7 +137,7 @@ def audit(
         }
         show.as_json(facts | {"delta": delta} | setup.facts(guarantee), found.reasons())
     else:
-        _print(found, figures.describe(guarantee), asked=asked, fault=None if planted is None else planted[0])
+        _print(found, guarantee.describe(), asked=asked, fault=None if planted is None else planted[0])
     if found.verdict == "violated":
         raise typer.Exit(code=1)
 

@@ -105,7 +105,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     with show.patiently("solving"):
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
-    randomizer = figures.parts(found.guarantee)[0][0].randomizer
+    randomizer = found.guarantee.parts[0][0].randomizer
     also = {name: read(randomizer) for name, read in setup.kind.equivalents.items() if found.unknown == "epsilon0"}
     if setup.as_json:
         facts = {
@@ -136,7 +136,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
         f"Proof: {found.guarantee.method}.",
         *(f"Note: {note}." for note in [*show.cautions(found.guarantee, delta), *show.premises(found.guarantee)]),
     ]
-    return show.answer(figures.describe(found.guarantee), rows, words)
+    return show.answer(found.guarantee.describe(), rows, words)
 
 
 @command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6")
@@ -151,7 +151,7 @@ def explain(setup: Setup, delta: Delta) -> None:
         bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
         return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
     ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}, by the {report.bound.method}."
-    show.answer(figures.describe(guarantee), [], [ends])
+    show.answer(guarantee.describe(), [], [ends])
     show.sentences([""])
     show.table(
         ["epsilon", "", "bound"],
@@ -220,7 +220,7 @@ def curve(
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         return show.as_json(facts | {"assumptions": list(guarantee.assumptions)} | setup.facts(guarantee) | files)
-    show.answer(figures.describe(guarantee), [], [])
+    show.answer(guarantee.describe(), [], [])
     rows = [
         (show.short(e), rounded(low, up=False), rounded(high, up=True))
         for e, low, high in zip(*(each.tolist() for each in band), strict=True)
@@ -243,7 +243,7 @@ def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[s
         ("", rounded(bound.lower, up=False), "at least: no proof can go below this"),
     ]
     show.answer(
-        figures.describe(guarantee),
+        guarantee.describe(),
         rows,
         [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in [*notes, *show.premises(guarantee)])],
     )

@@ -101,7 +101,7 @@ def _print(found: Comparison) -> None:
         f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}, by the "
         f"{found.certified.method}."
     )
-    show.answer(figures.describe(found.mechanism), [], [truth])
+    show.answer(found.mechanism.describe(), [], [truth])
     show.sentences([""])
     cells = [
         (

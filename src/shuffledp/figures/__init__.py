@@ -3,30 +3,29 @@
 curve       delta against epsilon, with and without a shuffler
 comparison  every published bound on one mechanism
 plan        privacy against utility
-estimates   a release's estimates with error bars
+estimates   estimates with error bars
 drawing     a figure that is handed back, and that a notebook shows
 figures     which files they can be
-words       what they show, in a line
 style       colours and type sizes
 """
 
 from shuffledp.figures.bounds import comparison_figure
-from shuffledp.figures.curve import POINTS, curve_figure
-from shuffledp.figures.estimates import draw_estimates, draw_release, estimates_figure
+from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
+from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
 from shuffledp.figures.figures import FIGURE_TYPES, check_figure
 from shuffledp.figures.utility import plan_figure
-from shuffledp.figures.words import describe, parts
 
 __all__ = [
     "FIGURE_TYPES",
     "POINTS",
+    "ROWS",
+    "DrawnEstimates",
     "check_figure",
     "comparison_figure",
     "curve_figure",
-    "describe",
+    "draw_curve",
     "draw_estimates",
-    "draw_release",
     "estimates_figure",
-    "parts",
+    "one_line",
     "plan_figure",
 ]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from shuffledp.figures.figures import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, STYLE
-from shuffledp.figures.words import describe
 from shuffledp.storage.files import replace_file
 from shuffledp.wording import rounded
 
@@ -47,7 +46,7 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
         _points(axes, rows, comparison)
         _band(axes, comparison)
         figure.suptitle(
-            (title if title is not None else describe(comparison.mechanism)).replace("epsilon0", "ε₀"),
+            (title if title is not None else comparison.mechanism.describe()).replace("epsilon0", "ε₀"),
             x=0.01,
             ha="left",
             fontweight="bold",

@@ -8,22 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import FIGURE_GAP
 from shuffledp.accounting.curves import Band, meets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Rounds, shuffle
+from shuffledp.errors import InvalidInput
 from shuffledp.figures.figures import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
-from shuffledp.figures.words import describe, parts
 from shuffledp.storage.files import replace_file
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["POINTS", "curve_figure"]
+__all__ = ["POINTS", "curve_figure", "draw_curve", "save_curve"]
 
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
@@ -34,21 +36,48 @@ def curve_figure(
     guarantee: Guarantee,
     path: str | os.PathLike[str],
     *,
-    epsilons: Floats | None = None,
+    epsilons: ArrayLike | None = None,
     delta: float = 1e-6,
     title: str | None = None,
 ) -> Path:
-    """Draw delta(epsilon) of ``guarantee`` beside that of the same reports without a shuffler, and
-    return the file's path.
+    """Write the figure of ``draw_curve`` and return the file's path. The file appears whole or not
+    at all.
+    """
+    path = check_figure(path)
+    save_curve(guarantee, path, epsilons=epsilons, delta=delta, title=title)
+    return path
+
+
+def save_curve(
+    guarantee: Guarantee,
+    path: str | os.PathLike[str],
+    *,
+    epsilons: ArrayLike | None = None,
+    delta: float = 1e-6,
+    title: str | None = None,
+) -> Figure:
+    """The same, and return the figure."""
+    import matplotlib as mpl
+
+    place = check_figure(path)
+    figure = draw_curve(guarantee, epsilons=epsilons, delta=delta, title=title)
+    with mpl.rc_context(STYLE):
+        replace_file(place, lambda temporary: figure.savefig(temporary, format=place.suffix[1:].lower(), dpi=200))
+    return figure
+
+
+def draw_curve(
+    guarantee: Guarantee, *, epsilons: ArrayLike | None = None, delta: float = 1e-6, title: str | None = None
+) -> Figure:
+    """Draw delta(epsilon) of ``guarantee`` beside that of the same reports without a shuffler.
 
     Both certified ends are drawn, and the truth lies between them. ``delta`` is where the two
     guarantees are compared in words. Without ``epsilons`` the axis is logarithmic and reaches from
-    below the one guarantee to beyond the other. The file appears whole or not at all.
+    below the one guarantee to beyond the other.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    path = check_figure(path)
     local = _without_shuffler(guarantee)
     floor = max(min(LOWEST, 1e-6 * guarantee.delta_at_most(epsilon=0.0)), 1e-200)
     marked, ends = ((guarantee.epsilon(delta=at), _epsilon_alone(local, at)) for at in (delta, floor))
@@ -80,18 +109,22 @@ def curve_figure(
         if near < marked[0].upper < marked[1] / 1.02 and marked[1] < far:
             _compare(axes, max(marked[0].lower, near), marked[0].upper, marked[1], delta)
         axes.set_title(
-            (title if title is not None else describe(guarantee)).replace("epsilon0", "ε₀"),
+            (title if title is not None else guarantee.describe()).replace("epsilon0", "ε₀"),
             loc="left",
             fontweight="bold",
             pad=24.0,
         )
-        replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
-    return path
+    return figure
 
 
 def _without_shuffler(guarantee: Guarantee) -> Guarantee:
     """The same reports, each sent under its owner's name."""
-    alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in parts(guarantee))
+    if not getattr(guarantee, "parts", ()):
+        raise InvalidInput(
+            f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; of an "
+            f"Accountant, its total."
+        )
+    alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in guarantee.parts)
     return alone[0][0] if sum(rounds for _, rounds in alone) == 1 else Rounds(alone)
 
 
@@ -102,7 +135,7 @@ def _epsilon_alone(local: Guarantee, delta: float) -> float:
 
 
 def _reports(guarantee: Guarantee) -> str:
-    rounds = sum(rounds for _, rounds in parts(guarantee))
+    rounds = sum(rounds for _, rounds in guarantee.parts)
     return "one report" if rounds == 1 else f"{rounds:,} reports"
 
 

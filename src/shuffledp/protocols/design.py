@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
 from shuffledp.protocols.tasks import REMEDY, TASKS, Task, task_named
 from shuffledp.storage.canonical import digest_of
+from shuffledp.wording import exactly, short
 
 if TYPE_CHECKING:
     from shuffledp.protocols.protocol import ShuffledProtocol
@@ -189,6 +190,17 @@ class Design:
         )
         design.check_law()
         return design
+
+    def __repr__(self) -> str:
+        """In a line: what is asked, of whom, with what noise, and what that promises."""
+        promise = (
+            "" if self.epsilon is None else f"epsilon = {short(self.epsilon)} at delta = {exactly(self.delta)} by "
+        )
+        many = f" of {len(self.task.labels):,} values" if self.task.labels else ""
+        return (
+            f"<Design: {self.task}{many}, {self.n:,} people; {promise}{self.law.family} with epsilon0 = "
+            f"{self.law.epsilon0:.4g}>"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers, strings and lists."""

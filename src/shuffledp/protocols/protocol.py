@@ -7,10 +7,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from reprlib import Repr
 from typing import Any, Self
 
 import numpy as np
@@ -26,14 +25,14 @@ from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
+from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.sampling import Rng
+from shuffledp.wording import brief
 
 __all__ = ["Bag", "Protocol", "Reports", "ShuffledProtocol", "bits_for", "calibrated", "check_tally", "notes_of"]
 
 Family = Callable[..., VotingRandomizer]
-SHORT = Repr()
-SHORT.maxother = SHORT.maxstring = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +52,10 @@ class Reports:
     def __len__(self) -> int:
         """How many users sent one."""
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        """How many there are, and of what; never the reports themselves."""
+        return _repr(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +91,12 @@ class Bag:
         """How many reports arrived."""
         return len(self.rows)
 
+    def __repr__(self) -> str:
+        """How many there are, and of what."""
+        return _repr(self)
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Protocol(ABC):
     """``n`` users, asked ``rounds`` times. ``encode`` runs on users' devices, ``shuffle`` between
     them and the analyst, ``analyse`` at the analyst.
@@ -105,6 +112,29 @@ class Protocol(ABC):
     epsilon0: float | None = None
     rounds: int = 1
     least: int | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = Protocol.__repr__  # type: ignore[method-assign]  # else every dataclass makes its own
+
+    def __repr__(self) -> str:
+        """What was asked for. What that amounts to, such as the noise, may not be computed yet."""
+        return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in self._given())})"
+
+    def _given(self) -> Iterator[tuple[str, object]]:
+        """The arguments that say something."""
+        own = [each for each in fields(self) if each.init]
+        own.sort(key=lambda each: each.default is not MISSING)
+        for each in own:
+            value = vars(self).get(each.name)
+            idle = {"least": self.n}.get(each.name, each.default)
+            if value is not None and value != idle and each.name not in self._found:
+                yield each.name, value
+
+    @property
+    def _found(self) -> tuple[str, ...]:
+        """The fields that were not given, but worked out of the others."""
+        return () if self.epsilon is None else ("epsilon0",)
 
     def __post_init__(self) -> None:
         n, least = check_users(self.n, self.n if self.least is None else self.least)
@@ -141,12 +171,6 @@ class Protocol(ABC):
     def settle(self) -> Self:
         """Choose the noise, if that was not done yet. What depends on it has this done, once."""
         return self
-
-    def __repr__(self) -> str:
-        """What is known of it so far; nothing is computed for that."""
-        known = {each.name: vars(self).get(each.name) for each in fields(self) if not each.name.startswith("_")}
-        shown = (f"{name}={SHORT.repr(value)}" for name, value in known.items() if value is not None)
-        return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
@@ -285,6 +309,12 @@ class Protocol(ABC):
         assert self.delta is not None
         return guarantee.delta_at_most(epsilon=self.epsilon) <= self.delta
 
+    def _check_promise(self, guarantee: Guarantee) -> None:
+        if not self._keeps_promise(guarantee):
+            raise CertificateError(
+                f"{type(self).__name__} misses its own promise. This is a bug in shuffledp; please report the call."
+            )
+
     def _check_same(self, made: Bag | Reports) -> None:
         if (mine := self.describe()) != made.description:
             different = [name for name in {**mine, **made.description} if mine.get(name) != made.description.get(name)]
@@ -307,7 +337,7 @@ class Protocol(ABC):
             object.__setattr__(self, name, value)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShuffledProtocol(Protocol):
     """A protocol whose reports are drawn by ``randomizer``: the law that runs, which is the law
     that is accounted.
@@ -323,15 +353,21 @@ class ShuffledProtocol(Protocol):
     def _family(self) -> tuple[Family, dict[str, int]]:
         """The randomizers to choose from, and their parameters other than epsilon0."""
 
+    @property
+    def _found(self) -> tuple[str, ...]:
+        found: tuple[str, ...] = vars(self).get("_worked_out", ())
+        return found
+
     def _check_given(self) -> None:
-        if vars(self)["randomizer"] is None:
+        if (given := vars(self)["randomizer"]) is None:
+            self._set(_worked_out=("randomizer",) if self.epsilon is None else ("epsilon0", "randomizer"))
             return super()._check_given()
         if self.epsilon is not None or vars(self)["epsilon0"] is not None:
             raise InvalidInput(
-                f"neither epsilon nor epsilon0 must be given with a randomizer, got {vars(self)['randomizer']!r} beside "
-                f"one. Its noise is settled; leave them out."
+                f"neither epsilon nor epsilon0 must be given with a randomizer, got {given!r} beside one. Its noise is "
+                f"settled; leave them out."
             )
-        return None
+        return self._set(_worked_out=("epsilon0",))
 
     def _prepare(self) -> None:
         """Noise that is given needs no calibration, and is looked at here."""
@@ -358,10 +394,7 @@ class ShuffledProtocol(Protocol):
         )
         randomizer = family(**parameters, epsilon0=epsilon0).realised
         guarantee = self._guarantee_of(randomizer, self._crowd(self.least))
-        if not self._keeps_promise(guarantee):
-            raise CertificateError(
-                f"{type(self).__name__} misses its own promise. This is a bug in shuffledp; please report the call."
-            )
+        self._check_promise(guarantee)
         self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0, guarantee=guarantee)
         return self
 
@@ -404,9 +437,13 @@ class ShuffledProtocol(Protocol):
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
-        here, how often each was sent.
+        the votes for each value, after how many reports there are, and in each block, where the
+        votes do not say so.
         """
-        return self.randomizer.supports(rows)
+        votes = self.randomizer.supports(rows)
+        if self.randomizer.single:
+            return votes
+        return np.concatenate([[len(rows)], self.randomizer.block_counts(rows), votes])
 
     @abstractmethod
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
@@ -424,7 +461,7 @@ class ShuffledProtocol(Protocol):
         crowd = self._crowd(self._honest(arrived, colluding))
         return self._guarantee_of(self.randomizer, crowd, colluding)
 
-    def _guarantee_of(self, randomizer: VotingRandomizer, crowd: int, colluding: int = 0) -> Guarantee:
+    def _guarantee_of(self, randomizer: Randomizer, crowd: int, colluding: int = 0) -> Guarantee:
         return shuffle(randomizer, n=crowd + colluding, honest=crowd).compose(self.rounds)
 
     def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
@@ -438,6 +475,11 @@ def calibrated(
     """The largest epsilon0 that keeps the promise; a plan asks for the same one more than once."""
     others: dict[str, Any] = dict(parameters)
     return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, **others).value
+
+
+def _repr(made: Reports | Bag) -> str:
+    protocol = made.description.get("protocol", "a protocol")
+    return f"<{type(made).__name__}: {len(made):,} reports of {protocol}{'' if made.secure else ', not for release'}>"
 
 
 def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ COARSE = 4
 TINY = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Summation(ShuffledProtocol):
     """Numbers from ``lower`` to ``upper``, rounded at random to a grid of ``k`` steps; k left out
     is the best for the worst data.
@@ -270,7 +270,7 @@ class Summation(ShuffledProtocol):
         return lower_bound(self.n, self.epsilon, self.delta) * self._width / self._divisor(self.n)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Sum(Summation):
     """The sum of the users' numbers.
 
@@ -288,7 +288,7 @@ class Sum(Summation):
         return 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Mean(Summation):
     """The mean of the numbers of the users who report.
 
@@ -302,7 +302,7 @@ class Mean(Summation):
         return MeanTask(self.lower, self.upper)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LocalMean(Summation):
     """The same reports without a shuffler, for comparison: every report must hide its sender alone.
 
@@ -315,7 +315,7 @@ class LocalMean(Summation):
         return 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StatisticalQuery(Summation):
     """The mean over the users' records of ``query``, a function into [lower, upper] (Balle et al.
     2019, Corollary 1).

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import estimates
 from shuffledp.collection.page.context import budget, checking, trust
 from shuffledp.collection.page.head import head, name_of
@@ -32,14 +33,7 @@ def html(record: Record | Mapping[str, Any]) -> str:
     if not isinstance(record, Record):  # until verify has learnt to read records
         record = Record.from_json(record)
     sections = [section(record) for section in SECTIONS]
-    footer = element(
-        "footer",
-        element(
-            "p",
-            f"Made by shuffledp {record.made.shuffledp}. This file loads nothing and runs nothing: it can be "
-            f"kept, sent and printed as it is.",
-        ),
-    )
+    footer = element("footer", element("p", phrases.FOOTER(record, version=record.made.shuffledp)))
     data = Markup(data_block(record.as_json()))
     body = element("body", head(record), element("main", join(sections, "\n")), footer, "\n", data, "\n")
     return f"<!DOCTYPE html>\n{element('html', _top(record), body, lang='en')}\n"

@@ -4,6 +4,7 @@ deployment.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from shuffledp.collection.client import Encoder, read_design
 from shuffledp.collection.record import Asked
-from shuffledp.collection.release.budget import Budget, Spent
+from shuffledp.collection.release.budget import Budget, Spent, Unnoted
 from shuffledp.collection.release.facts import check_reports, estimate_of, record_of
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
@@ -231,5 +232,17 @@ def _written(
     if folder is not None:
         write_release(folder, record, estimate, replace=force)
     if spent is not None:
-        spent.publish(digest_of(record.as_json()), folder)
+        _publish(spent, digest_of(record.as_json()), folder)
     return Release(record, estimate, folder)
+
+
+def _publish(spent: Spent, digest: str, folder: Path | None) -> None:
+    """Note in the ledger that a release stands. One in memory was paid for, and an error would lose
+    it.
+    """
+    try:
+        spent.publish(digest, folder)
+    except Unnoted as error:
+        if folder is not None:
+            raise
+        warnings.warn(str(error), stacklevel=2)

@@ -20,6 +20,12 @@ __all__ = ["Published", "Setting", "Status", "require"]
 
 Status = Literal["proven", "unproven", "invalid"]
 EPSILONS = [2.0**i for i in range(-30, 10)]  # where a bound on delta is tried before it is bisected
+KNOWN: dict[str, tuple[str, ...]] = {
+    "status": ("proven", "unproven", "invalid"),
+    "side": ("upper", "lower"),
+    "adversary": ADVERSARIES,
+    "rounds": ("one", "any"),
+}
 LOG_DELTAS = [i * math.log(10.0) for i in range(-250, 0)] + [math.log(0.5), math.log(0.999)]
 
 
@@ -107,7 +113,16 @@ class Published:
 
     def __post_init__(self) -> None:
         if self.epsilon_at is None and self.delta_at is None:
-            raise AssertionError(f"{self.name} computes nothing")
+            raise InvalidInput(
+                f"a bound must compute something, got neither epsilon_at nor delta_at for {self.name!r}. Pass a "
+                f"function of (setting, delta) or of (setting, epsilon)."
+            )
+        for field, known in KNOWN.items():
+            if getattr(self, field) not in known:
+                raise InvalidInput(
+                    f"{field} must be one of {', '.join(known)}, got {getattr(self, field)!r} for {self.name!r}. "
+                    f"See shuffledp.literature.bounds.Published for what they mean."
+                )
 
     @property
     def citation(self) -> str:

@@ -31,7 +31,7 @@ __all__ = ["CentralHistogram", "CentralMean", "CentralSum"]
 COMPARISON = "not for release: a baseline for comparison, with floating-point noise (Mironov 2012)"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Central(Protocol):
     """Users hand their values to a curator they trust, who adds N(0, sigma^2) to every number
     released (Balle and Wang 2018).
@@ -58,6 +58,7 @@ class Central(Protocol):
                 epsilon=self.epsilon, delta=self.delta, sensitivity=self.sensitivity * math.sqrt(self.rounds)
             )
         )
+        self._check_promise(self.guarantee)
 
     def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
         """The same for any number of users: the noise does not come from them."""
@@ -78,7 +79,7 @@ class Central(Protocol):
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CentralHistogram(Central):
     """Counts per category; replacing one user's value moves two counts by 1, so the sensitivity is
     sqrt(2).
@@ -128,7 +129,7 @@ class CentralHistogram(Central):
         return self.sigma
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CentralNumbers(Central):
     """Numbers from ``lower`` to ``upper``; replacing one moves the sum by at most their
     distance.
@@ -182,7 +183,7 @@ class CentralNumbers(Central):
         return self.sigma / self._divisor(self.n)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CentralSum(CentralNumbers):
     """The sum of the users' numbers.
 
@@ -194,7 +195,7 @@ class CentralSum(CentralNumbers):
         return 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CentralMean(CentralNumbers):
     """The mean of the users' numbers; how many there are is public.
 

@@ -1,0 +1,120 @@
+"""What everybody asks of a guarantee: one-sided questions, what it is in words, and what it answers
+to a call that is misspelt.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import Misused
+from shuffledp.protocols.baselines.central import CentralGaussian
+
+SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
+VOTE = sdp.shuffle(sdp.RR(epsilon0=1.0), n=1000, honest=900)
+BOTH = sdp.Accountant().add(SURVEY, rounds=30).add(VOTE)
+GUARANTEES = {
+    "once": SURVEY,
+    "rounds": SURVEY.compose(3),
+    "several": BOTH.total,
+    "curator": CentralGaussian(2.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_one_sided_questions_are_the_ends_of_the_two_sided_ones(name: str) -> None:
+    guarantee = GUARANTEES[name]
+    epsilon, delta = guarantee.epsilon(delta=1e-6), guarantee.delta(epsilon=0.4)
+    assert guarantee.epsilon_at_most(delta=1e-6) == epsilon.upper
+    assert guarantee.epsilon_at_least(delta=1e-6) == epsilon.lower
+    assert guarantee.delta_at_most(epsilon=0.4) == delta.upper
+    assert guarantee.delta_at_least(epsilon=0.4) == delta.lower
+    assert guarantee.deltas([0.4, 0.4], end="upper").tolist() == [delta.upper] * 2
+    assert guarantee.deltas(0.4, end="lower").tolist() == [delta.lower]
+
+
+def test_many_deltas_are_asked_beyond_where_a_promise_ends_but_not_below_zero() -> None:
+    assert SURVEY.deltas([0.0, 4.0, 1000.0], end="upper")[1:].tolist() == [0.0, 0.0]
+    for wrong in (-1.0, np.nan):
+        with pytest.raises(sdp.InvalidInput, match="epsilon must"):
+            SURVEY.deltas([0.1, wrong], end="upper")
+
+
+def test_parts_and_words() -> None:
+    assert SURVEY.parts == ((SURVEY, 1),)
+    assert BOTH.total.parts == ((SURVEY, 30), (VOTE, 1))
+    assert GUARANTEES["curator"].parts == ()
+    assert str(SURVEY) == "krr, k = 16, epsilon0 = 4; 10,000 users"
+    assert str(BOTH.total) == (
+        "krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds + rr, k = 2, epsilon0 = 1; 1,000 users, 900 of them honest"
+    )
+    assert str(sdp.shuffle(sdp.RR(epsilon0=1.0), n=1, adversary="weak")).endswith("; 1 user; weak adversary")
+
+
+def test_a_repr_builds_what_it_shows() -> None:
+    names = {"shuffle": sdp.shuffle, "KRR": sdp.KRR, "Accountant": sdp.Accountant}
+    for guarantee in (SURVEY, VOTE, SURVEY.compose(7), BOTH.total):
+        again = eval(repr(guarantee), names)
+        assert isinstance(again, Guarantee)
+        assert repr(again) == repr(guarantee)
+    assert repr(BOTH) == (
+        "Accountant().add(shuffle(KRR(k=16, epsilon0=4.0), n=10000), rounds=30)"
+        ".add(shuffle(KRR(k=2, epsilon0=1.0), n=1000, honest=900))"
+    )
+
+
+def test_bounds_are_shown_rounded_outwards() -> None:
+    assert repr(sdp.Bound(0.12345, 0.12345, "a theorem")) == "Bound(lower=0.1234, upper=0.1235)"
+    assert repr(sdp.Bound(0.0, float("inf"))) == "Bound(lower=0.0, upper=inf)"
+
+
+MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
+    "shuffle": (lambda: sdp.shuffle(sdp.RR(epsilon0=1.0), 1000), "n must be named in shuffle(...), got 1000"),  # type: ignore[call-arg,misc]
+    "no n": (lambda: sdp.shuffle(sdp.RR(epsilon0=1.0)), "n must be given to shuffle(...), got nothing"),  # type: ignore[call-arg]
+    "N": (lambda: sdp.shuffle(sdp.RR(epsilon0=1.0), n=9, N=9), "must be given arguments that it has, got N=9"),  # type: ignore[call-arg]
+    "epsilon": (lambda: SURVEY.epsilon(1e-6), "delta must be named in epsilon(...), got 1e-06 without a name"),  # type: ignore[call-arg,misc]
+    "compose": (lambda: SURVEY.compose(), "rounds must be given to compose(...), got nothing"),  # type: ignore[call-arg]
+    "compose twice": (lambda: SURVEY.compose(2, 3), "must be given no more than rounds, got also 3"),  # type: ignore[call-arg]
+    "rounds twice": (lambda: SURVEY.compose(2, rounds=3), "every argument once"),  # type: ignore[call-arg,misc]
+    "add": (lambda: BOTH.add(VOTE, 3), "every option must be named in add(...), got 3 without a name"),  # type: ignore[call-arg,misc]
+    "calibrate": (
+        lambda: sdp.calibrate(sdp.KRR, 16, epsilon=1.0, delta=1e-6),  # type: ignore[call-arg,misc]
+        "every option must be named in calibrate(...), got 16 without a name",
+    ),
+    "compare": (lambda: sdp.compare(SURVEY, 1e-6), "delta must be named in compare(...), got 1e-06"),  # type: ignore[call-arg,misc]
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_misspelt_call_is_answered_by_a_sentence_with_a_remedy(name: str) -> None:
+    call, words = MISTAKES[name]
+    with pytest.raises(Misused) as caught:
+        call()
+    assert words in str(caught.value)
+    assert ". Write it as in " in str(caught.value)
+    assert isinstance(caught.value, sdp.InvalidInput)
+    assert isinstance(caught.value, TypeError)
+    assert caught.value.__context__ is None
+
+
+def test_a_type_error_from_inside_is_not_blamed_on_the_call() -> None:
+    with pytest.raises(TypeError) as caught:
+        SURVEY.profile([0.1]).at + "one"  # type: ignore[operator]
+    assert not isinstance(caught.value, sdp.InvalidInput)
+    assert list(inspect.signature(sdp.shuffle).parameters) == ["randomizer", "n", "adversary", "honest"]
+
+
+def test_a_guarantee_plots_itself(tmp_path: Path) -> None:
+    figure = SURVEY.plot(tmp_path / "curve.svg", delta=1e-8, title="mine")
+    assert "mine" in figure.axes[0].get_title(loc="left")
+    assert (tmp_path / "curve.svg").stat().st_size > 10_000
+    with pytest.raises(sdp.InvalidInput, match="a figure must end in"):
+        SURVEY.plot(tmp_path / "curve.gif")
+    with pytest.raises(sdp.InvalidInput, match="guarantee must come from shuffle"):
+        GUARANTEES["curator"].plot()
