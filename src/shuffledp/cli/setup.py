@@ -8,6 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
+import typer
+
 from shuffledp._types import Adversary
 from shuffledp.cli.randomizers import READERS, find, parameters, read_count, read_people
 from shuffledp.cli.sharing import Shared, option, sharing
@@ -18,7 +20,18 @@ if TYPE_CHECKING:  # a command that shares these options need not compute with t
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.randomizers import Randomizer
 
-__all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "QUESTION", "ROUNDS", "Setup", "with_setup"]
+__all__ = [
+    "ANSWER",
+    "AS_JSON",
+    "EVERYONE",
+    "HONEST",
+    "LATEX",
+    "QUESTION",
+    "ROUNDS",
+    "Setup",
+    "check_form",
+    "with_setup",
+]
 
 ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
     "What one user sends",
@@ -26,6 +39,7 @@ ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
     "The question",
     "The answer",
 )
+LATEX = typer.Option("--latex", help="Print the table for a paper, as LaTeX.", rich_help_panel=ANSWER)
 USERS = "how many users' reports are shuffled together"
 
 
@@ -151,3 +165,9 @@ ROUNDS = option(
 )
 AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
 with_setup = sharing(_shared(), Setup.of)
+
+
+def check_form(*, as_json: bool, latex: bool) -> None:
+    """Refuse two forms of one answer."""
+    if as_json and latex:
+        raise InvalidInput("an answer must have one form, got --json and --latex. Leave one out.")

@@ -30,6 +30,7 @@ __all__ = [
     "duration",
     "exactly",
     "files",
+    "latex",
     "meaning",
     "patiently",
     "premises",
@@ -43,6 +44,15 @@ __all__ = [
 PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
 WIDE = 400  # columns of a table that nobody looks at
+SCIENTIFIC = re.compile(r"(-?[\d.]+)e([+-]?\d+)")
+LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+}
 COMMAND = re.compile(r"(?<=: )shuffledp [a-z].*$|^shuffledp [a-z].*$", re.MULTILINE)
 
 
@@ -139,6 +149,31 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
     console.print(grid)
+
+
+def latex(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
+    """Print a table for a paper: a tabular with the rules of booktabs, nothing left unescaped."""
+    print(rf"\begin{{tabular}}{{{'r' * numbers}{'l' * (len(columns) - numbers)}}}")
+    print(r"\toprule")
+    for i, row in enumerate([columns, *rows]):
+        print(" & ".join(_in_latex(cell) for cell in row) + r" \\")
+        if i == 0:
+            print(r"\midrule")
+    print(r"\bottomrule")
+    print(r"\end{tabular}")
+
+
+def _in_latex(cell: str) -> str:
+    """A cell as LaTeX takes it: signs that mean something there are escaped, powers of ten typeset.
+
+    >>> _in_latex("1.500e-6"), _in_latex("50% of a_b"), _in_latex("-"), _in_latex("3 < 4")
+    ('$1.500 \\\\cdot 10^{-6}$', '50\\\\% of a\\\\_b', '--', '3 $<$ 4')
+    """
+    if cell == "-":
+        return "--"
+    if number := SCIENTIFIC.fullmatch(cell):
+        return rf"${number[1]} \cdot 10^{{{int(number[2])}}}$"
+    return "".join(LATEX.get(letter, letter) for letter in cell)
 
 
 def files(folder: Path, what: Mapping[str, str]) -> None:

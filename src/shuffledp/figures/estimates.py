@@ -32,7 +32,7 @@ class DrawnEstimates:
     """Columns of equal length: labels, estimates, the interval of each, and the one that holds for
     all ``of`` them at once, at a ``level`` such as 0.95.
 
-    ``bounds`` are those of a mean, infinite if they are not known; without them, it is people that are counted.
+    ``bounds`` are those of a mean, infinite if not known; without them, people are counted.
     """
 
     labels: Sequence[str]

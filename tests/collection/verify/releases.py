@@ -11,8 +11,8 @@ import numpy as np
 
 import shuffledp as sdp
 from shuffledp.collection.client import Encoder
-from shuffledp.collection.page import HASHED
-from shuffledp.collection.record import Asked
+from shuffledp.collection.page import html
+from shuffledp.collection.record import HASHED, Asked, Record
 from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
@@ -44,6 +44,11 @@ def rehashed(made: dict[str, Any]) -> dict[str, Any]:
     """The same with hashes that fit, as a careful forger would make them."""
     made["hashes"] = {name: digest_of(made[name]) for name in HASHED}
     return made
+
+
+def as_page(made: dict[str, Any]) -> str:
+    """The page that shows these facts."""
+    return html(Record.from_json(made))
 
 
 @cache

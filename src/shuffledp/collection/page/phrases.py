@@ -304,8 +304,8 @@ NO_GAIN = Phrase(
 )
 VERSUS_CURATOR = Phrase("{ratio} times larger than", (3, "{ratio} times as large as"))
 BUDGET = Phrase(
-    " together are certified at {spent}, at δ = {delta}: {share} % of the limit. "
-    "A release beyond the limit is refused.",
+    " together are certified at {spent}, at δ = {delta}: {share} % of the limit. A release beyond the limit is "
+    "refused.",
     (
         3,
         " together are certified at {spent}, at δ = {delta}: {share} % of the limit. Any release beyond the limit is "
