@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, app, examples
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
 from shuffledp.papers.experiment import Experiment
 from shuffledp.papers.reproduction import Outcome, ReproductionError, select

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.randomizers import read_number
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, QUESTION
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
