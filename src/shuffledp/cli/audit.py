@@ -15,8 +15,9 @@ from shuffledp.audits.planted import fault_named
 from shuffledp.audits.runs import EXACT
 from shuffledp.cli import show
 from shuffledp.cli.commands import DEFEND, Delta, command
-from shuffledp.cli.randomizers import read_count, read_number
-from shuffledp.cli.setup import QUESTION, Setup
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import QUESTION
+from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.histogram import Histogram

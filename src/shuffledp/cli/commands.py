@@ -16,8 +16,9 @@ from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
-from shuffledp.cli.randomizers import read_count, read_number
-from shuffledp.cli.setup import ANSWER, LATEX, QUESTION, Setup, check_form, with_setup
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.setup import Setup, with_setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers import Floats

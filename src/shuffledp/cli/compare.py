@@ -13,9 +13,10 @@ from shuffledp import figures
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.cli import show
 from shuffledp.cli.commands import COMPARE, KRR, Delta, app, command, examples, side_in_words
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.outside import bounds_in
-from shuffledp.cli.randomizers import read_number
-from shuffledp.cli.setup import ANSWER, LATEX, QUESTION, Setup, check_form
+from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE

@@ -8,8 +8,8 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
+from shuffledp.cli.options import ANSWER, QUESTION
 from shuffledp.cli.parsing import App
-from shuffledp.cli.setup import ANSWER, QUESTION
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file

@@ -12,8 +12,8 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.asking import MESSY, TABLE
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.randomizers import read_count
-from shuffledp.cli.setup import ANSWER
+from shuffledp.cli.numbers import read_count
+from shuffledp.cli.options import ANSWER
 from shuffledp.cli.waiting import progress
 from shuffledp.errors import InvalidInput
 

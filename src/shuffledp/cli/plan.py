@@ -8,8 +8,8 @@ import typer
 from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
-from shuffledp.cli.randomizers import read_count, read_people
-from shuffledp.cli.setup import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.numbers import read_count, read_people
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput

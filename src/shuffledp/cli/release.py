@@ -12,7 +12,7 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.randomizers import read_number
+from shuffledp.cli.numbers import read_number
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, app, examples
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION
 from shuffledp.cli.waiting import bars
 from shuffledp.errors import InvalidInput
 from shuffledp.papers.experiment import Experiment

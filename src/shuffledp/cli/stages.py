@@ -23,9 +23,9 @@ from shuffledp.cli.asking import (
     budget_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.randomizers import read_count, read_number
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.release import show_release
-from shuffledp.cli.setup import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.sharing import argument, sharing
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.collection.release.terms import Promise, read_categories

@@ -8,8 +8,8 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.randomizers import read_number
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, QUESTION
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 
