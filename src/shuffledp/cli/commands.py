@@ -17,7 +17,7 @@ from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
 from shuffledp.cli.randomizers import read_count, read_number
-from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
+from shuffledp.cli.setup import ANSWER, LATEX, QUESTION, Setup, check_form, with_setup
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers import Floats
 from shuffledp.storage.files import check_file, replace_file
@@ -189,10 +189,12 @@ def curve(
     table: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
     ] = None,
+    latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler,
     as CSV.
     """
+    check_form(as_json=setup.as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
     if table is not None:
@@ -220,12 +222,15 @@ def curve(
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         return show.as_json(facts | {"assumptions": list(guarantee.assumptions)} | setup.facts(guarantee) | files)
-    show.answer(guarantee.describe(), [], [])
     rows = [
         (show.short(e), rounded(low, up=False), rounded(high, up=True))
         for e, low, high in zip(*(each.tolist() for each in band), strict=True)
     ]
-    show.table(["epsilon", "delta, at least", "at most"], rows, numbers=3)
+    columns = ["epsilon", "delta, at least", "at most"]
+    if latex:
+        return show.latex(columns, rows, numbers=3)
+    show.answer(guarantee.describe(), [], [])
+    show.table(columns, rows, numbers=3)
     for what, path in (("figure", plot), ("table", table)):
         if path is not None:
             print(f"\n{what} written to {path}")

@@ -14,7 +14,7 @@ from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.randomizers import read_number
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.frequency import METHODS
+from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -63,7 +63,8 @@ def histogram(asking: Asking) -> None:
 def frequency(
     asking: Asking,
     method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help=f"One of {', '.join(METHODS)}.", rich_help_panel=TABLE)
+        str,
+        typer.Option("--method", metavar="NAME", help=f"One of {', '.join(FAMILY_OF_METHOD)}.", rich_help_panel=TABLE),
     ] = "hadamard",
 ) -> None:
     """How many people hold each of very many values: the same for large domains."""

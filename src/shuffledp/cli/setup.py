@@ -6,18 +6,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
+
+import typer
 
 from shuffledp._types import Adversary
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle
 from shuffledp.cli.randomizers import READERS, find, parameters, read_count, read_people
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import Randomizer
 from shuffledp.randomizers.family import NAMES, Named, Parameter
 
-__all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "QUESTION", "ROUNDS", "Setup", "with_setup"]
+if TYPE_CHECKING:  # a command that shares these options need not compute with them
+    from shuffledp.accounting.guarantee import Guarantee
+    from shuffledp.randomizers import Randomizer
+
+__all__ = [
+    "ANSWER",
+    "AS_JSON",
+    "EVERYONE",
+    "HONEST",
+    "LATEX",
+    "QUESTION",
+    "ROUNDS",
+    "Setup",
+    "check_form",
+    "with_setup",
+]
 
 ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
     "What one user sends",
@@ -25,6 +39,7 @@ ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
     "The question",
     "The answer",
 )
+LATEX = typer.Option("--latex", help="Print the table for a paper, as LaTeX.", rich_help_panel=ANSWER)
 USERS = "how many users' reports are shuffled together"
 
 
@@ -75,7 +90,7 @@ class Setup:
         """Whether it is said how much one report hides."""
         return any(key in self.given for key in self.kind.strengths)
 
-    def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
+    def builder(self, *, unknown: str | None = None) -> "Callable[..., Randomizer]":
         """What builds the randomizer from the given parameters, and from ``unknown`` if there is
         one.
         """
@@ -89,12 +104,14 @@ class Setup:
             )
         return way.build
 
-    def randomizer(self) -> Randomizer:
+    def randomizer(self) -> "Randomizer":
         """The randomizer, all of whose parameters must be given."""
         return self.builder()(**self.given)
 
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> "Guarantee":
         """The guarantee to be asked."""
+        from shuffledp.accounting.mechanism import shuffle
+
         randomizer = self.randomizer()
         if self.n is None:
             raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
@@ -105,7 +122,7 @@ class Setup:
         """How many of n users follow the protocol; None means all."""
         return max(1, math.floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
 
-    def facts(self, guarantee: Guarantee) -> dict[str, object]:
+    def facts(self, guarantee: "Guarantee") -> dict[str, object]:
         """The inputs, under the names of their options."""
         part, rounds = guarantee.parts[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
@@ -148,3 +165,9 @@ ROUNDS = option(
 )
 AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
 with_setup = sharing(_shared(), Setup.of)
+
+
+def check_form(*, as_json: bool, latex: bool) -> None:
+    """Refuse two forms of one answer."""
+    if as_json and latex:
+        raise InvalidInput("an answer must have one form, got --json and --latex. Leave one out.")

@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.wording import exactly, rounded, short
+
+if TYPE_CHECKING:  # what is shown was computed elsewhere
+    from shuffledp.accounting.guarantee import Guarantee
 
 __all__ = [
     "answer",
@@ -27,6 +30,7 @@ __all__ = [
     "duration",
     "exactly",
     "files",
+    "latex",
     "meaning",
     "patiently",
     "premises",
@@ -40,6 +44,15 @@ __all__ = [
 PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
 WIDE = 400  # columns of a table that nobody looks at
+SCIENTIFIC = re.compile(r"(-?[\d.]+)e([+-]?\d+)")
+LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+}
 COMMAND = re.compile(r"(?<=: )shuffledp [a-z].*$|^shuffledp [a-z].*$", re.MULTILINE)
 
 
@@ -138,6 +151,31 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
     console.print(grid)
 
 
+def latex(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
+    """Print a table for a paper: a tabular with the rules of booktabs, nothing left unescaped."""
+    print(rf"\begin{{tabular}}{{{'r' * numbers}{'l' * (len(columns) - numbers)}}}")
+    print(r"\toprule")
+    for i, row in enumerate([columns, *rows]):
+        print(" & ".join(_in_latex(cell) for cell in row) + r" \\")
+        if i == 0:
+            print(r"\midrule")
+    print(r"\bottomrule")
+    print(r"\end{tabular}")
+
+
+def _in_latex(cell: str) -> str:
+    """A cell as LaTeX takes it: signs that mean something there are escaped, powers of ten typeset.
+
+    >>> _in_latex("1.500e-6"), _in_latex("50% of a_b"), _in_latex("-"), _in_latex("3 < 4")
+    ('$1.500 \\\\cdot 10^{-6}$', '50\\\\% of a\\\\_b', '--', '3 $<$ 4')
+    """
+    if cell == "-":
+        return "--"
+    if number := SCIENTIFIC.fullmatch(cell):
+        return rf"${number[1]} \cdot 10^{{{int(number[2])}}}$"
+    return "".join(LATEX.get(letter, letter) for letter in cell)
+
+
 def files(folder: Path, what: Mapping[str, str]) -> None:
     """Print what lies in a folder; a path stays in one piece, to be copied."""
     width = max(len(str(folder / name)) for name in what)
@@ -156,7 +194,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60.0:.0f} min"
 
 
-def crowd(guarantee: Guarantee) -> str:
+def crowd(guarantee: "Guarantee") -> str:
     """The beginning of a sentence: with whom.
 
     >>> from shuffledp import KRR, shuffle
@@ -187,7 +225,7 @@ def meaning(epsilon: float, delta: float) -> str:
     )
 
 
-def cautions(guarantee: Guarantee, delta: float) -> list[str]:
+def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     """What a careful colleague would add."""
     n = guarantee.parts[0][0].n
     remark = (
@@ -197,7 +235,7 @@ def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     return [remark] if n > 1 and delta * n >= 1.0 else []
 
 
-def premises(guarantee: Guarantee) -> list[str]:
+def premises(guarantee: "Guarantee") -> list[str]:
     """What is assumed of the randomizer beyond its definition."""
     return [
         f"this takes for granted that {premise}"

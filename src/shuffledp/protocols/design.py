@@ -222,23 +222,12 @@ class Design:
         """What tells designs apart."""
         return digest_of(self.as_json())
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The values that are told apart, as text; a mean has none."""
-        return self.task.labels
-
     @cached_property
     def protocol(self) -> ShuffledProtocol:
         """The protocol that it describes."""
         from shuffledp.protocols.settling import protocol_of
 
         return protocol_of(self)
-
-    def encode(self, values: Any, source: Any) -> Any:
-        """Reports for places in the list of categories, or for numbers."""
-        if self.task.bounds is not None:
-            return self.protocol.encode(values, rng=source).rows
-        return self.protocol.randomizer.randomize(values, rng=source)
 
     def check_law(self) -> None:
         """Refuse a law that answers another question."""

@@ -7,12 +7,14 @@ support   finite randomizers that favour the outputs supporting the input: unary
 mixing    those that one coin realises: krr subset local_hash hadamard
 location  a number in [0, 1] plus noise: laplace gaussian
 grid      the same as it runs
+finite    one's own, from its law
 matrix    any finite randomizer        any_ldp   any randomizer at all
 """
 
 from __future__ import annotations
 
 from shuffledp.randomizers.any_ldp import AnyLDP
+from shuffledp.randomizers.finite import FiniteRandomizer
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.hadamard import Hadamard
@@ -35,6 +37,7 @@ __all__ = [
     "AnyLDP",
     "Atoms",
     "End",
+    "FiniteRandomizer",
     "Floats",
     "FromMatrix",
     "Gaussian",

@@ -65,9 +65,9 @@ def _theorems(record: Record, law: CountedLaw) -> Sequence[str]:
 
 
 def _check_ids(record: Record, law: CountedLaw) -> Check:
-    """What theorem and premises are called, from the third edition on."""
+    """What theorem and premises are called, where that is said; earlier editions did not."""
     said = [*record.certificate.theorem_ids, *record.certificate.assumption_ids]
-    names = [*_theorems(record, law), *_premises(record, law)] if record.since(3) else []
+    names = [*_theorems(record, law), *_premises(record, law)] if said else []
     claimed, wanted = (", ".join(each) or "none" for each in (said, names))
     return _said("the ids of theorem and assumptions", claimed, wanted, said == names, record)
 
