@@ -95,10 +95,10 @@ def _bound(record: Record) -> list[Check]:
 
 
 def _beyond(record: Record) -> list[Check]:
-    """What no report can prove about itself."""
+    """What no page can prove about itself."""
     counted = record.counted
     checks = [
-        unchecked("secure randomness", record.secure, "a report does not show how its noise was drawn"),
+        unchecked("secure randomness", record.secure, "a page does not show how its noise was drawn"),
         unchecked("missing values", counted.missing, "the data are not here"),
     ]
     if counted.repeated is not None:

@@ -37,11 +37,11 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
         unchecked(
             "whether the categories were learned",
             _learned(design.learned),
-            "a report cannot prove it; `verify --ledger` knows the design that was recorded",
+            "a page cannot prove it; `verify --ledger` knows the design that was recorded",
         ),
         unchecked("the question", asked.title or asked.what or "", "these are the words of whoever asked"),
         unchecked("the notes", "; ".join(record.notes) or "none", "advice, not a claim"),
-        unchecked("when and with what it was made", record.made.when, "a report cannot prove it"),
+        unchecked("when and with what it was made", record.made.when, "a page cannot prove it"),
     ]
 
 
