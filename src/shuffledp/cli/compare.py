@@ -17,6 +17,7 @@ from shuffledp.cli.numbers import read_number
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.outside import bounds_in
 from shuffledp.cli.setup import Setup
+from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import PATIENCE, Comparison, Left
@@ -82,7 +83,7 @@ def compare(
         raise InvalidInput(f"--plot and --csv must name two files, got {str(plot)!r} for both. Rename one of them.")
     mine = [bound for path in also or () for bound in bounds_in(path)]
     guarantee = setup.guarantee()
-    with show.patiently("computing every bound"):
+    with patiently("computing every bound"):
         found = computed(guarantee, delta=delta, patience=patience, also=mine)
     if plot is not None:
         figures.comparison_figure(found, plot)
