@@ -15,6 +15,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
+from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import LARGEST_EPSILON
 from shuffledp.wording import rounded
@@ -304,12 +305,12 @@ def _gaussian_guess(total_variation: float, delta: float) -> float:
     """
     near = math.sqrt(2.0 * math.pi) * total_variation
     mu = near if total_variation < 1e-8 else 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
-    low, high = 0.0, 60.0 * mu + mu * mu
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        value = float(ndtr(mu / 2.0 - middle / mu) - np.exp(middle + log_ndtr(-mu / 2.0 - middle / mu)))
-        low, high = (middle, high) if value > delta else (low, middle)
-    return high
+
+    def fits(epsilon: float) -> bool:
+        return float(ndtr(mu / 2.0 - epsilon / mu) - np.exp(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu))) <= delta
+
+    guess, _ = halve(fits, 60.0 * mu + mu * mu, 0.0, middle=mean, steps=40)
+    return guess
 
 
 def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import erfcx, ndtr
 
+from shuffledp.accounting.bisection import halve
 from shuffledp.errors import check_delta, check_epsilon, check_positive
 
 __all__ = ["delta", "epsilon", "sigma"]
@@ -83,9 +84,8 @@ def _least(fits: Callable[[float], bool]) -> float:
     bad = good / 8.0
     while fits(bad):
         good, bad = bad, bad / 8.0
-    while bad < (middle := bad + (good - bad) / 2.0) < good:
-        good, bad = (middle, bad) if fits(middle) else (good, middle)
-    return good
+    least, _ = halve(fits, good, bad, middle=lambda good, bad: bad + (good - bad) / 2.0)  # good may be huge
+    return least
 
 
 def _mills(t: np.ndarray | float) -> np.ndarray | float:
