@@ -9,12 +9,11 @@ import pytest
 
 import shuffledp.cli.verify  # noqa: F401
 from shuffledp.cli import main
-from shuffledp.collection.page import html
-from tests.collection.verify.releases import facts, rehashed
+from tests.collection.verify.releases import as_page, facts, rehashed
 
 
 def test_a_report_passes_with_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "report.html").write_text(html(facts("tiny")), encoding="utf-8")
+    (tmp_path / "report.html").write_text(as_page(facts("tiny")), encoding="utf-8")
     assert main(["verify", str(tmp_path / "report.html")]) == 0
     shown = capsys.readouterr().out
     assert "FAIL" not in shown

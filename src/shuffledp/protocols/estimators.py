@@ -7,14 +7,15 @@ probability ``miss``; for k-ary randomized response the report *is* the value th
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.rare import Signed, Supports
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.randomizers.votes import VotingRandomizer
 
-__all__ = ["inversion", "likelihood", "signed", "simplex"]
+__all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex"]
 
 
 def inversion(
@@ -64,6 +65,30 @@ def signed(
     base, slope = np.where(alone, n * far, cast) / own**2, np.where(alone, (1.0 - own) / own, -1.0)
     noise = Noise(base, slope, skew, 1.0 / own, Signed(votes, n, own, cast=blocks[block]))
     return values, noise, np.sqrt(variance) / own
+
+
+def opened(
+    counts: ArrayLike, randomizer: VotingRandomizer, most: int
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """What ``tally`` adds up to, in its parts: the reports, those in each block, and the votes."""
+    seen = np.asarray(counts)
+    head = 1 + randomizer.blocks
+    if seen.shape != (head + randomizer.k,) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= most:
+        raise InvalidInput(
+            f"counts must be what tally(...) adds up to for at most n = {most} reports, got shape {seen.shape}. Add up "
+            f"the tallies of a bag."
+        )
+    return int(seen[0]), seen[1:head], seen[head:]
+
+
+def debiased(
+    votes: NDArray[np.int64], n: int, randomizer: VotingRandomizer, blocks: NDArray[np.int64]
+) -> tuple[Floats, Noise, Floats]:
+    """The unbiased estimate from the votes of n reports, its noise and its standard error."""
+    if randomizer.blocks:
+        return signed(votes, n, randomizer, blocks)
+    values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
+    return values, noise, noise.stderr(np.clip(values, 0.0, n))
 
 
 def simplex(values: Floats, total: float) -> Floats:

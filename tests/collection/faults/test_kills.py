@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.collection.ledger import Ledger
-from shuffledp.collection.page import HASHED
-from shuffledp.collection.record import embedded_json
+from shuffledp.collection.record import HASHED, embedded_json
 from shuffledp.collection.tables import open_reports
 from shuffledp.storage.canonical import digest_of
 from tests.collection.faults.conftest import Made

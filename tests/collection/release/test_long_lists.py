@@ -15,8 +15,8 @@ from shuffledp.cli import release as command
 from shuffledp.cli import show
 from shuffledp.collection.page.answers import estimates as section
 from shuffledp.collection.record import Record, embedded_json
+from shuffledp.collection.release.picture import release_figure
 from shuffledp.collection.release.rows import SHOWN, EstimateTable
-from shuffledp.figures.estimates import estimates_figure
 from shuffledp.protocols import Frequency, Histogram
 from shuffledp.protocols.estimate import Estimate
 from tests.collection.release.people import Said, done
@@ -114,7 +114,7 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
     text = re.sub(r"<[^>]*>", "", page).replace("\u00a0", " ")
     assert "95 % interval for all at once" in text
     assert "intervals that hold for all 60 at once" in text
-    estimates_figure(facts, tmp_path / "figure.svg")
+    release_figure(Record.from_json(facts), tmp_path / "figure.svg")
     drawn = re.sub(r"<!--\s*|\s*-->", "\n", (tmp_path / "figure.svg").read_text(encoding="utf-8"))
     assert "95 % interval, for all at once" in drawn
     assert "for each by itself" not in drawn

@@ -16,9 +16,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import KRR
-from shuffledp.collection.page import html
-from shuffledp.collection.page.embed import embed
-from shuffledp.collection.record import Certificate, Record
+from shuffledp.collection.record import Certificate, Record, data_block
 from shuffledp.collection.record.forms import Reading
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
@@ -32,7 +30,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact.summation import DIGITS, TooLarge, haystack_interval
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.law import law_of
-from tests.collection.verify.releases import facts, rehashed
+from tests.collection.verify.releases import as_page, facts, rehashed
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -169,10 +167,10 @@ def test_changed_words_and_hidden_estimates_fail(change: Change, what: str) -> N
 )
 def test_facts_of_another_form_are_refused_in_one_sentence_in_json_and_on_the_page(change: Change) -> None:
     made = facts("tiny")
-    page = html(rehashed(made)).replace(str(embed(made)), "FACTS")
+    page = as_page(rehashed(made)).replace(data_block(made), "FACTS")
     change(made)
     written = json.dumps(made).replace("Infinity", "1e999")
-    for text in (written, page.replace("FACTS", str(embed({})).replace("{}", written))):
+    for text in (written, page.replace("FACTS", data_block({}).replace("{}", written))):
         with pytest.raises(InvalidInput, match=r"^the (facts|law) of a .* must .*, got .*\. Pass a report"):
             verify(text)
 

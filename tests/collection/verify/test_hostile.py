@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shuffledp.collection.page.embed import embed
+from shuffledp.collection.record import data_block
 from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
 from tests.collection.verify.releases import facts, rehashed
@@ -163,7 +163,7 @@ def test_a_number_of_any_kind_in_any_place_gets_an_answer(place: tuple[str, ...]
         '<script id="shuffledp-facts">' * 20_000,
         "<" * 200_000,
         '<script id="shuffledp-facts">{}</script>' * 2 + "</html>",
-        str(embed({"a": ["x" * 100] * 1000})) + "</html>",
+        data_block({"a": ["x" * 100] * 1000}) + "</html>",
     ],
     ids=range(11),
 )

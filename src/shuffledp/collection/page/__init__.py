@@ -1,8 +1,6 @@
 """The report: one HTML file without scripts or network, for the person who has to sign.
 
 page         the whole document, from the facts of a release alone
-editions     what was once written is written again in the same words
-embed        the facts inside the document, written and read back
 answer       what was asked, and the answer at a glance
 estimates    what was learnt, drawn and in numbers
 certificate  what is certified, as a block to sign and as a curve
@@ -15,7 +13,5 @@ words        numbers and sentences
 """
 
 from shuffledp.collection.page.document import html, plain, unchanged
-from shuffledp.collection.page.editions import EDITION, known
-from shuffledp.collection.page.embed import FORMAT, HASHED, VERSION, embedded
 
-__all__ = ["EDITION", "FORMAT", "HASHED", "VERSION", "embedded", "html", "known", "plain", "unchanged"]
+__all__ = ["html", "plain", "unchanged"]

@@ -194,7 +194,9 @@ class Curve(Part):
 @part
 class Certificate(Part):
     """What a privacy officer signs. ``delta`` is what is certified at the promised epsilon, if one
-    was promised; ``alone`` the epsilon0 of one report without the shuffler.
+    was promised; ``alone`` the epsilon0 of one report without the shuffler. The ids are of the
+    sentences in ``wording.WORDINGS`` that ``method`` and ``assumptions`` say; editions 1 and 2 had
+    the words alone.
     """
 
     epsilon: EpsilonBound = needed(EpsilonBound)
@@ -209,6 +211,8 @@ class Certificate(Part):
     rounds: int = needed(count)
     alone: float = needed(EPSILON)
     numerical_error: float | None = needed(or_none(between(0.0, MOST_NUMERICAL_ERROR)))
+    theorem_ids: tuple[str, ...] = perhaps([text], default=())
+    assumption_ids: tuple[str, ...] = perhaps([text], default=())
 
 
 @part

@@ -42,7 +42,9 @@ FORMAT, VERSION = "shuffledp-release", 1
 # 1  shuffledp 0.1.0, which wrote no edition
 # 2  ± means one thing; missing values are counted; of a sorted list the intervals hold all at once;
 #    of a cut one, all votes are bound by a digest
-EDITION = 2
+# 3  a report is what one person sends, and this is a page; other words; theorems and assumptions
+#    have ids beside their words
+EDITION = 3
 MOST_EDITIONS = 10**6
 HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
 REMEDY = "Pass the report.html or the estimates.json that shuffledp wrote, whole and unchanged."

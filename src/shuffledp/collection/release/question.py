@@ -32,7 +32,7 @@ from shuffledp.protocols import Frequency, Histogram, Mean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ShuffledProtocol
-from shuffledp.protocols.sums import check_bounds
+from shuffledp.protocols.rounding import check_bounds
 from shuffledp.sampling import Rng
 
 __all__ = ["Question"]

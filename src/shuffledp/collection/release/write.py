@@ -10,7 +10,7 @@ from pathlib import Path
 from shuffledp.collection.page import html
 from shuffledp.collection.record import Record
 from shuffledp.collection.release.facts import LEVEL
-from shuffledp.figures import estimates_figure
+from shuffledp.collection.release.picture import release_figure
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.storage.files import check_new_folder, new_folder, write_table
 
@@ -45,7 +45,7 @@ def write_release(folder: Path, record: Record, estimate: Estimate, *, replace: 
         _write_csv(place / "estimates.csv", estimate)
         _write_json(place / "estimates.json", record.as_json())
         _write_json(place / "design.json", record.design.as_json())
-        estimates_figure(record.as_json(), place / "estimates.png")
+        release_figure(record, place / "estimates.png")
         (place / "report.html").write_text(html(record), encoding="utf-8")
 
     new_folder(folder, fill, replacing=FILES if replace else ())

@@ -49,7 +49,7 @@ def check_page(text: str, record: Record) -> list[Check]:
         return [unchecked("the page", "none", "this is the JSON; report.html shows it")]
     if not record.known:
         return _foreign(text, record)
-    shown, written = plain(text), html(record.as_json())
+    shown, written = plain(text), html(record)
     if shown == written:
         how = "written again from the facts, letter by letter"
         return [holds("the page", "what its facts say", "the same", how, True)]
