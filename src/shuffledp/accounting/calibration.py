@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
-from scipy.special import log_ndtr, ndtr
-
 from shuffledp._types import Adversary
 from shuffledp.accounting.accuracy import DIGITS, MARGIN, MOST_PLANNED, SOLVE_GAP
 from shuffledp.accounting.bisection import halve, mean
@@ -27,6 +25,7 @@ from shuffledp.errors import (
     check_probability,
     check_rounds,
 )
+from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.strength import BY_EPSILON0, Strength
 
@@ -421,8 +420,6 @@ def _deviation(epsilon: float, delta: float) -> float:
     """
 
     def fits(log_mu: float) -> bool:
-        mu = math.exp(log_mu)
-        tail = math.exp(min(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu), 0.0))
-        return bool(ndtr(mu / 2.0 - epsilon / mu) - tail <= delta)
+        return gaussian_delta_roughly(math.exp(log_mu), epsilon) <= delta
 
     return math.exp(mean(*halve(fits, -40.0, 10.0, middle=mean, steps=60)))
