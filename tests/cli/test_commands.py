@@ -300,8 +300,8 @@ def test_an_answer_reads_well(capsys: Capture) -> None:
         in text
     )
     assert (
-        "In plain words: whatever one person's value is, it changes the probability of any result by at most a factor of"
-        in text
+        "In plain words: whatever one person's value is, it changes the probability of any result by at most "
+        "a factor of" in text
     )
     assert "\x1b" not in text
 
