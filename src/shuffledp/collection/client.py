@@ -145,18 +145,18 @@ def exposure(design: Design) -> list[str]:
             f"shuffler. "
             f"--most-epsilon0 {MUCH:g} refuses such designs."
         )
-    return said + [f"Warning: {each}." for each in cautions(design)]
+    return said + [f"Warning: {each}." for each in cautions(design, Encoder.of(design).expected_stderr())]
 
 
-def cautions(design: Design) -> list[str]:
-    """What a careful colleague would say about a design."""
+def cautions(design: Design, error: float) -> list[str]:
+    """What a careful colleague would say about a design with that standard error to expect."""
     n, delta, said = design.n, design.delta, list[str]()
     if n > 1 and delta * n >= 1.0:
         said.append(
             f"delta is not below 1/n, so it would allow one person's value to be published outright: aim for less than "
             f"{1.0 / n:.1g}"
         )
-    if Encoder.of(design).expected_stderr() > design.task.scale(n):
+    if error > design.task.scale(n):
         said.append(
             "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
             "larger epsilon, or ask more people"
