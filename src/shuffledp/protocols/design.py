@@ -155,6 +155,7 @@ class Design:
             law=protocol.law,
             learned=learned,
         )
+        design.check_law()
         vars(design)["protocol"] = protocol  # it stands already: nothing is built or certified twice
         return design
 
