@@ -1,22 +1,19 @@
 """The command verify: every number of a page, computed again."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.randomizers import read_number
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from shuffledp.collection.verify.oracle import Tick
     from shuffledp.collection.verify.outcomes import Check
 
 __all__: list[str] = []
@@ -86,7 +83,7 @@ def verify(
             f"was released."
         )
     book = None if ledger is None else Ledger(ledger)
-    with _watching() as tick:
+    with counted("summing the certificate again") as tick:
         found = verified(text, table=table, ledger=book, seconds=SECONDS if seconds is None else seconds, tick=tick)
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
@@ -150,16 +147,3 @@ def _read(file: Path) -> str:
         raise InvalidInput(f"{str(file)!r} must be readable, got: {error.strerror or error}. {remedy}") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{str(file)!r} must be a page, got bytes that are no text. {remedy}") from None
-
-
-@contextmanager
-def _watching() -> "Iterator[Tick | None]":
-    """A bar on a terminal; standard output is left alone."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task("summing the certificate again", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)

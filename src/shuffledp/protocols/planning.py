@@ -145,7 +145,7 @@ def plan(
     options, refused = [], []
     for name, (trust, build) in builders.items():
         try:
-            protocol = build()
+            protocol = build().settle()
         except InvalidInput as error:
             refused.append((name, str(error)))
             continue

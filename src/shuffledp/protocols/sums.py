@@ -23,6 +23,7 @@ from shuffledp.errors import DoesNotApply, InvalidInput, check_count
 from shuffledp.protocols.categories import as_list, check_size
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion
+from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import (
     Bag,
     Family,
@@ -34,7 +35,7 @@ from shuffledp.protocols.protocol import (
     notes_of,
 )
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
-from shuffledp.protocols.tasks import MeanTask, Task
+from shuffledp.protocols.tasks import MeanTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
@@ -60,21 +61,35 @@ class Summation(ShuffledProtocol):
     is the best for the worst data.
     """
 
-    k: int | None = None
+    k: int = settled()
     lower: float = 0.0
     upper: float = 1.0
 
     def _prepare(self) -> None:
         low, high = check_bounds(self.lower, self.upper)
-        k = self.k if self.k is not None else self._best_k()
-        k = check_size(
-            "k", check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best.")
-        )
+        k, randomizer = vars(self)["k"], vars(self)["randomizer"]
+        if randomizer is not None:
+            steps = self._check_randomizer(randomizer).k - 1
+            if k not in (None, steps):
+                raise InvalidInput(f"k must be one less than the randomizer's, {steps}, got {k!r}. Leave it out.")
+            k = steps
+        if k is not None:
+            k = check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best.")
+            check_size("k", k)
+        elif self.epsilon is None:
+            raise InvalidInput(
+                "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
+            )
         self._set(lower=low, upper=high, k=k)
         super()._prepare()
 
+    def settle(self) -> Self:
+        """Choose the grid, if it was left out, and then the noise."""
+        if vars(self)["k"] is None:
+            self._set(k=check_size("k", self._best_k()))
+        return super().settle()
+
     def _family(self) -> tuple[Family, dict[str, int]]:
-        assert self.k is not None
         return KRR, {"k": self.k + 1}
 
     def _best_k(self) -> int:
@@ -84,10 +99,8 @@ class Summation(ShuffledProtocol):
         c = n gamma / (k + 1) changes slowly with k: it is interpolated between the grids calibrated
         so far, until the best grid is one of those.
         """
-        if self.epsilon is None or self.delta is None:
-            raise InvalidInput(
-                "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
-            )
+        assert self.epsilon is not None
+        assert self.delta is not None
         guess = 3.0 * math.log(1.0 / self.delta) / max(min(self.epsilon, self.epsilon**2), TINY)
         first = max(2, _argmin(self.n, {1: guess}))
         known = {k: self._constant(k) for k in (first, 2 * first)}
@@ -116,7 +129,6 @@ class Summation(ShuffledProtocol):
 
     @property
     def _grid(self) -> int:
-        assert self.k is not None
         return self.k + 1
 
     @property
@@ -288,10 +300,6 @@ class Mean(Summation):
     def task(self) -> MeanTask:
         """The question, for a design."""
         return MeanTask(self.lower, self.upper)
-
-    @classmethod
-    def _parameters(cls, task: Task, k: int) -> dict[str, Any]:
-        return {**super()._parameters(task, k), "k": k - 1}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

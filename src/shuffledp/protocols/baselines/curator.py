@@ -58,6 +58,7 @@ class Central(Protocol):
                 epsilon=self.epsilon, delta=self.delta, sensitivity=self.sensitivity * math.sqrt(self.rounds)
             )
         )
+        self._check_promise(self.guarantee)
 
     def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
         """The same for any number of users: the noise does not come from them."""
