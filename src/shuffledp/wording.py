@@ -8,7 +8,7 @@ import decimal
 import math
 from collections.abc import Iterable
 
-__all__ = ["WORDINGS", "brief", "exactly", "rounded", "short", "statement", "statement_ids"]
+__all__ = ["WORDINGS", "brief", "exactly", "large_delta", "meaning", "rounded", "short", "statement", "statement_ids"]
 
 # Every sentence that a certificate can hold, with all its wordings, the newest last. Whoever words
 # one anew appends the words: an older one stays true. {rounds} stands for their number.
@@ -65,6 +65,30 @@ def statement_ids(sentences: Iterable[str]) -> tuple[str, ...]:
     """
     known = {words: name for name, wordings in WORDINGS.items() for words in wordings}
     return tuple(known.get(words, words) for words in sentences)
+
+
+def meaning(factor: str, addition: str) -> str:
+    """What a certified (epsilon, delta) says, for those who have not read a paper about it;
+    ``factor`` is e to the epsilon, ``addition`` delta, as they are to be shown.
+    """
+    return (
+        "Whatever one person's value is, it changes the probability of any result by at most a factor of "
+        f"{factor}, plus {addition}."
+    )
+
+
+def large_delta(delta: float, n: int) -> list[str]:
+    """What a careful colleague would say of a delta for n people, if anything.
+
+    >>> large_delta(1e-6, 1000), large_delta(0.01, 1000)[0].partition(":")[0]
+    ([], "delta is not below 1/n, so it would allow one person's value to be published outright")
+    """
+    if n <= 1 or delta * n < 1.0:
+        return []
+    return [
+        "delta is not below 1/n, so it would allow one person's value to be published outright: "
+        f"aim for less than {1.0 / n:.1g}"
+    ]
 
 
 def rounded(value: float, *, up: bool, digits: int = 4) -> str:

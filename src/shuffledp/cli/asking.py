@@ -7,8 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.randomizers import read_count, read_number
-from shuffledp.cli.setup import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.collection.release.terms import Categories, Promise, read_categories
 from shuffledp.errors import InvalidInput

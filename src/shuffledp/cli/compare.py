@@ -13,9 +13,11 @@ from shuffledp import figures
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.cli import show
 from shuffledp.cli.commands import COMPARE, KRR, Delta, app, command, examples, side_in_words
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.outside import bounds_in
-from shuffledp.cli.randomizers import read_number
-from shuffledp.cli.setup import ANSWER, LATEX, QUESTION, Setup, check_form
+from shuffledp.cli.setup import Setup
+from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import PATIENCE, Comparison, Left
@@ -81,7 +83,7 @@ def compare(
         raise InvalidInput(f"--plot and --csv must name two files, got {str(plot)!r} for both. Rename one of them.")
     mine = [bound for path in also or () for bound in bounds_in(path)]
     guarantee = setup.guarantee()
-    with show.patiently("computing every bound"):
+    with patiently("computing every bound"):
         found = computed(guarantee, delta=delta, patience=patience, also=mine)
     if plot is not None:
         figures.comparison_figure(found, plot)

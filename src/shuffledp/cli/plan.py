@@ -8,8 +8,9 @@ import typer
 from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
-from shuffledp.cli.randomizers import read_count, read_people
-from shuffledp.cli.setup import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.numbers import read_count, read_people
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, TASKS, WORST_ERROR, Task
@@ -88,7 +89,7 @@ def plan(
         figures.check_figure(plot)
     kind, rounds = cast(Task, task), 1 if rounds is None else rounds
     terms = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest).terms(n)
-    with show.patiently("planning"):
+    with patiently("planning"):
         found = made(kind, domain=domain, **terms)
         if plot is not None:
             figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])

@@ -1,4 +1,4 @@
-"""The options that all commands share: who sends what, how often, and who looks."""
+"""Who sends what, how often, and who looks: the options of commands about shuffled reports."""
 
 import inspect
 import math
@@ -8,10 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-import typer
-
 from shuffledp._types import Adversary
-from shuffledp.cli.randomizers import READERS, find, parameters, read_count, read_people
+from shuffledp.cli.numbers import read_count
+from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
+from shuffledp.cli.randomizers import READERS, find, parameters
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import NAMES, Named, Parameter
@@ -20,26 +20,8 @@ if TYPE_CHECKING:  # a command that shares these options need not compute with t
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.randomizers import Randomizer
 
-__all__ = [
-    "ANSWER",
-    "AS_JSON",
-    "EVERYONE",
-    "HONEST",
-    "LATEX",
-    "QUESTION",
-    "ROUNDS",
-    "Setup",
-    "check_form",
-    "with_setup",
-]
+__all__ = ["Setup", "with_setup"]
 
-ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
-    "What one user sends",
-    "Who reports, and who looks",
-    "The question",
-    "The answer",
-)
-LATEX = typer.Option("--latex", help="Print the table for a paper, as LaTeX.", rich_help_panel=ANSWER)
 USERS = "how many users' reports are shuffled together"
 
 
@@ -153,21 +135,4 @@ def _shared() -> Shared:
     )
 
 
-HONEST = option(
-    "honest",
-    EVERYONE,
-    "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
-    parser=read_people,
-    metavar="COUNT",
-)
-ROUNDS = option(
-    "rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT"
-)
-AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
 with_setup = sharing(_shared(), Setup.of)
-
-
-def check_form(*, as_json: bool, latex: bool) -> None:
-    """Refuse two forms of one answer."""
-    if as_json and latex:
-        raise InvalidInput("an answer must have one form, got --json and --latex. Leave one out.")

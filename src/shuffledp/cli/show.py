@@ -4,17 +4,15 @@ import json
 import math
 import os
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from shuffledp import wording
 from shuffledp.wording import exactly, rounded, short
 
 if TYPE_CHECKING:  # what is shown was computed elsewhere
@@ -32,16 +30,13 @@ __all__ = [
     "files",
     "latex",
     "meaning",
-    "patiently",
     "premises",
-    "progress",
     "sentences",
     "short",
     "table",
     "warnings",
 ]
 
-PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
 WIDE = 400  # columns of a table that nobody looks at
 SCIENTIFIC = re.compile(r"(-?[\d.]+)e([+-]?\d+)")
@@ -214,25 +209,15 @@ def meaning(epsilon: float, delta: float) -> str:
             "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value "
             "outright."
         )
-    short_enough = float(short(delta)) == delta
-    factor, addition = (
-        rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True),
-        short(delta) if short_enough else rounded(delta, up=True),
-    )
-    return (
-        f"In plain words: whatever one user's value is, it changes the probability of any result by at most a "
-        f"factor of {factor}, plus {addition}."
-    )
+    factor = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True)
+    addition = short(delta) if float(short(delta)) == delta else rounded(delta, up=True)
+    said = wording.meaning(factor, addition)
+    return f"In plain words: {said[0].lower()}{said[1:]}"
 
 
 def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     """What a careful colleague would add."""
-    n = guarantee.parts[0][0].n
-    remark = (
-        f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would allow one user's value to be "
-        f"published outright; aim for a smaller one"
-    )
-    return [remark] if n > 1 and delta * n >= 1.0 else []
+    return wording.large_delta(delta, guarantee.parts[0][0].n)
 
 
 def premises(guarantee: "Guarantee") -> list[str]:
@@ -242,60 +227,3 @@ def premises(guarantee: "Guarantee") -> list[str]:
         for part, _ in guarantee.parts
         for premise in part.randomizer.assumptions
     ]
-
-
-@contextmanager
-def patiently(what: str) -> Iterator[None]:
-    """Tell a terminal what is being computed, if it takes longer than a moment; standard output is
-    left alone.
-    """
-    console = Console(stderr=True)
-    status = console.status(f"{what} ...")
-    timer = threading.Timer(PATIENCE, status.start)
-    timer.daemon = True
-    if console.is_terminal:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        status.stop()
-
-
-Watch = Callable[[int | None, Callable[[], float | None]], Callable[[int], None]]
-
-
-@contextmanager
-def progress(what: str, then: str | None = None) -> Iterator[Watch]:
-    """A bar with rate and time left, on standard error and only on a terminal; ``then`` says what
-    follows when all rows are done.
-
-    It yields a function: given the number of rows, or, where that is unknown, a function that says
-    what part is done, it returns one to tell how many more rows are done.
-    """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-
-        def watch(rows: int | None, part: Callable[[], float | None]) -> Callable[[int], None]:
-            task, began, done = bar.add_task(what, total=None, rate=""), monotonic(), 0
-
-            def tick(more: int) -> None:
-                nonlocal done
-                done += more
-                share = done / rows if rows else part()
-                rate = done / max(monotonic() - began, 1e-3)
-                bar.update(
-                    task,
-                    total=None if share is None else 1.0,
-                    completed=share or 0.0,
-                    rate=f"{done:,} rows, {rate / 1e6:.1f} million a second",
-                )
-                if then is not None and rows and done >= rows:
-                    bar.update(task, description=then, total=None)
-
-            return tick
-
-        yield watch

@@ -23,10 +23,11 @@ from shuffledp.cli.asking import (
     budget_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.randomizers import read_count, read_number
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.release import show_release
-from shuffledp.cli.setup import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.sharing import argument, sharing
+from shuffledp.cli.waiting import patiently, progress
 from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS
@@ -122,7 +123,7 @@ def design(
     else:
         names = {name: given[name] for name in ("domain", "other", "missing")}
         common |= {"categories": read_categories(given["categories"], learn=False, **names), "method": method}
-    with show.patiently("calibrating"):
+    with patiently("calibrating"):
         made = Question(**common).settled().design(n, promise)
     text = json.dumps(made.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     replace_file(out, lambda place: place.write_text(text, encoding="utf-8"))
@@ -217,10 +218,10 @@ def encode(
     if certify:
         from shuffledp.protocols.settling import certify as certified
 
-        with show.patiently("certifying"):
+        with patiently("certifying"):
             certified(settled)
     kind: Kind = "text" if reading.cleaning.reads_numbers else settled.task.kind
-    with show.progress("encoding") as watched:
+    with progress("encoding") as watched:
         column = open_column(
             reading.source,
             reading.column,
@@ -294,7 +295,7 @@ def shuffle(
     from shuffledp.collection.release import stages
 
     settled = None if design is None else stages.read_design(design)
-    with show.progress("shuffling") as watched:
+    with progress("shuffling") as watched:
         done = stages.shuffle(
             reports, out, design=settled, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None)
         )
@@ -358,7 +359,7 @@ def analyse(
 
     keeping = Keeping(given["out"], given["force"], given["as_json"])
     settled = None if design is None else stages.read_design(design)
-    with show.progress("counting") as watched:
+    with progress("counting") as watched:
         made = stages.analyse(
             given["source"],
             keeping.folder(),

@@ -25,7 +25,7 @@ from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
 from shuffledp.randomizers.law import from_law
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
-from shuffledp.wording import rounded
+from shuffledp.wording import large_delta, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.tables import Cleaning, Column, Keep, Numbers, Places, ReportsFile
@@ -150,13 +150,8 @@ def exposure(design: Design) -> list[str]:
 
 def cautions(design: Design, error: float) -> list[str]:
     """What a careful colleague would say about a design with that standard error to expect."""
-    n, delta, said = design.n, design.delta, list[str]()
-    if n > 1 and delta * n >= 1.0:
-        said.append(
-            f"delta is not below 1/n, so it would allow one person's value to be published outright: aim for less than "
-            f"{1.0 / n:.1g}"
-        )
-    if error > design.task.scale(n):
+    said = large_delta(design.delta, design.n)
+    if error > design.task.scale(design.n):
         said.append(
             "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
             "larger epsilon, or ask more people"

@@ -296,7 +296,7 @@ def test_categories_that_were_learned_stay_so_in_every_report(tmp_path: Path, ta
     done("shuffle", tmp_path / "e.parquet", "--out", tmp_path / "s.parquet")
     facts = done("analyse", tmp_path / "s.parquet", "--out", tmp_path / "second", "--json").facts
     assert facts["asked"]["learned"] is True
-    assert "Not covered" in (tmp_path / "second" / "report.html").read_text(encoding="utf-8")
+    assert "Not covered" in (tmp_path / "second" / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ LARGEST_EPSILON = 700.0  # what e^epsilon can be computed of
 LARGEST_NUMBER = 1e300
 MOST_USERS = 10**15
 LONGEST = 10_000  # letters of one text
-REMEDY = "Pass a report that shuffledp wrote, unchanged."
+REMEDY = "Pass a page that shuffledp wrote, unchanged."
 
 C = TypeVar("C")
 
@@ -172,7 +172,7 @@ class Part:
         missing = {name for name, each in known.items() if each.metadata["needed"] and name not in value}
         if wrong := refused | missing:
             raise InvalidInput(
-                f"the facts of a release must have their usual form, got a difference in "
+                f"the record of a release must have its usual form, got a difference in "
                 f"{(where + min(wrong))[:80]!r}. {REMEDY}"
             )
         found = {
@@ -199,7 +199,7 @@ class Part:
 def unusual(where: str, value: object) -> InvalidInput:
     """The refusal of a value that shuffledp does not write there."""
     return InvalidInput(
-        f"the facts of a release must have their usual form, got {str(value)[:60]!r} for {where.rstrip('.')}. {REMEDY}"
+        f"the record of a release must have its usual form, got {str(value)[:60]!r} for {where.rstrip('.')}. {REMEDY}"
     )
 
 

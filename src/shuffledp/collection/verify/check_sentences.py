@@ -37,11 +37,11 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
         unchecked(
             "whether the categories were learned",
             _learned(design.learned),
-            "a report cannot prove it; `verify --ledger` knows the design that was recorded",
+            "a page cannot prove it; `verify --ledger` knows the design that was recorded",
         ),
         unchecked("the question", asked.title or asked.what or "", "these are the words of whoever asked"),
         unchecked("the notes", "; ".join(record.notes) or "none", "advice, not a claim"),
-        unchecked("when and with what it was made", record.made.when, "a report cannot prove it"),
+        unchecked("when and with what it was made", record.made.when, "a page cannot prove it"),
     ]
 
 
@@ -65,9 +65,9 @@ def _theorems(record: Record, law: CountedLaw) -> Sequence[str]:
 
 
 def _check_ids(record: Record, law: CountedLaw) -> Check:
-    """What theorem and premises are called, from the third edition on."""
+    """What theorem and premises are called, where that is said; earlier editions did not."""
     said = [*record.certificate.theorem_ids, *record.certificate.assumption_ids]
-    names = [*_theorems(record, law), *_premises(record, law)] if record.since(3) else []
+    names = [*_theorems(record, law), *_premises(record, law)] if said else []
     claimed, wanted = (", ".join(each) or "none" for each in (said, names))
     return _said("the ids of theorem and assumptions", claimed, wanted, said == names, record)
 
