@@ -4,7 +4,7 @@ shuffled and counted.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -58,10 +58,6 @@ class RandomizedResponse(ShuffledProtocol):
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": len(self._known)}
-
-    def _given(self) -> Iterator[tuple[str, object]]:
-        usual = isinstance(self.randomizer, KRR)  # then epsilon or epsilon0 says all about it
-        return (each for each in super()._given() if each[0] != "randomizer" or not usual)
 
     def describe(self) -> dict[str, object]:
         return {
