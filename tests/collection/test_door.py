@@ -290,6 +290,16 @@ def test_a_frequency_names_its_own_arguments() -> None:
         sdp.frequency(PEOPLE, **PROMISE)
 
 
+def test_a_call_that_is_misspelt_is_answered_by_an_example() -> None:
+    call: Any = sdp.histogram
+    with pytest.raises(sdp.InvalidInput, match=r'epsilon must be given to histogram.*sdp\.histogram\(frame, "city", '):
+        call(PEOPLE, categories=CITIES, delta=1e-5)
+    with pytest.raises(sdp.InvalidInput, match="must be named in histogram"):
+        call(PEOPLE, None, CITIES, **PROMISE)
+    with pytest.raises(sdp.InvalidInput, match="got category="):
+        call(PEOPLE, category=CITIES, **PROMISE)
+
+
 def test_every_option_that_a_message_names_is_an_argument() -> None:
     """Whoever writes a new remedy with an option learns here that Python has none of that name."""
     import inspect

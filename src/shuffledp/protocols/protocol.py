@@ -26,6 +26,7 @@ from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
@@ -400,10 +401,12 @@ class ShuffledProtocol(Protocol):
 
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """Refuse a randomizer that does not answer the question."""
+        if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
+            given = Unmixed.of(given) or given
         if not isinstance(given, VotingRandomizer):
             raise InvalidInput(
-                f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), got {given!r}. To choose "
-                f"its noise for a promise, call calibrate(...)."
+                f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), or one with a matrix, "
+                f"got {given!r}. To choose its noise for a promise, call calibrate(...)."
             )
         if (size := self._size) is not None and given.k != size:
             raise InvalidInput(
