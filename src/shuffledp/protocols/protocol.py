@@ -430,14 +430,6 @@ class ShuffledProtocol(Protocol):
         """The randomizer as a design says it."""
         return Law.from_json(law_of(self.randomizer))
 
-    @classmethod
-    def written(cls, task: Task, randomizer: VotingRandomizer, **common: Any) -> Self:
-        """The protocol that answers a task of a design with the very randomizer that was written
-        down: hashing and subsets choose a size by epsilon0, and that one is in use.
-        """
-        own = {name: getattr(task, name) for name in task.field_names()}
-        return cls(**own, randomizer=randomizer, **common)
-
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
         the votes for each value, after how many reports there are, and in each block, where the
