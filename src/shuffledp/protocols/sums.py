@@ -38,6 +38,7 @@ from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, w
 from shuffledp.protocols.tasks import MeanTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [
@@ -88,6 +89,16 @@ class Summation(ShuffledProtocol):
         if vars(self)["k"] is None:
             self._set(k=check_size("k", self._best_k()))
         return super().settle()
+
+    def _check_randomizer(self, given: object) -> VotingRandomizer:
+        """A report must name one point of the grid: how often each was named gives the mean."""
+        randomizer = super()._check_randomizer(given)
+        if not randomizer.single:
+            raise InvalidInput(
+                f"the randomizer of a {type(self).__name__} must name one point in each report, got {given!r}. Use "
+                f"KRR(k=..., epsilon0=...)."
+            )
+        return randomizer
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": self.k + 1}
