@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
@@ -21,7 +22,6 @@ __all__ = ["certificate", "comparison"]
 
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
-DRAWN_GAP = 1e-6  # of a curve that is drawn: no eye sees less
 
 
 def certificate(design: Design) -> Certificate:
