@@ -112,7 +112,7 @@ def test_what_is_saved_is_what_the_command_writes_and_verifies(made: Release, tm
     ours, theirs = (json.loads((tmp_path / name / "design.json").read_text()) for name in ("saved", "command"))
     assert ours == theirs
     assert json.loads((folder / "estimates.json").read_text(encoding="utf-8")) == made.facts
-    assert verify((folder / "report.html").read_text(encoding="utf-8")).verdict == "pass"
+    assert verify((folder / "page.html").read_text(encoding="utf-8")).verdict == "pass"
     with pytest.raises(sdp.InvalidInput, match=r"must not exist yet, got one that does\. Choose another name\.$"):
         made.save(folder)
 
@@ -197,7 +197,7 @@ def test_a_mean_of_clipped_values_says_so(tmp_path: Path) -> None:
     assert abs(row.estimate - np.clip(ages, 0, 100).mean()) < 8 * row.stderr
     assert "not of the values themselves" in str(made)
     assert made._repr_html_().count("<svg") == 1
-    page = made.save(tmp_path / "mean") / "report.html"
+    page = made.save(tmp_path / "mean") / "page.html"
     assert verify(page.read_text(encoding="utf-8")).verdict == "pass"
     german = sdp.mean(
         ["1.200,5", "800", "k. A."] * 40, lower=0, upper=2000, decimal=",", thousands=".", na=["k. A."], **PROMISE
@@ -288,6 +288,16 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
 def test_a_frequency_names_its_own_arguments() -> None:
     with pytest.raises(sdp.InvalidInput, match=r'Add domain="FILE".*learn_domain=True takes them'):
         sdp.frequency(PEOPLE, **PROMISE)
+
+
+def test_a_call_that_is_misspelt_is_answered_by_an_example() -> None:
+    call: Any = sdp.histogram
+    with pytest.raises(sdp.InvalidInput, match=r'epsilon must be given to histogram.*sdp\.histogram\(frame, "city", '):
+        call(PEOPLE, categories=CITIES, delta=1e-5)
+    with pytest.raises(sdp.InvalidInput, match="must be named in histogram"):
+        call(PEOPLE, None, CITIES, **PROMISE)
+    with pytest.raises(sdp.InvalidInput, match="got category="):
+        call(PEOPLE, category=CITIES, **PROMISE)
 
 
 def test_every_option_that_a_message_names_is_an_argument() -> None:

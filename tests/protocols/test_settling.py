@@ -22,7 +22,6 @@ ASKED: dict[str, Callable[[protocol.ShuffledProtocol], object]] = {
     "randomizer": lambda made: made.randomizer,
     "epsilon0": lambda made: made.epsilon0,
     "guarantee": lambda made: made.guarantee,
-    "bits": lambda made: made.bits,
 }
 
 

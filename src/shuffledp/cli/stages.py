@@ -110,9 +110,10 @@ def design(
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
     common: dict[str, Any] = {"source": "-", "task": task}
-    if task != "mean" and not (lower is None and upper is None):
+    counting = TASKS[task].counts
+    if counting and not (lower is None and upper is None):
         raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if task == "mean":
+    if not counting:
         if lower is None or upper is None:
             raise InvalidInput(
                 "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "

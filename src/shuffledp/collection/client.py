@@ -145,13 +145,13 @@ def exposure(design: Design) -> list[str]:
             f"shuffler. "
             f"--most-epsilon0 {MUCH:g} refuses such designs."
         )
-    return said + [f"Warning: {each}." for each in cautions(design)]
+    return said + [f"Warning: {each}." for each in cautions(design, Encoder.of(design).expected_stderr())]
 
 
-def cautions(design: Design) -> list[str]:
-    """What a careful colleague would say about a design."""
+def cautions(design: Design, error: float) -> list[str]:
+    """What a careful colleague would say about a design with that standard error to expect."""
     said = large_delta(design.delta, design.n)
-    if Encoder.of(design).expected_stderr() > design.task.scale(design.n):
+    if error > design.task.scale(design.n):
         said.append(
             "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
             "larger epsilon, or ask more people"

@@ -145,7 +145,7 @@ class Design:
                 "that delta."
             )
         assert protocol.least is not None
-        return cls(
+        design = cls(
             task=task.checked(),
             n=protocol.n,
             least=protocol.least,
@@ -155,6 +155,9 @@ class Design:
             law=protocol.law,
             learned=learned,
         )
+        design.check_law()
+        vars(design)["protocol"] = protocol  # it stands already: nothing is built or certified twice
+        return design
 
     @classmethod
     def from_json(cls, written: object) -> Self:
@@ -224,7 +227,9 @@ class Design:
 
     @cached_property
     def protocol(self) -> ShuffledProtocol:
-        """The protocol that it describes."""
+        """The protocol that it describes: the one that was written down, or, of a design that was
+        read, one that is built again.
+        """
         from shuffledp.protocols.settling import protocol_of
 
         return protocol_of(self)

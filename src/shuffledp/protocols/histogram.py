@@ -39,8 +39,8 @@ ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
 class RandomizedResponse(ShuffledProtocol):
     """Each user sends the own category, or with probability gamma a uniformly random one.
 
-    Any other ``randomizer`` whose reports vote may take the place of k-ary randomized response; its
-    noise is then given, and neither epsilon nor epsilon0 is.
+    Any other ``randomizer`` whose reports vote, or that has a matrix, may take the place of k-ary
+    randomized response; its noise is then given, and neither epsilon nor epsilon0 is.
     """
 
     categories: Iterable[Hashable]

@@ -26,6 +26,7 @@ from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
@@ -400,10 +401,12 @@ class ShuffledProtocol(Protocol):
 
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """Refuse a randomizer that does not answer the question."""
+        if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
+            given = Unmixed.of(given) or given
         if not isinstance(given, VotingRandomizer):
             raise InvalidInput(
-                f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), got {given!r}. To choose "
-                f"its noise for a promise, call calibrate(...)."
+                f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), or one with a matrix, "
+                f"got {given!r}. To choose its noise for a promise, call calibrate(...)."
             )
         if (size := self._size) is not None and given.k != size:
             raise InvalidInput(
@@ -426,14 +429,6 @@ class ShuffledProtocol(Protocol):
     def law(self) -> Law:
         """The randomizer as a design says it."""
         return Law.from_json(law_of(self.randomizer))
-
-    @classmethod
-    def written(cls, task: Task, randomizer: VotingRandomizer, **common: Any) -> Self:
-        """The protocol that answers a task of a design with the very randomizer that was written
-        down: hashing and subsets choose a size by epsilon0, and that one is in use.
-        """
-        own = {name: getattr(task, name) for name in task.field_names()}
-        return cls(**own, randomizer=randomizer, **common)
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:

@@ -15,7 +15,7 @@ from shuffledp.collection.page import html
 from tests.collection.page.browser import NAMES, Page, found, started
 from tests.collection.page.releases import record
 
-DESK, PHONE, HOME = {"width": 1080, "height": 1400}, {"width": 390, "height": 1040}, {"width": 1080, "height": 1020}
+DESK, PHONE, HOME = {"width": 1080, "height": 1400}, {"width": 390, "height": 1040}, {"width": 1080, "height": 1060}
 DEMO = Path("build/demo/affairs/page.html")
 COLOURS = 96
 

@@ -105,7 +105,7 @@ def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
 
 def verdicts(facts: dict[str, Any]) -> set[str]:
     record = Record.from_json(facts)
-    checks = check_estimates(record, CountedLaw.of(record.design.law))
+    checks = check_estimates(record, CountedLaw.of(record.design.law.as_json()))
     return {check.what for check in checks if check.outcome == "FAIL"}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from datetime import datetime
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from shuffledp.errors import InvalidInput
 
@@ -154,7 +154,11 @@ class Reading:
 class Part:
     """An object of a record. ``later`` holds the fields that this version does not know, and
     ``order`` the names as they were read, so that the part is written again byte by byte.
+
+    A part that may have fields of any name says in ``others`` what they hold.
     """
+
+    others: ClassVar[tuple[Test, ...]] = ()
 
     later: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     order: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
@@ -166,9 +170,13 @@ class Part:
             raise unusual(where, value)
         known = _known(cls, reading.task)
         strange = set(value) - set(known)
-        if reading.later is not None:
+        if cls.others:
+            for name in sorted(strange):
+                if not any(test(value[name]) for test in cls.others):
+                    raise unusual(f"{where}{name}.", value[name])
+        elif reading.later is not None:
             reading.later += sorted(where + name for name in strange)
-        refused = strange if reading.later is None else set()
+        refused = strange if not cls.others and reading.later is None else set()
         missing = {name for name, each in known.items() if each.metadata["needed"] and name not in value}
         if wrong := refused | missing:
             raise InvalidInput(

@@ -56,7 +56,9 @@ def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True
         if reports == n
         else (f"{reports} of {n} reports arrived; the certificate holds for any {design.least} or more honest ones",)
     )
-    estimate = design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
+    protocol = design.protocol
+    said = cautions(design, protocol.predicted_stderr())
+    estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
     return replace(estimate, labels=(CLIPPED_MEAN,)) if clipped else estimate
 
 

@@ -76,7 +76,7 @@ def verify(
     """
     effort = Effort(seconds)
     record = read_record(text)
-    design, law = record.design, CountedLaw.of(record.design.law)
+    design, law = record.design, CountedLaw.of(record.design.law.as_json())
     quick: dict[str, Part] = {
         "the page": lambda: check_page(text, record),
         "the design": lambda: check_design(record, law),
