@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.book import Book, Release, book_of, parsed, read, refreshed
 from shuffledp.collection.ledger.check import Check, checked
@@ -23,7 +23,7 @@ from shuffledp.collection.ledger.schema import Damaged, damaged
 from shuffledp.collection.ledger.seal import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.collection.ledger.store import check_place, held, reading
 from shuffledp.collection.ledger.total import composed
-from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
+from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_positive, check_probability
 from shuffledp.storage.canonical import canonical
 from shuffledp.wording import rounded
 
