@@ -1,4 +1,4 @@
-"""docs/choosing-a-bound.md: what the literature says in a dozen situations, beside the truth."""
+"""docs/choosing-a-bound.md: what the literature says in a dozen situations, next to the truth."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ SITUATIONS = (
     Situation(
         "A large domain, encoded in bits",
         "sdp.shuffle(sdp.OUE(k=1000, epsilon0=3.0), n=100_000)",
-        "The privacy blanket of the encoding itself, evaluated by Lemma 8 of Balle et al. The closed forms in the "
-        "papers know only its epsilon0.",
+        "This is the privacy blanket of the encoding itself, evaluated by Lemma 8 of Balle et al. The closed forms in "
+        "the papers know only its epsilon0.",
     ),
     Situation(
         "Numbers between 0 and 1, with Laplace noise",
@@ -62,14 +62,14 @@ SITUATIONS = (
     Situation(
         "Numbers between 0 and 1, with Gaussian noise",
         "sdp.shuffle(sdp.Gaussian(sigma=2.0), n=10_000)",
-        "One report has no pure epsilon0, so most papers are silent. The answer takes for granted that 0 and 1 are the "
-        "hardest pair (see `explain`).",
+        "One report has no pure epsilon0, so most papers say nothing. The answer assumes that 0 and 1 are the hardest "
+        "pair (see `explain`).",
     ),
     Situation(
         "A randomizer that nobody has analysed, or one that is chosen adaptively",
         "sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000)",
-        "The any-randomizer theorem (theory.md). If you can write down the table of probabilities, "
-        "`sdp.FromMatrix(rows)` does better.",
+        "This is the [any-randomizer theorem](theory.md#any-randomizer-chosen-adaptively-or-not). If you can write down "
+        "the table of probabilities, `sdp.FromMatrix(rows)` does better.",
     ),
     Situation(
         "Reports that are private only up to a delta0",
@@ -104,24 +104,24 @@ In short: describe the mechanism, and ask it.
 ```
 
 The best proven theorem for that randomizer and adversary is used, and the lower end says how much any other bound could still gain.
-`survey.explain(delta=1e-6)` names the theorem. `sdp.compare(survey, delta=1e-6)` or `shuffledp compare` puts every published bound beside it.
+`survey.explain(delta=1e-6)` names the theorem. `sdp.compare(survey, delta=1e-6)` or `shuffledp compare` puts every published bound next to it.
 
-Another bound is the right one if
+Use another bound if
 
-- you need a formula for a proof or a back of an envelope: Feldman et al. 2020, Thm 3.1, holds for every randomizer once n is large enough;
+- you need a formula for a proof or for the back of an envelope: Feldman et al. 2020, Thm 3.1, holds for every randomizer once n is large enough;
 - you feed a Renyi accountant: `survey.rdp(order=...)`, or Feldman's clones pair through Renyi divergences (`feldman-2020-clones-renyi`);
 - you feed another accountant of privacy losses: `shuffledp.accounting.interop.to_dp_accounting`;
-- you compare with a paper: use the paper's own bound, by its name in `shuffledp bounds`.
+- you are comparing with a paper: then use the paper's own bound, by its name in `shuffledp bounds`.
 
-A bound whose status is *unproven* or *invalid* is never a guarantee, however small it is. [errata.md](errata.md) shows what is wrong with the
-invalid ones; what the unproven ones lack stands at the end of this page.
+A bound whose status is *unproven* or *invalid* is never a guarantee, however small it is. The [errata](errata.md) show what is wrong with the
+invalid ones; the end of this page says what the unproven ones lack.
 
 ![How many times too large each bound is, against the number of users](figures/bounds-by-users.png)
 
 ## Which bound for which situation
 
-Computed at delta = 1e-6. "Times" is the ratio to the certified lower end, below which no true bound can be. Numbers are rounded to the safe side: what is at
-most is rounded up, what is at least is rounded down. Closed forms and quick algorithms only.
+Computed at delta = 1e-6. "Times" is the ratio to the certified lower end; no true bound can be below 1. Numbers are rounded to the safe side: upper bounds
+up, lower bounds down. Only closed forms and quick algorithms are shown.
 """
 
 

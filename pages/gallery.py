@@ -16,12 +16,12 @@ __all__ = ["page"]
 INTRODUCTION = """\
 # Gallery
 
-The figures and tables of the papers, computed anew, with the certified ends beside the papers' curves. Solid thin lines are bounds where their conditions hold,
-dashed ones are drawn where they do not, dash-dotted ones are unproven, dotted ones invalid as printed. The thick dark line is what this package certifies, the
-thin pale one the leakage that is certainly there. Our copies of the papers are texts without their images, so "agrees" means: with the numbers and the words in
-the text.
+The figures and tables of the papers, computed anew, with the certified ends next to the papers' curves. Thin solid lines are bounds where their conditions hold;
+dashed lines are bounds where they do not; dash-dotted ones are unproven; dotted ones are invalid as printed. The thick line is what this package certifies, and the
+thin pale one is the leakage that is certainly there. Our copies of the papers are texts without their images, so "agrees" means that we agree with the numbers and the
+words in the text. Click on a figure to see it large.
 
-`shuffledp reproduce --all --out docs/figures` computes them all, `shuffledp reproduce NAME --out DIR` one of them. The CSV holds every curve of a figure.
+`shuffledp reproduce --all --out docs/figures` computes them all, `shuffledp reproduce NAME --out DIR` one of them. The CSV file holds every curve of a figure.
 """
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from shuffledp.accounting.curves import Bound
     from shuffledp.accounting.mechanism import Accountant, shuffle
     from shuffledp.audits import Audit, audit
+    from shuffledp.collection.door import frequency, histogram, mean
+    from shuffledp.collection.release.released import Release
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
@@ -35,11 +37,13 @@ if TYPE_CHECKING:
         RAPPOR,
         RR,
         AnyLDP,
+        FiniteRandomizer,
         FromMatrix,
         Gaussian,
         Hadamard,
         Laplace,
         LocalHash,
+        Randomizer,
         SubsetSelection,
         Unary,
     )
@@ -64,6 +68,7 @@ __all__ = [
     "Comparison",
     "DoesNotApply",
     "Estimate",
+    "FiniteRandomizer",
     "Frequency",
     "FromMatrix",
     "Gaussian",
@@ -75,6 +80,8 @@ __all__ = [
     "LocalHistogram",
     "LocalMean",
     "Mean",
+    "Randomizer",
+    "Release",
     "ShuffledSGD",
     "ShuffledpError",
     "StatisticalQuery",
@@ -85,6 +92,9 @@ __all__ = [
     "audit",
     "calibrate",
     "compare",
+    "frequency",
+    "histogram",
+    "mean",
     "plan",
     "shuffle",
 ]
@@ -93,6 +103,8 @@ __all__ = [
 # --help without any of this.
 HOMES = {
     "audits": ("Audit", "audit"),
+    "collection.door": ("frequency", "histogram", "mean"),
+    "collection.release.released": ("Release",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
@@ -127,7 +139,7 @@ HOMES = {
             "Laplace",
             "LocalHash",
         ),
-        *("SubsetSelection", "Unary"),
+        *("FiniteRandomizer", "Randomizer", "SubsetSelection", "Unary"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

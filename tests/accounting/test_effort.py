@@ -4,12 +4,18 @@ search found is still found.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import ROUGH_GAP
+from shuffledp.accounting.curves import crossing
+from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.protocols.protocol import calibrated
 
@@ -127,6 +133,39 @@ def test_a_target_that_nothing_meets_is_refused() -> None:
 
 def test_a_report_that_needs_no_crowd_may_be_as_strong_as_the_scale_goes() -> None:
     assert sdp.calibrate(sdp.KRR, k=3, n=10, epsilon=60.0, delta=1e-6).value == 50.0
+
+
+def test_solving_for_epsilon_asks_no_point_twice() -> None:
+    asked: list[tuple[float, float]] = []
+
+    def band(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+        asked.extend((float(epsilon), gap) for epsilon in epsilons)
+        return np.exp(-3.0 * epsilons) * (1.0 - gap), np.exp(-3.0 * epsilons) * (1.0 + gap)
+
+    assert crossing(band, 1e-6, 5.0, end="upper") == pytest.approx(math.log(1e6) / 3.0, rel=1e-6)
+    assert len(asked) == len(set(asked)) <= 12
+
+
+@pytest.mark.parametrize(
+    "survey, most",
+    [(sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000), 24), (sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10**6), 36)],
+    ids=["krr", "laplace"],
+)
+def test_a_lower_end_looks_closely_only_at_what_can_be_the_worst(
+    monkeypatch: pytest.MonkeyPatch, survey: Shuffled, most: int
+) -> None:
+    """With a rough look at every dataset before each close one it was 38, and 60."""
+    gaps: list[float] = []
+    answer = Haystack.bounds
+
+    def counted(self: Haystack, epsilons: Floats, gap: float = 0.0) -> Any:
+        gaps.append(gap)
+        return answer(self, epsilons, gap)
+
+    monkeypatch.setattr(Haystack, "bounds", counted)
+    survey.epsilon_at_least(delta=1e-6)
+    assert len(gaps) <= most
+    assert sum(gap < ROUGH_GAP for gap in gaps) <= 6
 
 
 def test_a_wider_gap_is_never_a_smaller_delta() -> None:

@@ -2,18 +2,23 @@
 host.
 """
 
+import io
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 import shuffledp
 from pages.docstrings import fenced
 from shuffledp.cli.listing import app
+from tests.collection.page.browser import NAMES, Browser, found, started
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -27,6 +32,10 @@ LOADED = {
     "embed": "src",
     "object": "data",
 }
+
+in_a_browser = pytest.mark.skipif(
+    found() is None, reason=f"none of {', '.join(NAMES)} is on the PATH; .ci/run installs one"
+)
 
 
 class Loads(HTMLParser):
@@ -53,6 +62,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    """A new one for every test: the theme remembers which colours a browser was shown."""
+    program = found()
+    assert program is not None
+    with started(program, tmp_path) as running:
+        yield running
 
 
 def named_in_nav(entry: object) -> list[str]:
@@ -94,6 +112,51 @@ def test_no_style_sheet_of_the_site_loads_anything_from_another_host(site: Path)
     ]
     assert sheets
     assert [address for address in addresses if elsewhere(address)] == []
+
+
+@in_a_browser
+def test_every_formula_is_typeset_and_no_request_leaves_the_site(site: Path, browser: Browser) -> None:
+    formulas = 0
+    with_formulas = [path for path in site.rglob("*.html") if 'class="arithmatex"' in path.read_text(encoding="utf-8")]
+    for path in (*with_formulas, site / "gallery.html", site / "api" / "accounting.html"):
+        page = browser.open(path)
+        page.run("document.fonts.ready.then(() => null)")
+        marked, typeset, wrong = (
+            page.run(f"document.querySelectorAll('{each}').length")
+            for each in (".arithmatex", ".arithmatex > *", ".katex-error")
+        )
+        assert (typeset, wrong) == (marked, 0), path.name
+        assert page.run("[...document.fonts].filter(font => font.status === 'error').length") == 0
+        asked = [each["request"]["url"] for each in page.heard("Network.requestWillBeSent")]
+        assert path.as_uri() in asked
+        assert [url for url in asked if not url.startswith((site.as_uri(), "data:", "blob:"))] == []
+        raised = [each["exceptionDetails"]["text"] for each in page.heard("Runtime.exceptionThrown")]
+        assert [text for text in raised if "search_index" not in text] == []  # the search needs a server, and says so
+        formulas += marked
+        page.close()
+    assert formulas > 250
+
+
+@in_a_browser
+def test_a_figure_opens_large_and_closes_again(site: Path, browser: Browser) -> None:
+    page = browser.open(site / "gallery.html", height=1000)
+    small = page.run("document.querySelector('img.figure').width")
+    page.run("document.querySelector('img.figure').click()")
+    page.run("document.querySelector('dialog[open] img').decode()")
+    assert page.run("document.querySelector('dialog[open] img').width") > 1.2 * small
+    page.run("document.querySelector('dialog').click()")
+    assert not page.run("document.querySelector('dialog').open")
+    page.close()
+
+
+@in_a_browser
+def test_nothing_on_a_dark_page_is_a_white_slab(site: Path, browser: Browser) -> None:
+    for name in ("index", "gallery", "guides/analyst"):
+        page = browser.open(site / f"{name}.html", height=6000, dark=True)
+        page.run("Promise.all([...document.images].filter(each => each.offsetParent).map(each => each.decode()))")
+        shown = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("L"))
+        assert np.mean(shown > 200) < 0.03, name
+        page.close()
 
 
 def test_every_export_is_documented_once_on_the_api_pages(site: Path) -> None:

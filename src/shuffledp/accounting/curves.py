@@ -11,16 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtri
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
+from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import LARGEST_EPSILON
+from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.wording import rounded
 
 __all__ = ["Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
 
+NEARBY = 0.01  # relative: epsilons so close have the same largest curve
 PROBED = 16  # points at which curves compete for a long list of them
 LOOKS, LOOKED_AT = 4, 16  # how often, and at how many points, where the ends of a curve leave room
 
@@ -106,9 +109,37 @@ class Envelope:
             self.end == "lower" and epsilons.size > PROBED
         ):  # any curve is a lower end: a few points tell which ones to take
             epsilons = epsilons[np.linspace(0, epsilons.size - 1, PROBED).astype(np.intp)]
-        rough = [curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves]
+        return self._likely([curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves])
+
+    def _likely(self, rough: Sequence[tuple[Floats, Floats]]) -> list[Curve]:
+        """The curves that may be the largest somewhere, by rough ends of them all."""
         best = np.max([lower for lower, _ in rough], axis=0)
         return [curve for curve, (_, upper) in zip(self.curves, rough, strict=True) if np.any(upper >= best)]
+
+    def meets(self, delta: float) -> float:
+        """Where this end comes down to ``delta``; see ``crossing``.
+
+        Any of the curves is a lower end. So those that can be the largest at one epsilon are taken
+        for those that can be at another close by, and the others are not looked at again.
+        """
+        if self.end == "upper" or len(self.curves) == 1:
+            return crossing(self.ends, delta, self.ceiling, end=self.end)
+        seen, likely = math.inf, self.curves
+
+        def nearby(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+            nonlocal seen, likely
+            if epsilons.size > 1 or epsilons[0] >= self.ceiling:
+                return self.ends(epsilons, gap)
+            if gap >= ROUGH_GAP or abs(epsilons[0] - seen) > NEARBY * seen:
+                rough = [curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves]
+                seen, likely = float(epsilons[0]), self._likely(rough)
+                if gap >= ROUGH_GAP:
+                    lower, upper = np.max(rough, axis=0)
+                    return lower, upper
+            lower, upper = np.max([curve.bounds(epsilons, gap) for curve in likely], axis=0)
+            return lower, upper
+
+        return crossing(nearby, delta, self.ceiling, end="lower")
 
     def best(self, epsilon: float) -> Curve:
         """The curve that is largest at epsilon, to rough accuracy."""
@@ -168,6 +199,7 @@ class _Search:
         self.band, self.delta, self.target, self.end = band, delta, math.log(delta), end
         self.sign = 1.0 if end == "upper" else -1.0
         self.ceiling = ceiling
+        self.asked: dict[tuple[float, float], float] = {}
         self.best, self.wall = (ceiling, 0.0) if end == "upper" else (0.0, min(ceiling, LARGEST_EPSILON))
 
     @property
@@ -196,7 +228,10 @@ class _Search:
         return np.where(np.isnan(counts), self.sign * math.inf, counts)  # never good
 
     def value(self, epsilon: float, gap: float) -> float:
-        return float(self.values(np.array([epsilon]), gap)[0])
+        """The same at one point; nothing is computed twice."""
+        if (epsilon, gap) not in self.asked:
+            self.asked[epsilon, gap] = float(self.values(np.array([epsilon]), gap)[0])
+        return self.asked[epsilon, gap]
 
     def excess(self, epsilon: float, gap: float) -> float:
         """log of the end that counts over delta."""
@@ -271,12 +306,9 @@ def _gaussian_guess(total_variation: float, delta: float) -> float:
     """
     near = math.sqrt(2.0 * math.pi) * total_variation
     mu = near if total_variation < 1e-8 else 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
-    low, high = 0.0, 60.0 * mu + mu * mu
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        value = float(ndtr(mu / 2.0 - middle / mu) - np.exp(middle + log_ndtr(-mu / 2.0 - middle / mu)))
-        low, high = (middle, high) if value > delta else (low, middle)
-    return high
+    farthest = 60.0 * mu + mu * mu
+    guess, _ = halve(lambda e: gaussian_delta_roughly(mu, e) <= delta, farthest, 0.0, middle=mean, steps=40)
+    return guess
 
 
 def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> tuple[float, float]:

@@ -5,7 +5,6 @@ sees all the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +13,7 @@ import numpy as np
 from shuffledp._types import Adversary, End, Floats
 from shuffledp.accounting import renyi
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOSS
-from shuffledp.accounting.curves import Bound, Envelope, crossing
+from shuffledp.accounting.curves import Bound, Envelope
 from shuffledp.accounting.explanation import Explanation, Row
 from shuffledp.accounting.guarantee import Guarantee, check_order
 from shuffledp.accounting.haystack import BinaryScan
@@ -32,6 +31,7 @@ from shuffledp.accounting.pld import (
 from shuffledp.accounting.reductions import ADVERSARIES, Curve, Reduction, reduce
 from shuffledp.errors import InvalidInput, called_as, check_delta, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.wording import statement
 
 __all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
 
@@ -102,11 +102,13 @@ class Shuffled(Guarantee):
         return self.reduction.ceiling
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        return self._both(end, epsilons, gap)[end == "upper"]
+        return self._envelope(end)(epsilons, gap)
 
-    def _both(self, end: End, epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
-        curves = self.reduction.uppers if end == "upper" else self.reduction.lowers
-        return Envelope(curves, end, self.ceiling).ends(epsilons, gap)
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        return self._envelope(end).meets(delta)
+
+    def _envelope(self, end: End) -> Envelope:
+        return Envelope(self.reduction.uppers if end == "upper" else self.reduction.lowers, end, self.ceiling)
 
     @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:
@@ -148,11 +150,9 @@ class Shuffled(Guarantee):
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
         rows = [Row("upper", bound.upper, self.method), *_beside(self, delta, bound)]
-        rows += [Row("lower", self._solve([curve], delta, "lower"), curve.name) for curve in self.reduction.lowers]
+        single = [Envelope([curve], "lower", self.ceiling) for curve in self.reduction.lowers]
+        rows += [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
         return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
-
-    def _solve(self, curves: Sequence[Curve], delta: float, end: End) -> float:
-        return crossing(Envelope(curves, end, self.ceiling).ends, delta, self.ceiling, end=end)
 
     @cached_property
     def typical_loss(self) -> float:
@@ -261,19 +261,13 @@ class Rounds(Guarantee):
     @property
     def method(self) -> str:  # type: ignore[override]
         """The theorems behind the upper end."""
-        return (
-            f"{' and '.join(dict.fromkeys(part.method for part, _ in self.parts))}; {self.rounds} rounds composed "
-            f"as privacy loss distributions"
-        )
+        theorems = " and ".join(dict.fromkeys(part.method for part, _ in self.parts))
+        return theorems + statement("composed", rounds=self.rounds)
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
         """Those of every round, and what joins them."""
-        joint = (
-            "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may "
-            "depend on what was released"
-        )
-        return (*dict.fromkeys(a for part, _ in self.parts for a in part.assumptions), joint)
+        return (*dict.fromkeys(a for part, _ in self.parts for a in part.assumptions), statement("fresh rounds"))
 
     @property
     def ceiling(self) -> float:

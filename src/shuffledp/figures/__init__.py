@@ -3,7 +3,7 @@
 curve       delta against epsilon, with and without a shuffler
 comparison  every published bound on one mechanism
 plan        privacy against utility
-estimates   a release's estimates with error bars
+estimates   estimates with error bars
 drawing     a figure that is handed back, and that a notebook shows
 figures     which files they can be
 style       colours and type sizes
@@ -11,19 +11,21 @@ style       colours and type sizes
 
 from shuffledp.figures.bounds import comparison_figure
 from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
-from shuffledp.figures.estimates import draw_estimates, draw_release, estimates_figure
+from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
 from shuffledp.figures.figures import FIGURE_TYPES, check_figure
 from shuffledp.figures.utility import plan_figure
 
 __all__ = [
     "FIGURE_TYPES",
     "POINTS",
+    "ROWS",
+    "DrawnEstimates",
     "check_figure",
     "comparison_figure",
     "curve_figure",
     "draw_curve",
     "draw_estimates",
-    "draw_release",
     "estimates_figure",
+    "one_line",
     "plan_figure",
 ]

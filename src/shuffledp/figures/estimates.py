@@ -1,71 +1,79 @@
-"""The estimates of a release, with error bars."""
+"""Estimates with error bars."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.figures.figures import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.storage.files import replace_file
-from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_estimates", "draw_release", "estimates_figure"]
+__all__ = ["ROWS", "DrawnEstimates", "draw_estimates", "estimates_figure", "one_line"]
 
-ROWS = 40
+ROWS = 40  # that are drawn at most
 LETTERS = 30
-CLIPPED, CLIPPED_MEAN = "clipped to the bounds", "clipped mean"
 AROUND = 8.0  # half-widths of the interval that are shown on either side of a mean
 
 
-def estimates_figure(facts: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Draw the estimates in the facts of a release and return the file's path."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnEstimates:
+    """Columns of equal length: labels, estimates, the interval of each, and the one that holds for
+    all ``of`` them at once, at a ``level`` such as 0.95.
+
+    ``bounds`` are those of a mean, infinite if not known; without them, people are counted.
+    """
+
+    labels: Sequence[str]
+    values: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
+    all_lower: Sequence[float]
+    all_upper: Sequence[float]
+    of: int
+    level: float
+    bounds: tuple[float, float] | None = None
+
+
+def estimates_figure(found: DrawnEstimates, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    """Draw estimates and return the file's path."""
     import matplotlib as mpl
 
     path = check_figure(path)
-    figure = draw_release(facts)
+    figure = draw_estimates(found, title=title)
     with mpl.rc_context(STYLE):
         replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
     return path
 
 
-def draw_release(facts: Mapping[str, Any]) -> Figure:
-    """The estimates in the facts of a release, under what was asked and what is certified."""
-    found, design = facts["estimates"], facts["design"]
-    bounds = (design["lower"], design["upper"]) if found["unit"] == "mean" else None
-    return draw_estimates(found, title=_title(facts, len(_shown(found["value"]))), bounds=bounds)
-
-
-def draw_estimates(
-    found: Mapping[str, Any], *, title: str | None = None, bounds: tuple[float, float] | None = None
-) -> Figure:
-    """Draw columns of estimates: thick the interval of each, thin the one that holds for all at
-    once.
+def draw_estimates(found: DrawnEstimates, *, title: str | None = None) -> Figure:
+    """Draw estimates: thick the interval of each, thin the one that holds for all at once.
 
     Of more than 40 the largest are drawn, with only the latter: the largest of many are large by
-    luck as well, and an interval of its own misses many a one. ``bounds`` are those of a mean.
+    luck as well, and an interval of its own misses many a one.
     """
     import matplotlib as mpl
 
     from shuffledp.figures.drawing import Drawing
 
-    shown = _shown(found["value"])
+    shown = _shown(found.values)
     with mpl.rc_context(STYLE):
         figure = Drawing(figsize=(6.4, 1.5 + 0.24 * max(len(shown), 2)), layout="constrained")
         axes = figure.subplots()
         _draw(axes, found, shown)
-        if bounds is not None:
-            _near(axes, found, bounds)
+        if found.bounds is not None:
+            _near(axes, found, found.bounds)
         if title is not None:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold", parse_math=False)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
@@ -79,17 +87,16 @@ def _shown(values: Sequence[float]) -> list[int]:
     return [int(place) for place in np.argsort(-np.asarray(values), kind="stable")[:ROWS]]
 
 
-def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
+def _draw(axes: Axes, found: DrawnEstimates, shown: list[int]) -> None:
     rows = np.arange(len(shown))
-    value, low, high, lowest, highest = (
-        np.asarray(found[name])[shown] for name in ("value", "lower", "upper", "all_lower", "all_upper")
-    )
-    level, mean = f"{100.0 * found['level']:g} %", found["unit"] == "mean"
+    columns = (found.values, found.lower, found.upper, found.all_lower, found.all_upper)
+    value, low, high, lowest, highest = (np.asarray(column)[shown] for column in columns)
+    level, mean = f"{100.0 * found.level:g} %", found.bounds is not None
     if not mean:
         axes.barh(rows, value, height=0.62, color=PALE, alpha=0.45, linewidth=0.0)
         axes.axvline(0.0, color=GREY, linewidth=0.8)
-    cut = len(shown) < found["of"]
-    if found["of"] > 1:
+    cut = len(shown) < found.of
+    if found.of > 1:
         axes.hlines(
             rows, lowest, highest, color=BLUE, linewidth=1.6 if cut else 1.0, label=f"{level} interval, for all at once"
         )
@@ -100,7 +107,7 @@ def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
             high,
             color=DARK,
             linewidth=2.6,
-            label=f"{level} interval{', for each by itself' * (found['of'] > 1)}",
+            label=f"{level} interval{', for each by itself' * (found.of > 1)}",
         )
     axes.plot(value, rows, "|", color=DARK, markersize=9.0, markeredgewidth=1.2)
     if not mean:
@@ -108,9 +115,9 @@ def _draw(axes: Axes, found: Mapping[str, Any], shown: list[int]) -> None:
     if mean:
         axes.set_yticks([])
     else:
-        axes.set_yticks(rows, [_short(found["label"][place]) for place in shown], fontsize=8.0, parse_math=False)
+        axes.set_yticks(rows, [one_line(found.labels[place]) for place in shown], fontsize=8.0, parse_math=False)
     axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.set_xlabel(found["label"][0] if mean else "people")
+    axes.set_xlabel(found.labels[0] if mean else "people")
     axes.grid(visible=True, axis="x", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -137,32 +144,17 @@ def _numbers(axes: Axes, values: Floats, low: Floats, high: Floats, ends: Floats
     axes.xaxis.set_major_formatter("{x:,.10g}")
 
 
-def _near(axes: Axes, found: Mapping[str, Any], bounds: tuple[float, float]) -> None:
+def _near(axes: Axes, found: DrawnEstimates, bounds: tuple[float, float]) -> None:
     """The part of the possible range around a mean, in which its interval can be seen."""
-    value, low, high = (found[name][0] for name in ("value", "lower", "upper"))
+    value, low, high = found.values[0], found.lower[0], found.upper[0]
     reach, (least, most) = AROUND * max(value - low, high - value), bounds
     if reach > 0.0:
         axes.set_xlim(min(max(value - reach, least), low), max(min(value + reach, most), high))
-    axes.set_xlabel(f"{found['label'][0]}, of a possible {least:g} to {most:g}")
+    known = math.isfinite(least) and math.isfinite(most)
+    axes.set_xlabel(found.labels[0] + f", of a possible {least:g} to {most:g}" * known)
 
 
-def _title(facts: Mapping[str, Any], rows: int) -> str:
-    asked, bound, of = facts["asked"], facts["certificate"]["epsilon"], facts["estimates"]["of"]
-    what = CLIPPED_MEAN if asked.get("outside") == CLIPPED else asked["task"]
-    name = asked.get("title") or (
-        f"{what} of {asked['column']}" if asked.get("column") else str(asked.get("what") or asked["task"])
-    )
-    largest = f"; the {rows} largest of {of:,}" if rows < of else ""
-    if largest and max(facts["estimates"]["all_lower"]) <= 0.0:
-        largest += ", none told from 0"
-    delta = f"{bound['delta']:g}".replace("e-0", "e-")
-    return (
-        f"{_short(name)}{largest}\n{facts['counted']['reports']:,} reports, ε ≤ {rounded(bound['upper'], up=True)} "
-        f"at δ = {delta}"
-    )
-
-
-def _short(words: str) -> str:
-    """One line of what can be printed."""
+def one_line(words: str) -> str:
+    """So many letters as fit in one line, and can be printed."""
     words = "".join(each if each.isprintable() else " " for each in words).strip()
     return words if len(words) <= LETTERS else words[: LETTERS - 1].rstrip() + "…"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
 from shuffledp.protocols.tasks import REMEDY, TASKS, Task, task_named
 from shuffledp.storage.canonical import digest_of
+from shuffledp.wording import exactly, short
 
 if TYPE_CHECKING:
     from shuffledp.protocols.protocol import ShuffledProtocol
@@ -144,7 +145,7 @@ class Design:
                 "that delta."
             )
         assert protocol.least is not None
-        return cls(
+        design = cls(
             task=task.checked(),
             n=protocol.n,
             least=protocol.least,
@@ -154,6 +155,9 @@ class Design:
             law=protocol.law,
             learned=learned,
         )
+        design.check_law()
+        vars(design)["protocol"] = protocol  # it stands already: nothing is built or certified twice
+        return design
 
     @classmethod
     def from_json(cls, written: object) -> Self:
@@ -190,6 +194,17 @@ class Design:
         design.check_law()
         return design
 
+    def __repr__(self) -> str:
+        """In a line: what is asked, of whom, with what noise, and what that promises."""
+        promise = (
+            "" if self.epsilon is None else f"epsilon = {short(self.epsilon)} at delta = {exactly(self.delta)} by "
+        )
+        many = f" of {len(self.task.labels):,} values" if self.task.labels else ""
+        return (
+            f"<Design: {self.task}{many}, {self.n:,} people; {promise}{self.law.family} with epsilon0 = "
+            f"{self.law.epsilon0:.4g}>"
+        )
+
     def as_json(self) -> dict[str, Any]:
         """Plain numbers, strings and lists."""
         return {
@@ -210,23 +225,14 @@ class Design:
         """What tells designs apart."""
         return digest_of(self.as_json())
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The values that are told apart, as text; a mean has none."""
-        return self.task.labels
-
     @cached_property
     def protocol(self) -> ShuffledProtocol:
-        """The protocol that it describes."""
+        """The protocol that it describes: the one that was written down, or, of a design that was
+        read, one that is built again.
+        """
         from shuffledp.protocols.settling import protocol_of
 
         return protocol_of(self)
-
-    def encode(self, values: Any, source: Any) -> Any:
-        """Reports for places in the list of categories, or for numbers."""
-        if self.task.bounds is not None:
-            return self.protocol.encode(values, rng=source).rows
-        return self.protocol.randomizer.randomize(values, rng=source)
 
     def check_law(self) -> None:
         """Refuse a law that answers another question."""

@@ -4,9 +4,10 @@ say.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.protocols.rare import Law
 from shuffledp.randomizers.randomizer import Floats
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "combine"]
 
 FEW, MANY = (
@@ -23,7 +27,7 @@ FEW, MANY = (
     50.0 - 1e-9,
 )  # variances of votes; these are often whole numbers, and a tie must not hang on rounding
 NOT_FOR_RELEASE = "not for release: a seeded generator was used, so whoever knows the seed knows the noise"
-SHOWN = 20
+SHOWN, BRIEF = 20, 3  # rows of the table, and of the line
 
 
 class Interval(NamedTuple):
@@ -161,6 +165,32 @@ class Estimate:
         people 94.3 % were covered, not 95 %.
         """
         return self.noise.interval(self.unbiased, (1.0 - _check_level(level)) / (2.0 * len(self.values)))
+
+    def plot(self, level: float = 0.95) -> Figure:
+        """A matplotlib figure of the estimates with their intervals, which a notebook shows."""
+        from shuffledp.figures import DrawnEstimates, draw_estimates
+
+        (low, high), (lowest, highest) = self.interval(level), self.simultaneous(level)
+        drawn = DrawnEstimates(
+            labels=[str(label) for label in self.labels],
+            values=self.values.tolist(),
+            lower=low.tolist(),
+            upper=high.tolist(),
+            all_lower=lowest.tolist(),
+            all_upper=highest.tolist(),
+            of=len(self.labels),
+            level=level,
+            bounds=(-math.inf, math.inf) if len(self.labels) == 1 else None,
+        )
+        return draw_estimates(drawn, title=f"{self.n:,} reports")
+
+    def __repr__(self) -> str:
+        """In a line: the first estimates, and how far off they may be."""
+        pairs = zip(self.labels[:BRIEF], self.values[:BRIEF].tolist(), strict=True)
+        first = ", ".join(f"{label}: {value:.6g}" for label, value in pairs)
+        more = f", and {len(self.labels) - BRIEF:,} more" if len(self.labels) > BRIEF else ""
+        error = float(np.max(self.stderr))
+        return f"<Estimate from {self.n:,} reports: {first}{more}; standard error at most {error:.3g}>"
 
     def __str__(self) -> str:
         """A table."""

@@ -7,14 +7,16 @@ probability ``miss``; for k-ary randomized response the report *is* the value th
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.rare import Signed, Supports
 from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 
-__all__ = ["inversion", "likelihood", "signed", "simplex"]
+__all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex", "unmixed"]
 
 
 def inversion(
@@ -64,6 +66,48 @@ def signed(
     base, slope = np.where(alone, n * far, cast) / own**2, np.where(alone, (1.0 - own) / own, -1.0)
     noise = Noise(base, slope, skew, 1.0 / own, Signed(votes, n, own, cast=blocks[block]))
     return values, noise, np.sqrt(variance) / own
+
+
+def unmixed(counts: NDArray[np.int64], n: int, randomizer: Unmixed) -> tuple[Floats, Noise, Floats]:
+    """The unbiased estimate from how often each report came, its noise and its standard error.
+
+    The variance of a value's count depends on what all others hold. The standard error has the
+    estimates in their place; the interval has whatever is worst for that value.
+    """
+    values: Floats = np.asarray(counts @ randomizer.weights, dtype=np.float64)
+    held = np.clip(values, 0.0, n)
+    held *= n / held.sum()
+    variance = held @ randomizer.variances
+    own = np.diag(randomizer.variances)
+    others = np.max(np.where(np.eye(randomizer.k, dtype=bool), 0.0, randomizer.variances), axis=0)
+    skew = np.divide(held @ randomizer.skews, variance, out=np.zeros_like(values), where=variance > 0.0)
+    return values, Noise(n * others, own - others, skew), np.sqrt(variance)
+
+
+def opened(
+    counts: ArrayLike, randomizer: VotingRandomizer, most: int
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """What ``tally`` adds up to, in its parts: the reports, those in each block, and the votes."""
+    seen = np.asarray(counts)
+    head = 1 + randomizer.blocks
+    if seen.shape != (head + randomizer.k,) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= most:
+        raise InvalidInput(
+            f"counts must be what tally(...) adds up to for at most n = {most} reports, got shape {seen.shape}. Add up "
+            f"the tallies of a bag."
+        )
+    return int(seen[0]), seen[1:head], seen[head:]
+
+
+def debiased(
+    votes: NDArray[np.int64], n: int, randomizer: VotingRandomizer, blocks: NDArray[np.int64]
+) -> tuple[Floats, Noise, Floats]:
+    """The unbiased estimate from the votes of n reports, its noise and its standard error."""
+    if isinstance(randomizer, Unmixed):
+        return unmixed(blocks, n, randomizer)
+    if randomizer.blocks:
+        return signed(votes, n, randomizer, blocks)
+    values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
+    return values, noise, noise.stderr(np.clip(values, 0.0, n))
 
 
 def simplex(values: Floats, total: float) -> Floats:

@@ -6,20 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.estimate import Estimate, Noise
-from shuffledp.protocols.estimators import inversion, signed, simplex
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.estimators import debiased, opened, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
 from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, notes_of
-from shuffledp.protocols.tasks import FrequencyTask
+from shuffledp.protocols.tasks import FAMILY_OF_METHOD, FrequencyTask
 from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
+from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["METHODS", "Frequency", "Method"]
@@ -60,12 +62,31 @@ class Frequency(ShuffledProtocol):
         self._set(domain=known.labels, _known=known)
         super()._prepare()
 
+    @property
+    def _size(self) -> int:
+        return len(self._known)
+
+    def _check_randomizer(self, given: object) -> VotingRandomizer:
+        """One vote from each report is what a histogram counts."""
+        randomizer = super()._check_randomizer(given)
+        if randomizer.single:
+            raise InvalidInput(
+                f"the randomizer of a Frequency must vote for many values, got {given!r}. Use it in a Histogram."
+            )
+        return randomizer
+
     def _family(self) -> tuple[Family, dict[str, int]]:
         return METHODS[self.method], {"k": len(self._known)}
 
     @property
     def task(self) -> FrequencyTask:
         """The question, for a design."""
+        family = None if "randomizer" in self._found else family_of(self.randomizer)
+        if family is not None and family.law != FAMILY_OF_METHOD[self.method]:
+            raise InvalidInput(
+                f"the randomizer must be that of the method {self.method} to be written down, got {self.randomizer!r}. "
+                f"Name its method, if it is one of {', '.join(METHODS)}."
+            )
         return FrequencyTask(self._known.written, self.method, self.other)  # type: ignore[arg-type]
 
     def describe(self) -> dict[str, object]:
@@ -109,16 +130,9 @@ class Frequency(ShuffledProtocol):
     ) -> Estimate:
         """The same from ``tally``: all that the bag says."""
         check_estimator(estimator, ("inversion", "simplex"))
-        seen = np.asarray(counts)
-        head = 1 + self.randomizer.blocks
-        if seen.shape != (head + len(self._known),) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= self.n:
-            raise InvalidInput(
-                f"counts must be what tally(...) adds up to for at most n = {self.n} reports, got shape {seen.shape}. "
-                f"Add up the tallies of a bag."
-            )
-        n, blocks, votes = int(seen[0]), seen[1:head], seen[head:]
+        n, blocks, votes = opened(counts, self.randomizer, self.n)
         chosen = slice(None) if values is None else self._known.indices(values)
-        unbiased, noise, stderr = self._unbiased(n, blocks, votes)
+        unbiased, noise, stderr = debiased(votes, n, self.randomizer, blocks)
         estimates = simplex(unbiased, n) if estimator == "simplex" else unbiased
         more = (
             ('standard errors and intervals are those of the unbiased estimate, not of "simplex"',)
@@ -133,21 +147,6 @@ class Frequency(ShuffledProtocol):
         return Estimate(
             labels, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), secure, (*more, *notes)
         )
-
-    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """The number of reports, how many fell into each block of a Hadamard matrix, and the votes
-        for each value.
-        """
-        randomizer = self.randomizer
-        return np.concatenate([[len(rows)], randomizer.block_counts(rows), randomizer.supports(rows)])
-
-    def _unbiased(self, n: int, blocks: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
-        """The unbiased estimate, its noise and its standard error."""
-        randomizer = self.randomizer
-        if randomizer.blocks:
-            return signed(votes, n, randomizer, blocks)
-        values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
-        return values, noise, noise.stderr(np.clip(values, 0.0, n))
 
     @property
     def bits(self) -> int:

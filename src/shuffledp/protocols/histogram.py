@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.estimators import inversion, likelihood, simplex
-from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, bits_for, check_tally, notes_of
+from shuffledp.protocols.estimators import debiased, inversion, likelihood, opened, simplex
+from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, check_tally, notes_of
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
@@ -37,7 +37,11 @@ ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RandomizedResponse(ShuffledProtocol):
-    """Each user sends the own category, or with probability gamma a uniformly random one."""
+    """Each user sends the own category, or with probability gamma a uniformly random one.
+
+    Any other ``randomizer`` whose reports vote, or that has a matrix, may take the place of k-ary
+    randomized response; its noise is then given, and neither epsilon nor epsilon0 is.
+    """
 
     categories: Iterable[Hashable]
     other: Hashable | None = None
@@ -47,6 +51,10 @@ class RandomizedResponse(ShuffledProtocol):
         known = Categories.of(self.categories, self.other)
         self._set(categories=known.labels, _known=known)
         super()._prepare()
+
+    @property
+    def _size(self) -> int:
+        return len(self._known)
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": len(self._known)}
@@ -75,7 +83,7 @@ class RandomizedResponse(ShuffledProtocol):
         of the unbiased estimate.
         """
         return self.analyse_counts(
-            self.randomizer.supports(self._open(bag)),
+            self.tally(self._open(bag)),
             estimator=estimator,
             secure=bag.secure,
             notes=notes_of(bag, self.n),
@@ -84,23 +92,27 @@ class RandomizedResponse(ShuffledProtocol):
     def analyse_counts(
         self, counts: ArrayLike, *, estimator: Estimator = "inversion", secure: bool = True, notes: tuple[str, ...] = ()
     ) -> Estimate:
-        """The same from how often each category was reported: all that the bag says."""
-        check_estimator(estimator, ESTIMATORS)
-        seen = check_tally(counts, len(self._known), self.n)
-        n = int(seen.sum())
-        unbiased, noise = inversion(seen, n, self.randomizer.hit, self.randomizer.miss, self.randomizer.contrast)
+        """The same from ``tally``: all that the bag says."""
+        randomizer = self.randomizer
+        check_estimator(estimator, ESTIMATORS if randomizer.single else ("inversion", "simplex"))
+        if randomizer.single:
+            votes = check_tally(counts, len(self._known), self.n)
+            n = int(votes.sum())
+            unbiased, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
+            stderr = noise.stderr(np.clip(unbiased, 0.0, n))
+        else:
+            n, blocks, votes = opened(counts, randomizer, self.n)
+            unbiased, noise, stderr = debiased(votes, n, randomizer, blocks)
         values = unbiased
         if estimator != "inversion":
             values = (
-                simplex(unbiased, n)
-                if estimator == "simplex"
-                else likelihood(seen, self.randomizer.hit, self.randomizer.miss)
+                simplex(unbiased, n) if estimator == "simplex" else likelihood(votes, randomizer.hit, randomizer.miss)
             )
             notes = (f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"', *notes)
         return Estimate(
             tuple(self._known.labels),
             values,
-            noise.stderr(np.clip(unbiased, 0.0, n)),
+            stderr,
             n,
             unbiased,
             noise,
@@ -110,8 +122,8 @@ class RandomizedResponse(ShuffledProtocol):
 
     @property
     def bits(self) -> int:
-        """A report names one category."""
-        return bits_for(len(self._known))
+        """A report usually names one category."""
+        return self.randomizer.bits
 
     def predicted_stderr(self) -> float:
         """The root mean square over the categories of the counts' standard errors, with all n
@@ -147,6 +159,11 @@ class Histogram(RandomizedResponse):
     @property
     def task(self) -> HistogramTask:
         """The question, for a design."""
+        if not self.randomizer.single:
+            raise InvalidInput(
+                f"a histogram must use k-ary randomized response to be written down, got "
+                f"{type(self.randomizer).__name__}. Leave out randomizer, or use Frequency."
+            )
         return HistogramTask(self._known.written, self.other)  # type: ignore[arg-type]
 
 

@@ -154,9 +154,6 @@ class Hadamard(MixingRandomizer):
     def _columns(self) -> int:
         return self.block_count * self.block_size
 
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty(count, dtype=smallest_dtype(self._columns))
-
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         """A uniform column; without noise it is moved to the input's block and, if the row is -1
         there, to its partner with the row's lowest bit flipped.

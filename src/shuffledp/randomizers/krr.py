@@ -68,6 +68,10 @@ class KRR(MixingRandomizer):
         return Fraction(1, self.k)
 
     @property
+    def single(self) -> bool:
+        return True
+
+    @property
     def form(self) -> Form:
         return Form(smallest_dtype(self.k), outputs=self.k)
 
@@ -80,9 +84,6 @@ class KRR(MixingRandomizer):
         return check_indices(
             "reports", reports, self.k, remedy="A report of k-ary randomized response is one of the k values."
         )
-
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty(count, dtype=smallest_dtype(self.k))
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         reports, kind = uniform(source, self.k, len(values)), smallest_dtype(self.k)

@@ -45,7 +45,10 @@ def from_law(law: object) -> VotingRandomizer:
     """
     name = law.get("randomizer") if isinstance(law, Mapping) else None
     if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
-        raise InvalidInput(f"a law's randomizer must be one of {', '.join(FAMILIES)}, got {name!r}. {REMEDY}")
+        raise InvalidInput(
+            f"a law's randomizer must be one of {', '.join(FAMILIES)}, got {name!r}. {REMEDY} A family from elsewhere "
+            f"must be imported first."
+        )
     family = FAMILIES[name]
     if wrong := {*family.parameters, "integers", "randomizer"} ^ set(law):
         raise InvalidInput(

@@ -116,9 +116,6 @@ class SubsetSelection(MixingRandomizer):
     def _words(self) -> int:
         return self.k // 8 + 1  # a byte per value
 
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty((count, self.w), dtype=smallest_dtype(self.k))
-
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         """Any set; or the input with a set of w - 1 of the others, which are numbered 0, ..., k - 2
         by calling k - 1 by the input's number.

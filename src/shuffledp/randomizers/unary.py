@@ -91,9 +91,6 @@ class UnaryEncoding(SupportRandomizer):
     def _words(self) -> int:
         return self.k
 
-    def _blank(self, count: int) -> NDArray[Any]:
-        return np.empty((count, -(-self.k // 8)), dtype=np.uint8)
-
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         own, other = self.thresholds
         bits = bernoulli(source, other, len(values) * self.k).reshape(len(values), self.k)

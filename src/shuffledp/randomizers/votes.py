@@ -73,6 +73,11 @@ class VotingRandomizer(Randomizer):
         return 8 * self.report_bytes
 
     @property
+    def single(self) -> bool:
+        """Whether every report votes for exactly one value, so that the votes count the reports."""
+        return False
+
+    @property
     def blocks(self) -> int:
         """How many blocks the reports fall into, if a report votes for and against the values of
         its block; 0 if it only votes for values.
@@ -101,9 +106,10 @@ class VotingRandomizer(Randomizer):
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         """The reports as an array, if ``randomize`` could have sent them; refused otherwise."""
 
-    @abstractmethod
     def _blank(self, count: int) -> NDArray[Any]:
         """Room for ``count`` reports."""
+        dtype, width, _ = self.form
+        return np.empty(count if width is None else (count, width), dtype=dtype)
 
     @abstractmethod
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:

@@ -15,8 +15,8 @@ from shuffledp.cli import release as command
 from shuffledp.cli import show
 from shuffledp.collection.page.answers import estimates as section
 from shuffledp.collection.record import Record, embedded_json
+from shuffledp.collection.release.picture import release_figure
 from shuffledp.collection.release.rows import SHOWN, EstimateTable
-from shuffledp.figures.estimates import estimates_figure
 from shuffledp.protocols import Frequency, Histogram
 from shuffledp.protocols.estimate import Estimate
 from tests.collection.release.people import Said, done
@@ -99,7 +99,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     folder = tmp_path_factory.mktemp("long") / "result"
     content = b"page\n" + b"".join(b"%d\n" % (i % 3) for i in range(3000))
     said = done("frequency", "-", "--domain", 60, "--epsilon", 1, "--delta", 1e-6, "--out", folder, stdin=content)
-    page = (folder / "report.html").read_text(encoding="utf-8")
+    page = (folder / "page.html").read_text(encoding="utf-8")
     facts = embedded_json(page)
     assert isinstance(facts, dict)
     return said, facts, page
@@ -114,7 +114,7 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
     text = re.sub(r"<[^>]*>", "", page).replace("\u00a0", " ")
     assert "95 % interval for all at once" in text
     assert "intervals that hold for all 60 at once" in text
-    estimates_figure(facts, tmp_path / "figure.svg")
+    release_figure(Record.from_json(facts), tmp_path / "figure.svg")
     drawn = re.sub(r"<!--\s*|\s*-->", "\n", (tmp_path / "figure.svg").read_text(encoding="utf-8"))
     assert "95 % interval, for all at once" in drawn
     assert "for each by itself" not in drawn
@@ -131,7 +131,7 @@ def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str
     told = sum(low > 0.0 for low in facts["estimates"]["all_lower"])
     assert told == 3
     assert "3 of the 60 counts can be told from 0" in " ".join(said.out.split())
-    assert "3 of them can be told from 0" in page
+    assert "3 of them can be distinguished from 0" in page
 
 
 def test_a_maximum_of_noise_is_not_presented_as_a_finding(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,18 +14,19 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.page import EDITION, html
 from shuffledp.collection.page import document as page
-from shuffledp.collection.page.statements import WORDINGS
+from shuffledp.collection.record import EDITION
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
-from tests.collection.verify.releases import facts, made_by, rehashed
+from shuffledp.wording import WORDINGS
+from tests.collection.verify.releases import as_page, facts, made_by, rehashed
 
 V1 = Path(__file__).parents[2] / "data" / "v1"
 STYLES = {
     1: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
     2: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
+    3: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
 }
 
 
@@ -65,8 +66,8 @@ def test_the_style_of_an_edition_never_changes() -> None:
     ids=["binary", "rounds", "hashing", "mean"],
 )
 def test_all_that_the_accounting_says_is_known_to_the_verification(protocol: Callable[[], Any]) -> None:
-    """Whoever words a theorem or an assumption anew appends the words to statements.WORDINGS; the
-    old ones stay.
+    """Whoever words a theorem or an assumption anew appends the words to wording.WORDINGS; the old
+    ones stay.
     """
     made, known = certificate(Design.of(protocol())), {words for each in WORDINGS.values() for words in each}
     assert set(made.assumptions) <= known
@@ -78,16 +79,14 @@ def test_pages_stay_true_when_a_later_version_words_everything_anew(monkeypatch:
     newer = {name: (*words, f"in other words, {words[-1]}") for name, words in WORDINGS.items()}
     monkeypatch.setattr("shuffledp.collection.verify.check_sentences.WORDINGS", newer)
     monkeypatch.setattr("shuffledp.collection.record.whole.EDITION", EDITION + 1)
-    monkeypatch.setattr("shuffledp.collection.page.editions.EDITION", EDITION + 1)
-    monkeypatch.setattr("shuffledp.collection.record.whole.EDITION", EDITION + 1)
     sections = (_other_heading(page.SECTIONS[0]), *page.SECTIONS[1:])
     monkeypatch.setattr("shuffledp.collection.page.document.SECTIONS", sections)
     for folder in ("histogram", "mean", "binary-rounds", "frequency-hashing"):
         found = verify((V1 / folder / "report.html").read_text(encoding="utf-8"))
         assert not found.failed
         assert found.verdict == "pass"
-    assert "What they said" in html(made)
-    assert verify(html(made)).verdict == "pass"
+    assert "What they said" in as_page(made)
+    assert verify(as_page(made)).verdict == "pass"
 
 
 def _other_heading(old: Any) -> Any:
@@ -102,7 +101,7 @@ def _other_heading(old: Any) -> Any:
 def test_words_of_a_later_version_are_not_checked_and_never_called_false() -> None:
     made = later(facts("tiny"))
     written = (
-        html(made)
+        as_page(made)
         .replace("The certificate", "What we promise")
         .replace("Crowd", "People")
         .replace("at most a factor", "no more than a factor")
@@ -130,7 +129,7 @@ def test_words_of_a_later_version_are_not_checked_and_never_called_false() -> No
 )
 def test_who_claims_a_later_edition_must_still_show_the_numbers_of_the_facts(old: str, new: str, what: str) -> None:
     written = (
-        html(later(facts("tiny")))
+        as_page(later(facts("tiny")))
         .replace("δ\u00a0=\u00a00.001", "δ = 0.001")
         .replace("ε₀\u00a0=\u00a02", "ε₀ = 2")
         .replace("≤\u00a0", "≤ ")
@@ -142,7 +141,7 @@ def test_who_claims_a_later_edition_must_still_show_the_numbers_of_the_facts(old
 
 @pytest.mark.parametrize("name", ["poll", "promise", "hadamard"])
 def test_an_honest_page_of_a_later_edition_is_never_called_false(name: str) -> None:
-    found = verify(html(later(facts(name))))
+    found = verify(as_page(later(facts(name))))
     assert not found.failed, found.failed
     assert found.verdict == "incomplete"
 
@@ -169,11 +168,11 @@ def test_what_protects_a_reader_of_this_edition_cannot_be_left_out(
     lie at the ends of a clipped range.
     """
     made = facts("mean") if task == "mean" else made_by(sdp.Histogram(categories=LONG, n=500, epsilon0=3.0, delta=1e-6))
-    assert not verify(html(made)).failed
+    assert not verify(as_page(made)).failed
     made["edition"] = edition
     if edition == EDITION:
         change(made)
-    assert [check.what for check in verify(html(rehashed(made))).failed] == [
+    assert [check.what for check in verify(as_page(rehashed(made))).failed] == [
         "what a page of its edition cannot leave out"
     ], "nor borrowed by an earlier one"
 
@@ -189,8 +188,8 @@ def test_an_older_edition_is_no_way_around_a_check() -> None:
     number is checked as ever.
     """
     made = facts("poll")
-    shown = html(made)
-    assert verify(shown.replace('"edition":2,', "")).verdict == "FAIL"
+    shown = as_page(made)
+    assert verify(shown.replace(f'"edition":{EDITION},', "")).verdict == "FAIL"
     del made["edition"]
     made["estimates"]["value"][0] += 1.0
-    assert verify(html(rehashed(made))).verdict == "FAIL"
+    assert verify(as_page(rehashed(made))).verdict == "FAIL"

@@ -16,9 +16,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import KRR
-from shuffledp.collection.page import html
-from shuffledp.collection.page.embed import embed
-from shuffledp.collection.record import Certificate, Record
+from shuffledp.collection.record import Certificate, Record, data_block
 from shuffledp.collection.record.forms import Reading
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
@@ -32,7 +30,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact.summation import DIGITS, TooLarge, haystack_interval
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.law import law_of
-from tests.collection.verify.releases import facts, rehashed
+from tests.collection.verify.releases import as_page, facts, rehashed
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -126,7 +124,7 @@ def test_points_too_large_to_sum_are_listed_and_only_what_was_asked_decides(monk
         (lambda made: made["asked"].update(learned=True), "what is said of the categories"),
         (lambda made: made["estimates"].update(label=["a", "a", "c"]), "labels of the estimates"),
         (lambda made: made["estimates"].update(label=["b", "a", "c"]), "labels of the estimates"),
-        (lambda made: made["design"]["law"].update(audited="yes"), "the design"),
+        (lambda made: made["design"]["law"].update(audited=1), "the design"),
         (
             lambda made: (
                 [column.pop() for column in made["estimates"].values() if isinstance(column, list)]
@@ -169,11 +167,11 @@ def test_changed_words_and_hidden_estimates_fail(change: Change, what: str) -> N
 )
 def test_facts_of_another_form_are_refused_in_one_sentence_in_json_and_on_the_page(change: Change) -> None:
     made = facts("tiny")
-    page = html(rehashed(made)).replace(str(embed(made)), "FACTS")
+    page = as_page(rehashed(made)).replace(data_block(made), "FACTS")
     change(made)
     written = json.dumps(made).replace("Infinity", "1e999")
-    for text in (written, page.replace("FACTS", str(embed({})).replace("{}", written))):
-        with pytest.raises(InvalidInput, match=r"^the (facts|law) of a .* must .*, got .*\. Pass a report"):
+    for text in (written, page.replace("FACTS", data_block({}).replace("{}", written))):
+        with pytest.raises(InvalidInput, match=r"^the (record|law) of a .* must .*, got .*\. Pass a page"):
             verify(text)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shuffledp.collection.page.embed import embed
+from shuffledp.collection.record import data_block
 from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
 from tests.collection.verify.releases import facts, rehashed
@@ -171,7 +171,7 @@ def test_what_is_large_deep_or_broken_is_refused_at_once(text: str) -> None:
 
 
 def test_large_facts_of_another_kind_are_refused_at_once() -> None:
-    refused_at_once(str(embed({"a": ["x" * 100] * 1000})) + "</html>")
+    refused_at_once(data_block({"a": ["x" * 100] * 1000}) + "</html>")
 
 
 def refused_at_once(text: str) -> None:

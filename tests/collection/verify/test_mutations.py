@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from shuffledp.collection.ledger import Ledger
-from shuffledp.collection.page import html
-from shuffledp.collection.page.embed import embed
+from shuffledp.collection.record import data_block
 from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
-from tests.collection.verify.releases import facts, rehashed
+from tests.collection.verify.releases import as_page, facts, rehashed
 from tests.collection.verify.test_verify import changed, fails, thinned
 
 V1 = Path(__file__).parents[2] / "data" / "v1"
@@ -81,7 +80,7 @@ def told(name: str) -> dict[str, Any]:
 
 
 def test_every_text_on_a_page_is_bound_to_its_facts() -> None:
-    page = html(told("tiny"))
+    page = as_page(told("tiny"))
     assert not verify(page).failed
     shown = list(re.finditer(r">([^<]*\w[^<]*)<", page))
     assert len(shown) > 150
@@ -119,7 +118,7 @@ def test_every_text_on_a_page_is_bound_to_its_facts() -> None:
 def test_marks_that_hide_add_or_run_something_are_noticed(old: str, new: str) -> None:
     made = told("poll")
     made["secure"] = False
-    page = html(rehashed(made))
+    page = as_page(rehashed(made))
     if old == "y1=":
         old = re.search(r' y1="[\d.]+"', page)[0]  # type: ignore[index]
         new = ' y1="1"'
@@ -131,8 +130,8 @@ def test_marks_that_hide_add_or_run_something_are_noticed(old: str, new: str) ->
 
 def test_a_second_block_of_facts_is_refused() -> None:
     made = told("tiny")
-    page = html(made)
-    for other in (str(embed(made)), str(embed(made)).replace("<script type", "<script  type")):
+    page = as_page(made)
+    for other in (data_block(made), data_block(made).replace("<script type", "<script  type")):
         assert _refused(page.replace("<main>", f"<main>{other}"))
 
 
@@ -144,7 +143,7 @@ def _refused(page: str) -> bool:
 
 
 def test_mail_and_editors_may_change_the_ends_of_lines() -> None:
-    page = html(told("tiny"))
+    page = as_page(told("tiny"))
     assert not verify("\ufeff" + page.replace("\n", "\r\n") + "\r\n").failed
 
 
@@ -168,7 +167,7 @@ def test_every_fact_is_bound_or_listed_as_not_checked(name: str) -> None:
 def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> None:
     made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
     made["asked"]["learned"] = made["design"]["learned"] = True
-    page = html(rehashed(made))
+    page = as_page(rehashed(made))
     found = verify(page)
     assert not found.failed
     assert "whether the categories were learned" in {
@@ -181,13 +180,13 @@ def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> No
 @pytest.mark.parametrize("part, value", [("notes", ["audited"]), ("secure", True), ("asked", "title")])
 def test_the_ledger_binds_what_a_page_cannot_prove(part: str, value: Any) -> None:
     made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
-    assert not verify(html(made), ledger=Ledger(V1 / "budget.sqlite")).failed
+    assert not verify(as_page(made), ledger=Ledger(V1 / "budget.sqlite")).failed
     if part == "asked":
         made["asked"]["title"] = "Other people"
     else:
         made[part] = not value if part == "secure" else value
-    assert not verify(html(rehashed(made))).failed
-    assert [check.what for check in verify(html(made), ledger=Ledger(V1 / "budget.sqlite")).failed] == [
+    assert not verify(as_page(rehashed(made))).failed
+    assert [check.what for check in verify(as_page(made), ledger=Ledger(V1 / "budget.sqlite")).failed] == [
         "digest in the ledger"
     ]
 
@@ -204,5 +203,5 @@ def test_the_ledger_binds_what_a_page_cannot_prove(part: str, value: Any) -> Non
 )
 def test_a_ledger_block_that_claims_less_than_this_release_alone_is_false(change: dict[str, Any]) -> None:
     made = facts("tiny") | {"ledger": LEDGER}
-    assert not verify(html(rehashed(made))).failed
-    assert verify(html(rehashed(made | {"ledger": LEDGER | change}))).verdict == "FAIL"
+    assert not verify(as_page(rehashed(made))).failed
+    assert verify(as_page(rehashed(made | {"ledger": LEDGER | change}))).verdict == "FAIL"

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.page import html
 from shuffledp.collection.record import Asked
 from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.collection.release.write import _write_csv
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
-from tests.collection.verify.releases import rehashed
+from tests.collection.verify.releases import as_page, rehashed
 
 V1 = Path(__file__).parents[2] / "data" / "v1"
 
@@ -173,6 +172,6 @@ def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_colu
     table = "label,estimate,stderr,lower,upper,all_lower,all_upper,remark\n" + "".join(
         ",".join(map(str, row)) + "\n" for row in rows
     )
-    found = verify(html(made), table=table)
+    found = verify(as_page(made), table=table)
     assert not found.failed
     assert "other columns of estimates.csv" in {check.what for check in found.checks if check.outcome == "not checked"}

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.page import html
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.errors import InvalidInput
-from tests.collection.verify.releases import NAMES, facts, made_by, rehashed
+from tests.collection.verify.releases import NAMES, as_page, facts, made_by, rehashed
 
 Path = tuple[Any, ...]
 
@@ -162,7 +161,7 @@ def test_fewer_honest_users_than_the_certificate_counts_are_noticed() -> None:
 
 
 def test_a_page_that_shows_something_else_than_its_facts_fails() -> None:
-    page = html(facts("tiny"))
+    page = as_page(facts("tiny"))
     assert verify(page).verdict == "pass"
     shown = page.replace("</h2>", "!</h2>", 1)
     (wrong,) = verify(shown).failed

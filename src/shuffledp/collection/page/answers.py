@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import Bar, bars, interval, narrow
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.parts import details, figure, gloss, section
@@ -13,22 +14,8 @@ from shuffledp.collection.record import Estimates, Record
 __all__ = ["accuracy", "estimates", "together"]
 
 SHOWN = 30
+LONG = 400  # rows that are not printed unless they are opened
 VISIBLE = 0.006  # of the scale: error bars that are narrower are no more than a line
-COVERAGE = (
-    "The interval shows the error that the privacy noise adds: with this probability the true value, among those who "
-    "answered, lies inside. "
-    "People who did not answer, or not truthfully, are not accounted for. "
-)
-NEGATIVE = (
-    "A count below 0 is no mistake: it is noise around a true count that is 0 or small. The estimates are unbiased, "
-    "which means that they are right on "
-    "average; setting them to 0 one by one would make totals too large."
-)
-TOGETHER = (
-    "Of many single intervals, some miss. These are wider, so that with the stated probability none of them misses its "
-    "true value. "
-    "Use them to compare values with each other."
-)
 
 
 def accuracy(found: Estimates) -> str:
@@ -72,11 +59,16 @@ def _mean(record: Record) -> list[Markup]:
     value, low, high = found.value[0], found.lower[0], found.upper[0]
     decimals, sure = _decimals(found), level(found.level)
     ends = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
-    title = (
-        f"The {found.label[0]} is estimated as {fixed(value, decimals)}, with a {sure} interval of {ends}, on a "
-        f"scale from {exact(lower)} to {exact(upper)}."
+    title = phrases.MEAN_TITLE(
+        record,
+        label=found.label[0],
+        value=fixed(value, decimals),
+        level=sure,
+        ends=ends,
+        lower=exact(lower),
+        upper=exact(upper),
     )
-    enlarged = " Beneath it, enlarged, the part around the estimate." if narrow(low, high, lower, upper) else ""
+    enlarged = phrases.ENLARGED(record) if narrow(low, high, lower, upper) else ""
     return [
         element(
             "p",
@@ -88,7 +80,7 @@ def _mean(record: Record) -> list[Markup]:
         figure(
             interval(title, value, low, high, lower, upper), f"The declared range, with the {sure} interval.{enlarged}"
         ),
-        gloss(f"The standard error is {fixed(found.stderr[0], decimals + 1, up=True)}. ", COVERAGE),
+        gloss(f"The standard error is {fixed(found.stderr[0], decimals + 1, up=True)}. ", phrases.COVERAGE(record)),
     ]
 
 
@@ -107,25 +99,19 @@ def _counts(record: Record) -> list[Markup | None]:
     unlisted = found.of - len(found.value)
     return [
         figure(
-            bars("The estimates as bars. The table below has the same numbers.", rows), _caption(found, shown, margins)
+            bars("The estimates as bars. The table below has the same numbers.", rows), _caption(record, shown, margins)
         ),
         _table(found, shown, reports, decimals, single, margins),
-        details(
-            f"The other {count(len(rest))} values",
-            _table(found, rest, reports, decimals, single, margins),
-            rows=len(rest),
-        )
-        if rest
-        else None,
+        _others(record, _table(found, rest, reports, decimals, single, margins), len(rest)) if rest else None,
         element("p", _unlisted(record, unlisted)) if unlisted else None,
         gloss(
-            f"± is the distance to the further end of the {level(found.level)} interval; ends are rounded outwards. ",
-            COVERAGE,
-            _below_zero(found),
+            phrases.MARGIN(record, level=level(found.level)),
+            phrases.COVERAGE(record),
+            _below_zero(record),
         ),
         details(
-            "Intervals that hold all at once",
-            gloss(TOGETHER),
+            phrases.ALL_AT_ONCE(record),
+            gloss(phrases.TOGETHER(record)),
             _table(found, shown, reports, decimals, (found.all_lower, found.all_upper)),
         )
         if found.of > 1 and not together(found)
@@ -133,16 +119,18 @@ def _counts(record: Record) -> list[Markup | None]:
     ]
 
 
+def _others(record: Record, table: Markup, number: int) -> Markup:
+    """The values that are not drawn, folded away."""
+    summary = f"The other {count(number)} values"
+    unprinted = phrases.NOT_PRINTED(record, summary=summary) if number > LONG else None
+    return details(summary, table, unprinted=unprinted)
+
+
 def _unlisted(record: Record, number: int) -> str:
     """Where the others are: that they are smaller, only who has them can tell."""
-    more = f"{count(number)} more, all smaller, are in the CSV file beside this report"
+    more = phrases.MORE_IN_CSV(record, number=count(number))
     digest = record.tally.digest
-    return (
-        f"{more}. With that file beside it, `shuffledp verify` checks this: the votes for all values have the SHA-256 "
-        f"{digest}."
-        if digest
-        else f"{more}."
-    )
+    return phrases.VOTES_DIGEST(record, more=more, digest=digest) if digest else f"{more}."
 
 
 def _split(values: Sequence[float]) -> tuple[list[int], list[int]]:
@@ -159,34 +147,25 @@ def _drawn(found: Estimates, at: int) -> tuple[float, float, float]:
     return found.value[at], low[at], high[at]
 
 
-def _caption(found: Estimates, shown: Sequence[int], margins: Sequence[float]) -> str:
+def _caption(record: Record, shown: Sequence[int], margins: Sequence[float]) -> str:
+    found, sure = record.estimates, level(record.estimates.level)
     span = max(0.0, *(found.upper[at] for at in shown)) - min(0.0, *(found.lower[at] for at in shown))
-    thin = (
-        "; where none can be seen, the error is thinner than a line"
-        if any(margins[at] < VISIBLE * span for at in shown)
-        else ""
-    )
-    largest = (
-        f"The {SHOWN} largest of {count(found.of)} estimates, the largest first. " if len(shown) < found.of else ""
-    )
+    thin = phrases.THIN(record) if any(margins[at] < VISIBLE * span for at in shown) else ""
+    largest = ""
+    if len(shown) < found.of:
+        largest = f"The {SHOWN} largest of {count(found.of)} estimates, the largest first. "
     if not together(found):
-        return f"{largest}Error bars are {level(found.level)} intervals, drawn to scale{thin}."
+        return phrases.BARS_ARE(record, largest=largest, level=sure, thin=thin)
     told = sum(low > 0.0 for low in found.all_lower)
-    real = (
-        f"{count(told)} of them can be told from 0"
-        if told
-        else "None of them can be told from 0: noise alone would make some as large"
-    )
-    return (
-        f"{largest}{real}. Error bars are {level(found.level)} intervals that hold for all {count(found.of)} at once, "
-        f"drawn to scale{thin}."
-    )
+    real = phrases.TOLD(record, told=count(told)) if told else phrases.NONE_TOLD(record)
+    return phrases.BARS_ARE_FOR_ALL(record, largest=largest, real=real, level=sure, of=count(found.of), thin=thin)
 
 
-def _below_zero(found: Estimates) -> str:
+def _below_zero(record: Record) -> str:
+    found = record.estimates
     if min(found.value) < 0.0:
-        return NEGATIVE
-    return "An interval may reach below 0: read that as 0." if min(found.lower) < 0.0 else ""
+        return phrases.NEGATIVE(record)
+    return phrases.BELOW_ZERO(record) if min(found.lower) < 0.0 else ""
 
 
 def _table(

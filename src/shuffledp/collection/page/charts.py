@@ -1,4 +1,4 @@
-"""The figures of a report. Colours come from the style sheet, so that they follow light, dark and
+"""The figures of a page. Colours come from the style sheet, so that they follow light, dark and
 print.
 """
 
@@ -144,6 +144,7 @@ def curve(
     *,
     promise: tuple[float, float],
     alone: float,
+    alone_label: str = "one report alone",
 ) -> Markup:
     """Delta against epsilon, on a logarithmic axis: the band that encloses it, a point that is
     certified, and what a report guarantees alone.
@@ -175,18 +176,18 @@ def curve(
         text(0.0, -14.0, "δ", anchor="end", class_="axis-name", dx=-8.0),
         text(1.0, CURVE + 40.0, "ε", anchor="end", class_="axis-name"),
     ]
-    marks = [_alone(x, alone), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
+    marks = [_alone(x, alone, alone_label), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
     return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, class_="curve")
 
 
-def _alone(x: Scale, alone: float) -> Markup | None:
+def _alone(x: Scale, alone: float, words: str) -> Markup | None:
     if alone > x.high:
         return None
     at = x(alone)
     return join(
         [
             line(at, 0.0, at, CURVE, class_="alone"),
-            text(at, 14.0, "a report alone", anchor="end", class_="note", dx=-8.0),
+            text(at, 14.0, words, anchor="end", class_="note", dx=-8.0),
         ]
     )
 

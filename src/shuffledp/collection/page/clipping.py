@@ -4,6 +4,7 @@ the page and on the terminal.
 
 from __future__ import annotations
 
+from shuffledp.collection.page import phrases
 from shuffledp.collection.page.words import SPACE, decimals_for, exact, fixed, level
 from shuffledp.collection.record import Ends, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_TO_BOUNDS
@@ -19,23 +20,14 @@ def clipping(record: Record) -> str:
     """How many people's values are at the ends of the range, by the same reports, and what to do if
     they are many.
     """
-    words = (
-        f"Values outside the range counted as its nearest end; how far outside they were, no report says. "
-        f"{_at_ends(record)}"
-    )
+    words = phrases.OUTSIDE(record, ends=_at_ends(record))
     narrow = _narrow(record)
     if not any(narrow):
         return words
     lower, upper = record.design.bounds
     wide = lower - narrow[0] * (upper - lower), upper + narrow[1] * (upper - lower)
     times = "twice" if sum(narrow) == 1 else "three times"
-    return (
-        f"{words} So many may have been clipped that one mean must not be taken for the other. Where values can lie "
-        f"outside, a wider range, such as "
-        f"{exact(wide[0])} to {exact(wide[1])}, would clip fewer, at about {times} the standard error; but it would be "
-        f"another release about the same "
-        "people, and cost privacy again."
-    )
+    return phrases.MANY_CLIPPED(record, words=words, low=exact(wide[0]), high=exact(wide[1]), times=times)
 
 
 def perhaps_clipped(record: Record) -> list[str]:
@@ -60,11 +52,17 @@ def _at_ends(record: Record) -> str:
     )
     places = max(0, decimals_for(step) - 1)
     near_low, near_high = fixed(lower + step, places, up=True), fixed(upper - step, places, up=False)
-    return (
-        f"By an estimate from the same reports, at most {most_low} of the people are at or below {exact(lower)}, and "
-        f"at least {least_low} below {near_low}; "
-        f"at most {most_high} are at or above {exact(upper)}, and at least {least_high} above {near_high} "
-        f"({level(record.estimates.level)}, for all at once)."
+    return phrases.AT_ENDS(
+        record,
+        most_low=most_low,
+        lower=exact(lower),
+        least_low=least_low,
+        near_low=near_low,
+        most_high=most_high,
+        upper=exact(upper),
+        least_high=least_high,
+        near_high=near_high,
+        level=level(record.estimates.level),
     )
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import Bar, bars
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.parts import details, facts_list, figure, section
 from shuffledp.collection.page.words import count, exact, fixed, many, predicted, scientific, tied, times
-from shuffledp.collection.record import Designed, Record
+from shuffledp.collection.record import Record
 
 __all__ = ["budget", "checking", "trust"]
 
@@ -42,8 +43,8 @@ def trust(record: Record) -> Markup:
     title = "Predicted standard errors: " + "; ".join(f"{row.label}, {row.words}" for row in rows) + "."
     return section(
         "trust",
-        "What other trust would cost",
-        element("p", _sentence(errors)),
+        phrases.TRUST_TITLE(record),
+        element("p", _sentence(record, errors)),
         figure(
             bars(title, rows),
             "Predicted standard error of one estimate, under the same promise of privacy. Shorter is better.",
@@ -52,22 +53,15 @@ def trust(record: Record) -> Markup:
     )
 
 
-def _sentence(errors: Mapping[str, float]) -> str:
-    """How this release compares, with no claim where it does not win.
-
-    >>> _sentence({"nobody": 140.0, "shuffler": 10.0, "curator": 5.0})
-    'With the shuffler the error is 14 times smaller than if nobody were trusted. It is 2.0 times
-    larger than that of a curator, who would see every value.'
-    """
+def _sentence(record: Record, errors: Mapping[str, float]) -> str:
+    """How this release compares, with no claim where it does not win."""
     nobody, ours, curator = (errors[kind] for kind in TRUST)
+    gain = phrases.NO_GAIN(record)
     if nobody > ALIKE * ours:
         gain = f"With the shuffler the error is {times(nobody / ours)} times smaller than if nobody were trusted."
-    else:
-        gain = (
-            "The shuffler brings nothing here: the error would be the same if nobody were trusted. The crowd is too "
-            "small, or the promise too weak."
-        )
-    larger = f"{times(ours / curator)} times larger than" if ours > ALIKE * curator else "no larger than"
+    larger = "no larger than"
+    if ours > ALIKE * curator:
+        larger = phrases.VERSUS_CURATOR(record, ratio=times(ours / curator))
     return f"{gain} It is {larger} that of a curator, who would see every value."
 
 
@@ -85,20 +79,15 @@ def budget(record: Record) -> Markup | None:
         " in the ledger",
         f". After it, {many(ledger.releases, 'release')} about the population ",
         label(ledger.population),
-        tied(
-            f" together are certified at {spent}, at δ = {exact(limit.delta)}: {share} % of the limit. A release "
-            f"beyond the limit is refused."
-        ),
-        [" Its seal in the ledger’s chain of records is ", element("code", ledger.record), "."]
-        if ledger.record
-        else None,
+        tied(phrases.BUDGET(record, spent=spent, delta=exact(limit.delta), share=share)),
+        [phrases.SEAL(record), element("code", ledger.record), "."] if ledger.record else None,
     ]
     drawn = bars(f"Spent: {spent}.", [Bar("Spent by all releases together", spent, total.upper)], most=limit.epsilon)
     return section("budget", "The budget", element("p", words), figure(drawn), keep=True)
 
 
 def checking(record: Record) -> Markup:
-    """How anybody can check this report."""
+    """How anybody can check this page."""
     notes = [element("li", label(note)) for note in record.notes]
     versions = [
         element("span", f"{name} {words}", class_="whole")
@@ -108,12 +97,9 @@ def checking(record: Record) -> Markup:
     return section(
         "verify",
         "Check it yourself",
-        element(
-            "p",
-            "Every number above can be computed again from the facts inside this file, by slower and independent code:",
-        ),
-        element("pre", element("code", "shuffledp verify report.html"), class_="command"),
-        element("p", f"This needs none of the private data. It says {_says(record)}"),
+        element("p", phrases.RECOMPUTE(record)),
+        element("pre", element("code", phrases.VERIFY_LINE(record)), class_="command"),
+        element("p", phrases.VERIFY_SAYS(record)),
         [element("h3", "Notes"), element("ul", notes)] if notes else None,
         element("h3", "Made with"),
         element("p", join(versions, ", "), class_="versions"),
@@ -124,26 +110,16 @@ def checking(record: Record) -> Markup:
                 class_="facts hashes",
             ),
         ),
-        details("The design, as every device has it", element("pre", element("code", _design(record.design)))),
+        details("The design, as every device has it", element("pre", element("code", _design(record)))),
     )
 
 
-def _says(record: Record) -> str:
-    if not record.since(2):
-        return "pass or fail, number by number."
-    return (
-        "pass or fail, number by number, and lists what no page can prove about itself: how the noise was drawn, which "
-        "values were missing, "
-        "whether categories were learned, and the words of whoever asked."
-    )
-
-
-def _design(design: Designed) -> str:
-    shown = design.as_json()
+def _design(record: Record) -> str:
+    shown = record.design.as_json()
     for key in ("categories", "domain"):
         if isinstance(shown.get(key), list) and len(shown[key]) > LISTED:
             shown[key] = [
                 *shown[key][:LISTED],
-                f"... and {count(len(shown[key]) - LISTED)} more, in the facts inside this file",
+                phrases.CUT_DESIGN(record, number=count(len(shown[key]) - LISTED)),
             ]
     return json.dumps(shown, indent=1, ensure_ascii=False)

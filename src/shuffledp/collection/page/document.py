@@ -4,11 +4,11 @@ changed page betrays itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
+from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import estimates
 from shuffledp.collection.page.context import budget, checking, trust
 from shuffledp.collection.page.head import head, name_of
@@ -25,21 +25,12 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (estimates, certificate, profile, trust, budget, checking)
 
 
-def html(record: Record | Mapping[str, Any]) -> str:
+def html(record: Record) -> str:
     """One HTML file that shows a release and holds its record: no network, no script that runs,
     nothing beside it.
     """
-    if not isinstance(record, Record):  # until verify has learnt to read records
-        record = Record.from_json(record)
     sections = [section(record) for section in SECTIONS]
-    footer = element(
-        "footer",
-        element(
-            "p",
-            f"Made by shuffledp {record.made.shuffledp}. This file loads nothing and runs nothing: it can be "
-            f"kept, sent and printed as it is.",
-        ),
-    )
+    footer = element("footer", element("p", phrases.FOOTER(record, version=record.made.shuffledp)))
     data = Markup(data_block(record.as_json()))
     body = element("body", head(record), element("main", join(sections, "\n")), footer, "\n", data, "\n")
     return f"<!DOCTYPE html>\n{element('html', _top(record), body, lang='en')}\n"

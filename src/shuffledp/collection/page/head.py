@@ -1,7 +1,8 @@
-"""What was asked, who answered, and the answer at a glance: the head of a report."""
+"""What was asked, who answered, and the answer at a glance: the head of a page."""
 
 from __future__ import annotations
 
+from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import accuracy, together
 from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
 from shuffledp.collection.page.markup import Markup, element, join, label
@@ -27,7 +28,7 @@ SMALLEST = 1e-13  # deltas below are not said as 1 in so many
 
 
 def name_of(record: Record) -> str:
-    """The title of a report: what the user called it, or what it is."""
+    """The title of a page: what the user called it, or what it is."""
     asked = record.asked
     if asked.title:
         return asked.title
@@ -49,9 +50,7 @@ def _banners(record: Record) -> list[Markup]:
         found.append(
             (
                 "Not for release.",
-                "The noise was drawn from a seeded generator: whoever knows the seed knows the noise, and the "
-                "certificate below does not hold. "
-                "Run it again without a seed.",
+                phrases.SEEDED(record),
             )
         )
     if record.estimates.clipped:
@@ -60,16 +59,14 @@ def _banners(record: Record) -> list[Markup]:
         found.append(
             (
                 "The categories were learned from the private data.",
-                "That a value appears in this list at all may reveal the one person who holds it. The certificate does "
-                "not cover this. "
-                "Declare the categories beforehand instead.",
+                phrases.LEARNED(record),
             )
         )
     if certified.users > 1 and certified.epsilon.delta * certified.users >= 1.0:
         found.append(
             (
                 f"δ = {exact(certified.epsilon.delta)} is not below 1 in {count(certified.users)}.",
-                "Such a δ would permit to publish the value of one person outright. Choose a smaller one.",
+                phrases.LARGE_DELTA(record),
             )
         )
     return [element("p", element("strong", title), " ", words, class_="banner", role="note") for title, words in found]
@@ -78,10 +75,6 @@ def _banners(record: Record) -> list[Markup]:
 def head(record: Record) -> Markup:
     """What was asked, who answered, and the answer at a glance."""
     epsilon, delta = record.certificate.epsilon.upper, record.certificate.epsilon.delta
-    found = record.estimates
-    unit = "people, " if record.design.counts else ""
-    each = "each " if len(found.label) > 1 else ""
-    each = "all at once, " if together(found) else each
     return element(
         "header",
         element("p", "Differentially private release", class_="kicker"),
@@ -95,7 +88,7 @@ def head(record: Record) -> Markup:
                 join([element("i", "ε"), f" ≤ {scientific(epsilon, up=True)}"]),
                 f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}",
             ),
-            _tile("Accuracy", f"± {accuracy(found)}", f"{unit}{each}{level(found.level)} sure"),
+            _tile("Accuracy", f"± {accuracy(record.estimates)}", _confidence(record)),
             _tile("Crowd", count(record.counted.reports), "reports, shuffled"),
             class_="tiles",
         ),
@@ -103,6 +96,16 @@ def head(record: Record) -> Markup:
         _gloss(record),
         facts_list(_question(record)),
     )
+
+
+def _confidence(record: Record) -> str:
+    """How sure the accuracy is, and of what."""
+    found, sure = record.estimates, level(record.estimates.level)
+    if not record.design.counts:
+        return phrases.LEVEL_MEAN(record, level=sure)
+    if together(found):
+        return phrases.LEVEL_TOGETHER(record, level=sure)
+    return phrases.LEVEL_EACH(record, level=sure, each="each " if len(found.label) > 1 else "")
 
 
 def _tile(term: str, value: object, words: str) -> Markup:
@@ -119,11 +122,9 @@ def _gloss(record: Record) -> Markup:
     delta = record.certificate.epsilon.delta
     odds = f" (1\u00a0in\u00a0{fixed(1.0 / delta, 0)})" if delta > SMALLEST else ""
     return gloss(
-        "ε (epsilon) measures how much anybody can learn about one person: 0 is nothing at all, and smaller is more "
-        "private. ",
-        f"δ (delta) is, roughly, the probability with which that limit may fail: {exact(delta)}{odds}. ",
-        "Every value was randomised by itself, and the randomised reports were shuffled: who sees them cannot tell "
-        "whose is whose.",
+        phrases.GLOSS_EPSILON(record),
+        phrases.GLOSS_DELTA(record, delta=exact(delta), odds=odds),
+        phrases.GLOSS_REPORTS(record),
     )
 
 
@@ -142,7 +143,7 @@ def _question(record: Record) -> list[tuple[str, object]]:
         rows.append(("Values", join([many(record.estimates.of, "value"), ", ", how])))
     rows.append(("Answered", many(counted.reports, "person", "people") + _rounds(record)))
     if counted.repeated is not None:
-        rows.append(("One row each", f"{many(counted.repeated, 'other row')} of the same people left out"))
+        rows.append(("One row each", phrases.REPEATED(record, rows=many(counted.repeated, "other row"))))
     rows += _missing(record)
     if asked.cleaned:
         rows.append(("Cleaned", label(asked.cleaned)))
@@ -157,7 +158,7 @@ def _missing(record: Record) -> list[tuple[str, object]]:
     """
     missing, how = record.counted.missing, record.asked.missing
     if record.since(2) and how and how.startswith("counted as "):
-        return [("Missing values", join([label(how), ": how many they are is among the estimates"]))]
+        return [("Missing values", join([label(how), phrases.MISSING_COUNTED(record)]))]
     if missing is None:
         return []
     return [("Missing", join([many(missing, "value"), ", ", label(how)] if how else [count(missing)]))]

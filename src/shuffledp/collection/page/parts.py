@@ -9,11 +9,9 @@ from shuffledp.collection.page.words import tied
 
 __all__ = ["details", "facts_list", "figure", "gloss", "section"]
 
-LONG = 400  # rows that are not printed unless they are opened
-
 
 def section(name: str, title: str, *content: object, keep: bool = False) -> Markup:
-    """A part of the report under its heading; ``keep`` it on one page of paper."""
+    """A part of the page under its heading; ``keep`` it on one sheet of paper."""
     return element(
         "section", element("h2", title, id=name), content, class_="keep" if keep else None, aria_labelledby=name
     )
@@ -36,15 +34,13 @@ def figure(drawn: Markup, caption: str | None = None) -> Markup:
     return element("figure", drawn, None if caption is None else element("figcaption", tied(caption)))
 
 
-def details(summary: str, *content: object, rows: int = 0) -> Markup:
-    """What is folded away on a screen, and printed unless it is long."""
-    long = rows > LONG
-    note = (
-        element("p", f"{summary}: not printed, being long; open the file to see them.", class_="print-only")
-        if long
-        else None
-    )
-    return join([element("details", element("summary", summary), content, class_="long" if long else None), note])
+def details(summary: str, *content: object, unprinted: str | None = None) -> Markup:
+    """What is folded away on a screen and unfolded on paper, unless it is too long: there,
+    ``unprinted`` says so.
+    """
+    note = None if unprinted is None else element("p", unprinted, class_="print-only")
+    class_ = None if unprinted is None else "long"
+    return join([element("details", element("summary", summary), content, class_=class_), note])
 
 
 def _tied(words: object) -> object:

@@ -4,29 +4,16 @@ curve.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import curve
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.parts import facts_list, figure, section
 from shuffledp.collection.page.words import count, exact, factor_of, many, scientific, sentence, tied
-from shuffledp.collection.record import Certificate, DeltaBound, EpsilonBound, Record
+from shuffledp.collection.record import DeltaBound, EpsilonBound, Record
 
 __all__ = ["certificate", "profile"]
 
 DIGITS = 6
-FAMILIES = {
-    "krr": (
-        "k-ary randomised response: the true value is sent or, with a set probability, one drawn at random from all "
-        "of them"
-    ),
-    "hadamard": "Hadamard response: a value’s row of signs is sent as one index, sometimes a wrong one",
-    "hash": "local hashing: the value is hashed into a few groups, and the group is randomised",
-    "subset": "subset selection: a set of values is sent, which contains the true one more often than others",
-    "oue": "optimised unary encoding: one bit per value, each bit randomised",
-    "rappor": "basic RAPPOR: one bit per value, each bit randomised",
-}
 
 
 def certificate(record: Record) -> Markup:
@@ -43,9 +30,9 @@ def certificate(record: Record) -> Markup:
         element(
             "div",
             _reservations(record),
-            _statement(certified),
+            _statement(record),
             facts_list(_terms(record)),
-            element("h3", "It holds if"),
+            element("h3", phrases.HOLDS_IF(record)),
             element("ul", premises, class_="premises"),
             element("div", signed, class_="signatures print-only"),
             class_="certificate",
@@ -55,28 +42,23 @@ def certificate(record: Record) -> Markup:
 
 def _reservations(record: Record) -> list[Markup]:
     """Why not to sign, on the very sheet that is signed."""
-    words = (
-        []
-        if record.secure
-        else ["Do not sign: the noise came from a seeded generator, and this certificate does not hold."]
-    )
+    words = [] if record.secure else [phrases.SEEDED_CERTIFICATE(record)]
     if record.asked.learned:
         words.append("Not covered: the list of categories, which was learned from the private data.")
     return [element("p", element("strong", each), class_="banner") for each in words]
 
 
-def _statement(certified: Certificate) -> Markup:
+def _statement(record: Record) -> Markup:
+    certified = record.certificate
     epsilon, delta, rounds = certified.epsilon.upper, certified.epsilon.delta, certified.rounds
     together = "" if rounds == 1 else f" of all {count(rounds)} rounds together"
     return element(
         "p",
-        "We certify that, whatever one person’s value is, it changes the probability of any result by at most a factor "
-        "of ",
+        phrases.STATEMENT(record),
         element("span", "e", element("sup", "ε"), f" = {factor_of(epsilon)}", class_="whole"),
         ", plus ",
         element("span", f"δ = {exact(delta)}", class_="whole"),
-        f". This covers all that the shuffled reports{together} reveal, also to somebody who already knows the values "
-        f"of all others.",
+        phrases.STATEMENT_COVERS(record, together=together),
         class_="statement",
     )
 
@@ -95,40 +77,30 @@ def _terms(record: Record) -> list[tuple[str, object]]:
             )
         )
     rows += [
-        (
-            "How to read it",
-            "the true ε lies between the two: the upper end is proven for all data sets, and a data set is known that "
-            "needs the lower one",
-        ),
+        ("How to read it", phrases.HOW_TO_READ(record)),
         ("Against whom", sentence(certified.adversary)),
         ("What is protected", sentence(certified.adjacency)),
         ("Users", many(certified.users, "person", "people")),
-        ("Honest users", _honest(certified)),
+        ("Honest users", _honest(record)),
         (
             "Rounds",
             "1: every person reports once"
             if once
             else f"{count(certified.rounds)}: every person may report in each of them",
         ),
-        (
-            "A report alone",
-            f"ε₀ = {exact(certified.alone)}: all that protects a person{each} should the shuffler and the analyst "
-            f"collude",
-        ),
+        ("A report alone", phrases.REPORT_ALONE(record, alone=exact(certified.alone), each=each)),
         ("Theorem", label(certified.method)),
-        ("Numerical error", _numerical(certified.numerical_error)),
-        ("Randomizer", _law(record.design.law)),
+        ("Numerical error", _numerical(record)),
+        ("Randomizer", _law(record)),
     ]
     return rows
 
 
-def _numerical(error: float | None) -> str:
-    safe = "inside the interval: both ends are rounded outwards"
-    return (
-        f"{safe}, and several rounds keep only the safe side of every step"
-        if error is None
-        else f"{safe}, and \u03b4 is known to a relative {error:.0e}"
-    )
+def _numerical(record: Record) -> str:
+    safe, error = phrases.BOTH_ENDS(record), record.certificate.numerical_error
+    if error is None:
+        return phrases.SEVERAL_ROUNDS_ERROR(record, safe=safe)
+    return phrases.ONE_ROUND_ERROR(record, safe=safe, error=f"{error:.0e}")
 
 
 def _between(bound: EpsilonBound | DeltaBound) -> str:
@@ -138,24 +110,23 @@ def _between(bound: EpsilonBound | DeltaBound) -> str:
     )
 
 
-def _honest(certified: Certificate) -> str:
-    users, honest = certified.users, certified.honest
+def _honest(record: Record) -> str:
+    users, honest = record.certificate.users, record.certificate.honest
     if honest == users:
-        return f"all {count(users)}: nobody who reports helps the analyst, and no report is lost"
-    return f"at least {count(honest)}: up to {count(users - honest)} may help the analyst, or their reports be lost"
+        return phrases.HONEST_ALL(record, users=count(users))
+    return phrases.HONEST(record, honest=count(honest), others=count(users - honest))
 
 
-def _law(law: Mapping[str, Any]) -> Markup:
-    name = str(law["randomizer"])
+def _law(record: Record) -> Markup:
+    law = record.design.law
     numbers = [
-        f"{key.replace('epsilon0', 'ε₀')} = {exact(value) if isinstance(value, float) else count(value)}"
-        for key, value in law.items()
-        if key not in {"randomizer", "integers"}
+        f"{name.replace('epsilon0', 'ε₀')} = {exact(value) if isinstance(value, float) else count(value)}"
+        for name, value in law.parameters.items()
     ]
-    integers = join([element("code", each) for each in law["integers"]], ", ")
-    words = (
-        f"{FAMILIES.get(name, name)} ({', '.join(numbers)}). It runs on whole numbers, so that no rounding can leak: "
-    )
+    described = phrases.FAMILIES.get(law.randomizer)
+    family = law.randomizer if described is None else described(record)
+    integers = join([element("code", each) for each in law.integers], ", ")
+    words = phrases.INTEGERS(record, family=family, numbers=", ".join(numbers))
     return join([tied(words), integers, " out of 2", element("sup", "64"), "."])
 
 
@@ -175,25 +146,13 @@ def profile(record: Record) -> Markup:
         points.upper,
         promise=(bound.upper, bound.delta),
         alone=alone,
+        alone_label=phrases.ONE_REPORT_ALONE(record),
     )
-    far = (
-        ""
-        if alone <= points.epsilon[-1]
-        else f" One report alone, without the shuffler, guarantees only ε₀ = {exact(alone)}, "
-        "beyond the right end of this figure."
-    )
+    far = "" if alone <= points.epsilon[-1] else phrases.FAR_ALONE(record, alone=exact(alone))
     return section(
         "curve",
         "The certificate at every δ",
-        element(
-            "p",
-            "The certificate is one point of a curve. Whoever wants a smaller δ, or a smaller ε, reads here what the "
-            "other then is: the release is the same.",
-        ),
-        figure(
-            drawn,
-            "Solid: δ is at most this. Dashed: δ is at least this. Where only one line is seen, the two differ by less "
-            "than its width." + far,
-        ),
+        element("p", phrases.ONE_POINT(record)),
+        figure(drawn, phrases.SOLID_AND_DASHED(record) + far),
         keep=True,
     )

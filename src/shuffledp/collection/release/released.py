@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.collection.record import Certificate, LedgerEntry, Record
 from shuffledp.collection.release.facts import LEVEL
 from shuffledp.collection.release.notebook import release_html
+from shuffledp.collection.release.picture import draw_release
 from shuffledp.collection.release.rows import EstimateTable
 from shuffledp.collection.release.sentences import certified, charged, headline, warned
 from shuffledp.collection.release.write import check_folder, write_release
 from shuffledp.errors import InvalidInput
-from shuffledp.figures import draw_release
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.wording import exactly, rounded
 
@@ -66,7 +66,7 @@ class Release:
 
     def plot(self) -> Figure:
         """A matplotlib figure of the estimates, which a notebook shows; nothing is written."""
-        return draw_release(self.facts)
+        return draw_release(self.record)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write what the command writes into a new ``folder``: the page, the estimates as CSV, JSON

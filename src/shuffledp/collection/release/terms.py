@@ -14,7 +14,7 @@ from typing import Any
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import check_size
 
-__all__ = ["Categories", "Promise", "check_labels", "check_words", "name_of", "read_categories"]
+__all__ = ["Categories", "Promise", "check_labels", "check_words", "given_categories", "name_of", "read_categories"]
 
 LONGEST, SHOWN = 500, 60
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and bytes that were no text
@@ -61,23 +61,7 @@ def read_categories(
     """The categories as the command line gives them: a file with one per line, a list with commas,
     a number, or asked of the data.
     """
-    given = [
-        name
-        for name, there in (
-            ("--categories", text is not None),
-            ("--learn-categories", learn),
-            ("--domain", domain is not None),
-        )
-        if there
-    ]
-    if len(given) != 1:
-        raise InvalidInput(
-            f"the categories must be given in one way, got {' and '.join(given) or 'none'}. Add --categories FILE (one "
-            f"per line) or --categories yes,no; "
-            "--learn-categories takes them from the data, and the list of those is then published without protection."
-        )
-    check_words("--other", other)
-    check_words("--missing", missing)
+    _check_given(other, missing, categories=text is not None, learn=learn, domain=domain is not None)
     if learn:
         return Categories(None, "learned from the data", other, missing, learned=True)
     if domain is not None:
@@ -112,14 +96,38 @@ def read_categories(
     return Categories(_distinct([line.strip() for line in lines], text), name_of(path), other, missing)
 
 
+def given_categories(labels: list[str], *, learn: bool, other: str | None, missing: str | None) -> Categories:
+    """The categories as a list gives them, letter by letter."""
+    _check_given(other, missing, categories=True, learn=learn, domain=False)
+    for label in labels:
+        check_words("a category", label)
+    return Categories(_distinct(labels, "the list"), "a list", other, missing)
+
+
+def _check_given(other: str | None, missing: str | None, *, categories: bool, learn: bool, domain: bool) -> None:
+    """Refuse categories that are given in no way or in several, and names that no page can show."""
+    ways = (("--categories", categories), ("--learn-categories", learn), ("--domain", domain))
+    given = [name for name, there in ways if there]
+    if len(given) != 1:
+        raise InvalidInput(
+            f"the categories must be given in one way, got {' and '.join(given) or 'none'}. Add --categories FILE (one "
+            f"per line) or --categories yes,no; "
+            "--learn-categories takes them from the data, and the list of those is then published without protection."
+        )
+    check_words("--other", other)
+    check_words("--missing", missing)
+
+
 def name_of(path: Path) -> str:
     """The name of a file as text; it may hold bytes that are none."""
     return os.fsencode(path.name).decode(errors="replace")
 
 
-def check_words(name: str, text: str | None) -> None:
+def check_words(name: str, text: object) -> None:
     """Refuse words of the user that a report cannot show."""
-    if text is not None and (not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text)):
+    if text is None:
+        return
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text):
         raise InvalidInput(
             f"{name} must be one line of 1 to {LONGEST} printable characters, got {_shown(text)}. Choose other words, "
             f"or leave it out."
@@ -143,7 +151,9 @@ def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
     return labels
 
 
-def _shown(text: str) -> str:
+def _shown(text: object) -> str:
+    if not isinstance(text, str):
+        return repr(text)
     return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
 
 

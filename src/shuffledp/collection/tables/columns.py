@@ -48,6 +48,11 @@ class Column:
         return self._table.title
 
     @property
+    def bare(self) -> bool:
+        """Whether it stands for itself, without a table around it."""
+        return self._table.bare
+
+    @property
     def once(self) -> bool:
         """Whether it can be read only once."""
         return self._table.once

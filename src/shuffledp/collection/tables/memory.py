@@ -7,7 +7,7 @@ columns that are asked for become Arrow arrays, so an odd column elsewhere in a 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,7 +47,7 @@ class HeldTable(Table):
     def batches(self, wanted: list[str], kind: Kind) -> Iterator[pa.RecordBatch]:
         chosen = tuple(wanted)
         if chosen not in self._known:
-            with _convertible(self.column_title(wanted[0])):
+            with _convertible(self.title if self.rows is None else self.column_title(wanted[0])):
                 table = pa.table(list(self._read(wanted)), names=wanted)
                 table.validate(full=True)  # whoever made it need not have looked
             self._known[chosen] = table
@@ -180,18 +180,21 @@ def _is(data: object, module: str, name: str) -> bool:
 @contextmanager
 def _convertible(title: str) -> Iterator[None]:
     """Say in a sentence what a library says of values that it cannot hand over."""
-    polars = sys.modules.get("polars")
-    foreign = () if polars is None else (polars.exceptions.PolarsError,)
     try:
         yield
-    except InvalidInput:
+    except (InvalidInput, MemoryError):
         raise
-    except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError, *foreign) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, OSError, *_polars_errors()) as error:
         said = str(error).strip().partition("\n")[0].rstrip(".")
-        raise InvalidInput(
-            f"{title} must hold values of one kind that Arrow can hold, got: {said}. Convert them first, for example "
-            f"all to text."
-        ) from None
+        lazy = title.endswith("LazyFrame")
+        rule = "be computable" if lazy else "hold values of one kind that Arrow can hold"
+        remedy = "Call its collect() to see more." if lazy else "Convert them first, for example all to text."
+        raise InvalidInput(f"{title} must {rule}, got: {said}. {remedy}") from None
+
+
+def _polars_errors() -> tuple[type[Exception], ...]:
+    polars = sys.modules.get("polars")
+    return () if polars is None else (polars.exceptions.PolarsError,)
 
 
 def _called(data: object) -> str:
@@ -204,6 +207,6 @@ def _remedy(data: object) -> str:
         return "Make a table of it: pyarrow.table(data) has a column for each key."
     if isinstance(data, (set, frozenset)):
         return "A set keeps equal values once, and people with them would be lost: pass a list."
-    if isinstance(data, Iterator) or hasattr(data, "__iter__"):
+    if isinstance(data, Iterable):
         return "Make a list of it: list(data)."
     return "Pass one value per person."

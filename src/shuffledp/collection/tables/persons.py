@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from shuffledp.collection.tables.spool import Closing, Spool
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import Rng, source_of, uniform
 
-__all__ = ["KEEPING", "Chosen", "Keep", "Persons", "id_texts"]
+__all__ = ["KEEPING", "Chosen", "Keep", "Persons", "check_keep", "id_texts"]
 
 Keep = Literal["first", "random"]
 KEEPING = get_args(Keep)
@@ -154,6 +154,22 @@ class Persons(Closing):
             text = np.where(there, content[np.where(there, starts[longer, None] + inside, 0)], np.uint8(0))
             state[longer] = _encrypted(encryptor, state[longer] ^ text.view(np.uint64))
         return state
+
+
+def check_keep(keep: str | None, ids: str | None) -> Keep:
+    """Which of a person's rows to keep, by the options: the first, unless something else is said
+    where there are ids.
+    """
+    if keep is None:
+        return "first"
+    if ids is None:
+        raise InvalidInput("--keep must come with --id, got none. Name the column that says whose row it is.")
+    if keep not in KEEPING:
+        raise InvalidInput(
+            f"--keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows "
+            f"says something."
+        )
+    return cast(Keep, keep)
 
 
 def id_texts(ids: pa.Array) -> pa.Array:

@@ -1,4 +1,4 @@
-"""The ledger's word about a report: what its block may claim at least, and, where the ledger is at
+"""The ledger's word about a page: what its block may claim at least, and, where the ledger is at
 hand, what was recorded and published.
 """
 
@@ -115,7 +115,7 @@ def _numbered(ledger: LedgerEntry) -> bool:
 
 
 def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
-    """A report against the ledger itself: the record, its seal, its design, and the digest that was
+    """A page against the ledger itself: the record, its seal, its design, and the digest that was
     noted when the output stood.
     """
     faults = ledger.check().faults
@@ -128,7 +128,7 @@ def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
         return [
             holds(
                 "design in the ledger",
-                "this report's",
+                "this page's",
                 found,
                 "the digest that was recorded before anything was written",
                 bool(recorded),

@@ -1,0 +1,295 @@
+"""The questions of the command line, asked from Python: values in memory or in a file go in, a
+release comes out.
+
+The same code answers both, so what is refused there is refused here, in the same sentence; only
+where that names an option, an argument stands (``spoken``). Nothing is written but the ledger,
+until somebody saves the release.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.collection.arguments import in_python
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.question import Question
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.stages import release
+from shuffledp.collection.release.terms import Categories, Promise, given_categories, read_categories
+from shuffledp.collection.tables import Cleaning, Keep
+from shuffledp.collection.tables.cleaning import check_encoding
+from shuffledp.collection.tables.formats import Format
+from shuffledp.collection.tables.memory import VALUES, held_table
+from shuffledp.collection.tables.persons import check_keep
+from shuffledp.errors import InvalidInput, called_as
+from shuffledp.protocols.categories import as_list
+from shuffledp.protocols.frequency import Method
+from shuffledp.sampling import Rng
+
+__all__ = ["frequency", "histogram", "mean"]
+
+PathLike = str | os.PathLike[str]
+Listed = int | PathLike | Iterable[object]
+
+
+@called_as('sdp.histogram(frame, "city", categories=["yes", "no"], epsilon=1, delta=1e-6)')
+def histogram(
+    data: object,
+    column: str | None = None,
+    *,
+    categories: Listed | None = None,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    other: str | None = None,
+    missing: str | None = None,
+    learn_categories: bool = False,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold each of a few categories, with a certified (epsilon, delta).
+
+    ``data`` is the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an
+    Arrow table or array, a NumPy array or a list, with one row or value for each person; a table
+    with several columns needs a ``column``. ``categories`` is a list, the path of a file with one
+    category per line, or a number k for 0, ..., k - 1; it must not come from the data, or
+    ``learn_categories`` says that it does. Values that are not listed count as ``other``, and
+    missing ones as ``missing``; without these, the first are refused and the second left out.
+
+    ``least`` of the people, a number or a share such as 0.9, must follow the protocol. With a
+    ``ledger``, a file, the release is charged to the budget of its ``population`` before anything
+    is shown, or refused; the first release about them sets the limits. ``ids`` names the column
+    that says whose row it is. ``rng`` is for tests: whoever knows its seed knows the noise.
+
+    >>> answers = ["tea"] * 600 + ["coffee"] * 400
+    >>> drinks = histogram(
+    ...     answers, categories=["tea", "coffee", "water"], epsilon=1.0, delta=1e-6
+    ... )
+    >>> row = drinks.estimates["tea"]
+    >>> abs(row.estimate - 600) < 6 * row.stderr, drinks.certificate.epsilon.upper <= 1.0
+    (True, True)
+    """
+    with in_python():
+        known = _categories(categories, learn=learn_categories, other=other, missing=missing)
+        question = Question(
+            task="histogram",
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            categories=known,
+            cleaning=Cleaning(strip=strip, ignore_case=ignore_case, na=_words(na)),
+        )
+        promise = _promise(epsilon, delta, rounds, least)
+        return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.frequency(frame, "page", domain=5000, epsilon=1, delta=1e-6)')
+def frequency(
+    data: object,
+    column: str | None = None,
+    *,
+    domain: Listed | None = None,
+    method: Method = "hadamard",
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    other: str | None = None,
+    missing: str | None = None,
+    learn_domain: bool = False,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold each of very many values: ``histogram`` for large domains.
+
+    ``domain`` is what ``categories`` is there, ``learn_domain`` takes it from the data, and
+    ``method`` is one of "hadamard", "hashing",
+    "subset" and "unary" (see ``Frequency``).
+
+    >>> pages = frequency([7] * 3000 + [8] * 2000, domain=500, epsilon=1.0, delta=1e-6)
+    >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
+    (500, '7')
+    """
+    with in_python(categories="domain", learn_categories="learn_domain"):
+        question = Question(
+            task="frequency",
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            categories=_categories(domain, learn=learn_domain, other=other, missing=missing),
+            method=method,
+            cleaning=Cleaning(strip=strip, ignore_case=ignore_case, na=_words(na)),
+        )
+        promise = _promise(epsilon, delta, rounds, least)
+        return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.mean(frame, "age", lower=0, upper=120, epsilon=1, delta=1e-6)')
+def mean(
+    data: object,
+    column: str | None = None,
+    *,
+    lower: float,
+    upper: float,
+    clip: bool = False,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    na: str | Iterable[str] = (),
+    decimal: str = ".",
+    thousands: str | None = None,
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> Release:
+    """The mean of a number that people hold, from ``lower`` to ``upper``: bounds that must not come
+    from the data.
+
+    Numbers outside are refused, or with ``clip`` moved to the nearest bound; missing ones are left
+    out. All else is as for ``histogram``.
+
+    >>> age = mean([30.0, 40.0] * 2000, lower=0, upper=120, epsilon=1.0, delta=1e-6)
+    >>> (row,) = age.estimates
+    >>> abs(row.estimate - 35.0) < 6 * row.stderr
+    True
+    """
+    with in_python():
+        question = Question(
+            task="mean",
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            lower=lower,
+            upper=upper,
+            clip=clip,
+            cleaning=Cleaning(na=_words(na), decimal=decimal, thousands=thousands),
+        )
+        promise = _promise(epsilon, delta, rounds, least)
+        return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+def _answer(question: Question, promise: Promise, budget: Budget | None, rng: Rng) -> Release:
+    settled = question.settled()
+    column = settled.open()
+    named = None if column.bare and column.name == VALUES else column.name
+    settled = replace(settled, column=named)
+    with settled.values(column, rng=rng) as values:
+        design = settled.design(values.count, promise)
+        return release(settled, values, design, budget=budget, rng=rng)
+
+
+def _reading(
+    data: object, column: object, *, ids: object, keep: Keep | None, format: Format | None, encoding: str | None
+) -> dict[str, Any]:
+    """The part of a question that says what is read."""
+    whose = _name("ids", ids)
+    names = {"column": _name("column", column), "ids": whose, "keep": check_keep(keep, whose)}
+    if isinstance(data, (str, os.PathLike)):
+        known = None if encoding is None else check_encoding(encoding)
+        return {"source": os.fsdecode(data), "format": format, "encoding": known, **names}
+    source = held_table(data)
+    for name, given in (("format", format), ("encoding", encoding)):
+        if given is not None:
+            raise InvalidInput(
+                f"{name} must be left out for values in memory, got {given!r} for {source.title}. It is for files."
+            )
+    return {"source": source, **names}
+
+
+def _name(argument: str, given: object) -> str | None:
+    """The name of a column; pandas also numbers them."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, Integral):
+        return str(given)
+    raise InvalidInput(f"{argument} must be the name of a column, got {given!r}. Pass a string.")
+
+
+def _categories(given: object, *, learn: bool, other: str | None, missing: str | None) -> Categories:
+    """The categories as Python gives them: a list, a number, a file, or asked of the data."""
+    other, missing = (None if each is None else _text(each) for each in (other, missing))
+    if isinstance(given, (str, os.PathLike)):
+        return read_categories(os.fsdecode(given), learn=learn, domain=None, other=other, missing=missing)
+    if isinstance(given, Integral):
+        return read_categories(None, learn=learn, domain=int(given), other=other, missing=missing)
+    if given is None:
+        return read_categories(None, learn=learn, domain=None, other=other, missing=missing)
+    listed = as_list("categories", given, remedy='Pass a list such as ["yes", "no"].')
+    return given_categories([_text(label) for label in listed], learn=learn, other=other, missing=missing)
+
+
+def _text(label: Any) -> str:
+    """A category as the text that values are compared by."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    if isinstance(plain, float) and plain.is_integer():
+        plain = int(plain)
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    if isinstance(plain, (str, int)):
+        return str(plain)
+    if type(plain) is date:
+        return plain.isoformat()
+    raise InvalidInput(
+        f"a category must be a text, a whole number, a boolean or a date, got {label!r}. Write it as text; missing "
+        f"values are counted with --missing NAME."
+    )
+
+
+def _words(na: str | Iterable[str]) -> tuple[str, ...]:
+    """The words that mean a missing value."""
+    listed = [na] if isinstance(na, str) else as_list("na", na, remedy='Pass a list such as ["NA", "?"].')
+    if wrong := [word for word in listed if not isinstance(word, str)]:
+        raise InvalidInput(f"na must list texts, got {wrong[0]!r}. None and NaN are missing anyway.")
+    return tuple(str(word) for word in listed)
+
+
+def _promise(epsilon: float, delta: float, rounds: int, least: float | None) -> Promise:
+    """What is promised. A share of the people is meant as it is written: 0.9 is nine tenths."""
+    honest: Any = least
+    if isinstance(least, float) and 0.0 < least <= 1.0:
+        honest = Fraction(repr(least))
+    return Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest)
+
+
+def _budget(
+    ledger: PathLike | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
+) -> Budget | None:
+    path = None if ledger is None else Path(ledger)
+    return Budget.of(path, population, limit_epsilon, limit_delta)

@@ -1,0 +1,352 @@
+"""The sentences of the page, and what earlier editions said instead: what was once written is
+written again in the same words, for ever, or every honest older page would seem changed.
+
+Whoever words a sentence anew adds an edition (``record.whole.EDITION``) and appends the new words
+here; words in braces are filled in by the section that says the sentence. Terms and headings that
+no edition has changed stand in the sections themselves.
+"""
+
+from __future__ import annotations
+
+from shuffledp.collection.record import Record
+
+__all__ = ["Phrase"]
+
+
+class Phrase:
+    """A sentence in the words of each edition that changed it.
+
+    >>> greeting = Phrase("Good day, {name}.", (3, "Hello {name}."))
+    >>> greeting.wordings
+    ((1, 'Good day, {name}.'), (3, 'Hello {name}.'))
+    """
+
+    __slots__ = ("wordings",)
+
+    def __init__(self, first: str, *later: tuple[int, str]) -> None:
+        self.wordings = ((1, first), *later)
+
+    def __call__(self, record: Record, **filled: object) -> str:
+        """The sentence as the edition of ``record`` says it."""
+        words = next(words for edition, words in reversed(self.wordings) if record.since(edition))
+        return words.format(**filled) if filled else words
+
+
+# The head: what nobody must overlook, and what epsilon and delta are.
+SEEDED = Phrase(
+    "The noise was drawn from a seeded generator: whoever knows the seed knows the noise, and the certificate below "
+    "does not hold. Run it again without a seed.",
+    (
+        3,
+        "The noise came from a seeded generator. Anyone who knows the seed knows the noise, so the certificate below "
+        "does not hold. Run the release again without a seed.",
+    ),
+)
+LEARNED = Phrase(
+    "That a value appears in this list at all may reveal the one person who holds it. The certificate does not cover "
+    "this. Declare the categories beforehand instead.",
+    (
+        3,
+        "The mere presence of a value in this list may reveal the one person who holds it. The certificate does not "
+        "cover this. Declare the categories in advance instead.",
+    ),
+)
+LARGE_DELTA = Phrase(
+    "Such a δ would permit to publish the value of one person outright. Choose a smaller one.",
+    (3, "Such a δ would allow one person’s value to be published outright. Choose a smaller one."),
+)
+LEVEL_MEAN = Phrase("{level} sure", (3, "with {level} confidence"))
+LEVEL_EACH = Phrase("people, {each}{level} sure", (3, "people, {each}with {level} confidence"))
+LEVEL_TOGETHER = Phrase("people, all at once, {level} sure", (3, "people, for all at once, with {level} confidence"))
+GLOSS_EPSILON = Phrase(
+    "ε (epsilon) measures how much anybody can learn about one person: 0 is nothing at all, and smaller is more "
+    "private. ",
+    (
+        3,
+        "ε (epsilon) limits how much anyone can learn about one person: 0 means nothing at all, and smaller is more "
+        "private. ",
+    ),
+)
+GLOSS_DELTA = Phrase(
+    "δ (delta) is, roughly, the probability with which that limit may fail: {delta}{odds}. ",
+    (3, "δ (delta) is, roughly, the probability that this limit fails: {delta}{odds}. "),
+)
+GLOSS_REPORTS = Phrase(
+    "Every value was randomised by itself, and the randomised reports were shuffled: who sees them cannot tell whose "
+    "is whose.",
+    (
+        3,
+        "Every value was randomized on its own, and the randomized reports were shuffled, so that nobody who sees them "
+        "can tell which report is whose.",
+    ),
+)
+REPEATED = Phrase("{rows} of the same people left out", (3, "{rows} from the same people left out"))
+MISSING_COUNTED = Phrase(": how many they are is among the estimates", (3, "; their number is among the estimates"))
+
+# A mean of clipped values.
+OUTSIDE = Phrase(
+    "Values outside the range counted as its nearest end; how far outside they were, no report says. {ends}",
+    (3, "Values outside the range were counted as its nearest end; no report says how far outside they were. {ends}"),
+)
+AT_ENDS = Phrase(
+    "By an estimate from the same reports, at most {most_low} of the people are at or below {lower}, and at least "
+    "{least_low} below {near_low}; at most {most_high} are at or above {upper}, and at least {least_high} above "
+    "{near_high} ({level}, for all at once).",
+    (
+        3,
+        "Estimated from the same reports, at most {most_low} of the people are at or below {lower}, and at least "
+        "{least_low} are below {near_low}; at most {most_high} are at or above {upper}, and at least {least_high} are "
+        "above {near_high} (with {level} confidence, for all of these at once).",
+    ),
+)
+MANY_CLIPPED = Phrase(
+    "{words} So many may have been clipped that one mean must not be taken for the other. Where values can lie "
+    "outside, a wider range, such as {low} to {high}, would clip fewer, at about {times} the standard error; but it "
+    "would be another release about the same people, and cost privacy again.",
+    (
+        3,
+        "{words} So many values may have been clipped that the two means must not be confused. If values can lie "
+        "outside it, a wider range, such as {low} to {high}, would clip fewer of them, at about {times} the "
+        "standard error; but it would be another release about the same people, and would cost privacy again.",
+    ),
+)
+
+# The estimates.
+COVERAGE = Phrase(
+    "The interval shows the error that the privacy noise adds: with this probability the true value, among those who "
+    "answered, lies inside. People who did not answer, or not truthfully, are not accounted for. ",
+    (
+        3,
+        "The interval covers the error that the privacy noise adds: with this probability, the true value among those "
+        "who answered lies inside it. It does not account for people who did not answer, or did not answer "
+        "truthfully. ",
+    ),
+)
+NEGATIVE = Phrase(
+    "A count below 0 is no mistake: it is noise around a true count that is 0 or small. The estimates are unbiased, "
+    "which means that they are right on average; setting them to 0 one by one would make totals too large.",
+    (
+        3,
+        "A count below 0 is not a mistake: it is noise around a true count that is 0 or small. The estimates are "
+        "unbiased, which means that they are right on average; setting negative ones to 0 would make totals too large.",
+    ),
+)
+BELOW_ZERO = Phrase(
+    "An interval may reach below 0: read that as 0.", (3, "An interval may extend below 0: read that as 0.")
+)
+TOGETHER = Phrase(
+    "Of many single intervals, some miss. These are wider, so that with the stated probability none of them misses its "
+    "true value. Use them to compare values with each other.",
+    (
+        3,
+        "Of many separate intervals, some will miss. These are wider, so that with the stated probability none of them "
+        "misses its true value. Use them to compare values with one another.",
+    ),
+)
+ALL_AT_ONCE = Phrase("Intervals that hold all at once", (3, "Intervals that hold for all values at once"))
+MEAN_TITLE = Phrase(
+    "The {label} is estimated as {value}, with a {level} interval of {ends}, on a scale from {lower} to {upper}.",
+    (
+        3,
+        "The {label} is estimated at {value}, with a {level} interval of {ends}, on a scale from {lower} to {upper}.",
+    ),
+)
+ENLARGED = Phrase(
+    " Beneath it, enlarged, the part around the estimate.", (3, " Below it, the part around the estimate, enlarged.")
+)
+MARGIN = Phrase(
+    "± is the distance to the further end of the {level} interval; ends are rounded outwards. ",
+    (3, "± is the distance to the farther end of the {level} interval; ends are rounded outward. "),
+)
+MORE_IN_CSV = Phrase(
+    "{number} more, all smaller, are in the CSV file beside this report",
+    (3, "{number} more, all smaller, are in the CSV file beside this page"),
+)
+VOTES_DIGEST = Phrase(
+    "{more}. With that file beside it, `shuffledp verify` checks this: the votes for all values have the SHA-256 "
+    "{digest}.",
+    (
+        3,
+        "{more}. With that file beside the page, `shuffledp verify` checks this: the SHA-256 of the votes for all "
+        "values is {digest}.",
+    ),
+)
+THIN = Phrase(
+    "; where none can be seen, the error is thinner than a line",
+    (3, "; where none is visible, it is thinner than a line"),
+)
+BARS_ARE = Phrase("{largest}Error bars are {level} intervals, drawn to scale{thin}.")
+BARS_ARE_FOR_ALL = Phrase(
+    "{largest}{real}. Error bars are {level} intervals that hold for all {of} at once, drawn to scale{thin}."
+)
+TOLD = Phrase("{told} of them can be told from 0", (3, "{told} of them can be distinguished from 0"))
+NONE_TOLD = Phrase(
+    "None of them can be told from 0: noise alone would make some as large",
+    (3, "None of them can be distinguished from 0: noise alone would make some as large"),
+)
+
+# The certificate and its curve.
+SEEDED_CERTIFICATE = Phrase(
+    "Do not sign: the noise came from a seeded generator, and this certificate does not hold.",
+    (3, "Do not sign: the noise came from a seeded generator, so this certificate does not hold."),
+)
+STATEMENT = Phrase(
+    "We certify that, whatever one person’s value is, it changes the probability of any result by at most a factor of "
+)
+STATEMENT_COVERS = Phrase(
+    ". This covers all that the shuffled reports{together} reveal, also to somebody who already knows the values of "
+    "all others.",
+    (
+        3,
+        ". This covers everything that the shuffled reports{together} reveal, even to someone who already knows "
+        "everybody else’s value.",
+    ),
+)
+HOLDS_IF = Phrase("It holds if", (3, "This holds if"))
+HOW_TO_READ = Phrase(
+    "the true ε lies between the two: the upper end is proven for all data sets, and a data set is known that needs "
+    "the lower one",
+    (
+        3,
+        "the true ε lies between the two: the upper end is proven for every data set, and some data set is known to "
+        "need at least the lower one",
+    ),
+)
+HONEST_ALL = Phrase(
+    "all {users}: nobody who reports helps the analyst, and no report is lost",
+)
+HONEST = Phrase(
+    "at least {honest}: up to {others} may help the analyst, or their reports be lost",
+    (3, "at least {honest}: up to {others} may help the analyst, or their reports may be lost"),
+)
+REPORT_ALONE = Phrase(
+    "ε₀ = {alone}: all that protects a person{each} should the shuffler and the analyst collude",
+    (3, "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"),
+)
+BOTH_ENDS = Phrase(
+    "inside the interval: both ends are rounded outwards", (3, "within the interval: both ends are rounded outward")
+)
+SEVERAL_ROUNDS_ERROR = Phrase(
+    "{safe}, and several rounds keep only the safe side of every step",
+    (3, "{safe}, and for several rounds only the safe side of every step is kept"),
+)
+ONE_ROUND_ERROR = Phrase(
+    "{safe}, and δ is known to a relative {error}", (3, "{safe}, and δ is known to within a relative error of {error}")
+)
+INTEGERS = Phrase(
+    "{family} ({numbers}). It runs on whole numbers, so that no rounding can leak: ",
+    (3, "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "),
+)
+FAMILIES = {
+    "krr": Phrase(
+        "k-ary randomised response: the true value is sent or, with a set probability, one drawn at random from all of "
+        "them",
+        (
+            3,
+            "k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random from "
+            "all values",
+        ),
+    ),
+    "hadamard": Phrase(
+        "Hadamard response: a value’s row of signs is sent as one index, sometimes a wrong one",
+        (3, "Hadamard response: one index into the value’s row of signs is sent, sometimes a wrong one"),
+    ),
+    "hash": Phrase(
+        "local hashing: the value is hashed into a few groups, and the group is randomised",
+        (3, "local hashing: the value is hashed into one of a few groups, and the group is randomized"),
+    ),
+    "subset": Phrase(
+        "subset selection: a set of values is sent, which contains the true one more often than others",
+        (3, "subset selection: a set of values is sent that contains the true one more often than any other"),
+    ),
+    "oue": Phrase(
+        "optimised unary encoding: one bit per value, each bit randomised",
+        (3, "optimized unary encoding: one bit per value, each bit randomized"),
+    ),
+    "rappor": Phrase(
+        "basic RAPPOR: one bit per value, each bit randomised",
+        (3, "basic RAPPOR: one bit per value, each bit randomized"),
+    ),
+}
+ONE_POINT = Phrase(
+    "The certificate is one point of a curve. Whoever wants a smaller δ, or a smaller ε, reads here what the other "
+    "then is: the release is the same.",
+    (
+        3,
+        "The certificate is one point of a curve. For a smaller δ, or a smaller ε, the curve shows what the other then "
+        "is: the release is the same.",
+    ),
+)
+SOLID_AND_DASHED = Phrase(
+    "Solid: δ is at most this. Dashed: δ is at least this. Where only one line is seen, the two differ by less than "
+    "its width.",
+    (
+        3,
+        "Solid: δ is at most this. Dashed: δ is at least this. Where only one line is visible, the two differ by less "
+        "than its width.",
+    ),
+)
+FAR_ALONE = Phrase(
+    " One report alone, without the shuffler, guarantees only ε₀ = {alone}, beyond the right end of this figure."
+)
+ONE_REPORT_ALONE = Phrase("a report alone", (3, "one report alone"))
+
+# Other kinds of trust, the budget, and how to check it all.
+TRUST_TITLE = Phrase("What other trust would cost", (3, "What other kinds of trust would cost"))
+NO_GAIN = Phrase(
+    "The shuffler brings nothing here: the error would be the same if nobody were trusted. The crowd is too small, or "
+    "the promise too weak.",
+    (
+        3,
+        "The shuffler gains nothing here: the error would be the same if nobody were trusted. The crowd is too small, "
+        "or the promise too weak.",
+    ),
+)
+VERSUS_CURATOR = Phrase("{ratio} times larger than", (3, "{ratio} times as large as"))
+BUDGET = Phrase(
+    " together are certified at {spent}, at δ = {delta}: {share} % of the limit. A release beyond the limit is "
+    "refused.",
+    (
+        3,
+        " together are certified at {spent}, at δ = {delta}: {share} % of the limit. Any release beyond the limit is "
+        "refused.",
+    ),
+)
+SEAL = Phrase(
+    " Its seal in the ledger’s chain of records is ", (3, " The seal of this one in the ledger’s chain of records is ")
+)
+RECOMPUTE = Phrase(
+    "Every number above can be computed again from the facts inside this file, by slower and independent code:",
+    (3, "Every number above can be computed again from the record inside this page, by slower, independent code:"),
+)
+VERIFY_LINE = Phrase("shuffledp verify report.html", (3, "shuffledp verify page.html"))
+VERIFY_SAYS = Phrase(
+    "This needs none of the private data. It says pass or fail, number by number.",
+    (
+        2,
+        "This needs none of the private data. It says pass or fail, number by number, and lists what no page can prove "
+        "about itself: how the noise was drawn, which values were missing, whether categories were learned, and the "
+        "words of whoever asked.",
+    ),
+    (
+        3,
+        "This needs none of the private data. It says pass or fail, number by number, and lists what no page can prove "
+        "about itself: how the noise was drawn, which values were missing, whether the categories were learned, and "
+        "the words of the person who asked.",
+    ),
+)
+CUT_DESIGN = Phrase(
+    "... and {number} more, in the facts inside this file", (3, "... and {number} more, in the record inside this page")
+)
+NOT_PRINTED = Phrase(
+    "{summary}: not printed, being long; open the file to see them.",
+    (3, "{summary}: too long to be printed; open the page to see them."),
+)
+FOOTER = Phrase(
+    "Made by shuffledp {version}. This file loads nothing and runs nothing: it can be kept, sent and printed as it is.",
+    (
+        3,
+        "Made by shuffledp {version}. This page loads nothing and runs nothing: it can be kept, sent and printed as it "
+        "is.",
+    ),
+)

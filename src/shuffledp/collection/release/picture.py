@@ -1,0 +1,62 @@
+"""The figure of a release: what is drawn of its record, and under which title."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.collection.record import Asked, Record
+from shuffledp.figures import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_release", "release_figure"]
+
+
+def draw_release(record: Record) -> Figure:
+    """The estimates of a release, under what was asked and what is certified."""
+    return draw_estimates(_drawn(record), title=_title(record))
+
+
+def release_figure(record: Record, path: Path) -> Path:
+    """The same, as a file."""
+    return estimates_figure(_drawn(record), path, title=_title(record))
+
+
+def _drawn(record: Record) -> DrawnEstimates:
+    found, design = record.estimates, record.design
+    return DrawnEstimates(
+        labels=found.label,
+        values=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        all_lower=found.all_lower,
+        all_upper=found.all_upper,
+        of=found.of,
+        level=found.level,
+        bounds=None if design.counts else design.bounds,
+    )
+
+
+def _title(record: Record) -> str:
+    bound, found = record.certificate.epsilon, record.estimates
+    rows = min(len(found.value), ROWS)
+    largest = f"; the {rows} largest of {found.of:,}" if rows < found.of else ""
+    if largest and max(found.all_lower) <= 0.0:
+        largest += ", none told from 0"
+    delta = f"{bound.delta:g}".replace("e-0", "e-")
+    return (
+        f"{one_line(_name(record.asked))}{largest}\n{record.counted.reports:,} reports, "
+        f"ε ≤ {rounded(bound.upper, up=True)} at δ = {delta}"
+    )
+
+
+def _name(asked: Asked) -> str:
+    """What the user called it, or what it is of."""
+    if asked.title:
+        return asked.title
+    if asked.column:
+        return f"{'clipped mean' if asked.clips else asked.task} of {asked.column}"
+    return asked.what or asked.task

@@ -1,0 +1,19 @@
+"""CITATION.cff cites this version, under the licence that it has."""
+
+import tomllib
+from pathlib import Path
+
+import yaml
+
+import shuffledp
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_citation_is_of_this_version() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (cited["cff-version"], cited["type"]) == ("1.2.0", "software")
+    assert (cited["version"], cited["license"]) == (shuffledp.__version__, project["license"])
+    assert cited["keywords"] == project["keywords"]
+    assert all(paper["title"] and paper["authors"] and paper["year"] for paper in cited["references"])
