@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
-from shuffledp.protocols.rare import Signed, Supports
+from shuffledp.protocols.exact_limits import Signed, Supports
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 

@@ -31,11 +31,11 @@ from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
-from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
+from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
 

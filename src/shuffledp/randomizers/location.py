@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
-from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import Rng
 

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from shuffledp.collection.record import LedgerEntry, Record
-from shuffledp.collection.verify.limits import TooLarge, TooMuch
+from shuffledp.collection.verify.effort import TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
 from shuffledp.storage.canonical import digest_of
