@@ -62,7 +62,7 @@ COMMANDS = {
     "encode, 40 rows": "encode people.csv --column answer --design design.json --out made.parquet",
     "histogram, 40 rows": ASKED,
     "histogram --ledger, 40 rows": f"{ASKED} {BUDGET}",
-    "verify of that histogram": "verify kept/report.html",
+    "verify of that histogram": "verify kept/page.html",
 }
 
 
@@ -80,6 +80,8 @@ class Checkout:
         (self.folder / "people.csv").write_text(f"answer,age\n{rows}", encoding="utf-8")
         self.run("-m", "shuffledp", *DESIGN.split())
         self.run("-m", "shuffledp", *ASKED.replace("made", "kept").split())
+        page = next((self.folder / "kept").glob("*.html"))  # earlier versions called it report.html
+        page.rename(page.with_name("page.html"))
 
     def run(self, *words: str) -> str:
         """What a process says that must succeed; whatever an earlier one made is gone."""

@@ -4,7 +4,7 @@ docs/figures``.
 
 from pathlib import Path
 
-from pages import choosing, gallery
+from pages import choosing, gallery, notebooks
 from shuffledp.papers import errata
 
 DOCS = Path("docs")
@@ -16,3 +16,4 @@ for name, text in (
 ):
     (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     print(f"docs/{name}.md")
+notebooks.write_pages()

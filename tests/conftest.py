@@ -2,13 +2,28 @@
 killed, filled and damaged.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from rich.console import Console
 
 from shuffledp.literature.bounds import LITERATURE
+from shuffledp.randomizers import family
 from tests.literature.report import WIDTH, Row, table
 
 LEAST = 20_000  # comparisons that could fail, if the whole grid was run
+
+
+@pytest.fixture(autouse=True)
+def families() -> Iterator[None]:
+    """What a test registers is forgotten after it."""
+    tables: tuple[dict[Any, Any], ...] = (family._families, family._laws, family._names)
+    before = [dict(each) for each in tables]
+    yield
+    for each, held in zip(tables, before, strict=True):
+        each.clear()
+        each.update(held)
 
 
 def compared(reporter: pytest.TerminalReporter) -> list[Row]:

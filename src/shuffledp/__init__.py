@@ -37,11 +37,13 @@ if TYPE_CHECKING:
         RAPPOR,
         RR,
         AnyLDP,
+        FiniteRandomizer,
         FromMatrix,
         Gaussian,
         Hadamard,
         Laplace,
         LocalHash,
+        Randomizer,
         SubsetSelection,
         Unary,
     )
@@ -66,6 +68,7 @@ __all__ = [
     "Comparison",
     "DoesNotApply",
     "Estimate",
+    "FiniteRandomizer",
     "Frequency",
     "FromMatrix",
     "Gaussian",
@@ -77,6 +80,7 @@ __all__ = [
     "LocalHistogram",
     "LocalMean",
     "Mean",
+    "Randomizer",
     "Release",
     "ShuffledSGD",
     "ShuffledpError",
@@ -135,7 +139,7 @@ HOMES = {
             "Laplace",
             "LocalHash",
         ),
-        *("SubsetSelection", "Unary"),
+        *("FiniteRandomizer", "Randomizer", "SubsetSelection", "Unary"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

@@ -1,11 +1,94 @@
-"""What terminal, page and figures say alike: numbers rounded to the safe side."""
+"""What terminal, page and figures say alike: numbers rounded to the safe side, and the sentences
+behind the ids of theorems and assumptions.
+"""
 
 from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Iterable
 
-__all__ = ["brief", "exactly", "rounded", "short"]
+__all__ = ["WORDINGS", "brief", "exactly", "large_delta", "meaning", "rounded", "short", "statement", "statement_ids"]
+
+# Every sentence that a certificate can hold, with all its wordings, the newest last. Whoever words
+# one anew appends the words: an older one stays true. {rounds} stands for their number.
+WORDINGS: dict[str, tuple[str, ...]] = {
+    "adjacency": (
+        "replace one: two data sets are neighbours if they differ in one person's value",
+        "replace one: two data sets are neighbors if they differ in one person's value",
+    ),
+    "adversary": (
+        "the analyst, and whoever reads the results, sees the shuffled reports and nothing else",
+        "the analyst, and anyone who reads the results, sees the shuffled reports and nothing else",
+    ),
+    "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)",),
+    "scan": ("scan over all datasets of binary randomized response (docs/theory.md)",),
+    "composed": ("; {rounds} rounds composed as privacy loss distributions",),
+    "replace one": ("replace-one adjacency: neighbouring datasets differ in one user's value",),
+    "shuffler": ("the shuffler releases only the multiset of the reports and does not collude with the analyst",),
+    "fresh randomness": ("every honest user draws fresh, independent randomness from exactly this randomizer",),
+    "ideal hash": (
+        "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit "
+        "seed)",
+    ),
+    "fresh rounds": (
+        "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may depend "
+        "on what was released",
+    ),
+    "rows": (
+        "every row of the table is another person; who has several rows is protected less, as by a group of people",
+        "every row of the table is a different person; someone with several rows is protected less, like a group of "
+        "people",
+    ),
+    "counts": (
+        "how many people report, and how many values are missing, may be known: both are published as they are",
+        "the number of people who report and the number of missing values may be known: both are published as they are",
+    ),
+}
+
+
+def statement(name: str, *, rounds: int | None = None) -> str:
+    """The sentence behind an id, in its newest words.
+
+    >>> statement("blanket") + statement("composed", rounds=3)
+    'privacy blanket (Balle et al. 2019, Lemma 8); 3 rounds composed as privacy loss distributions'
+    """
+    words = WORDINGS[name][-1]
+    return words if rounds is None else words.replace("{rounds}", str(rounds))
+
+
+def statement_ids(sentences: Iterable[str]) -> tuple[str, ...]:
+    """The ids of sentences; one that has none, as of a stranger's randomizer, stands for itself.
+
+    >>> statement_ids([statement("shuffler"), "the moon is full"])
+    ('shuffler', 'the moon is full')
+    """
+    known = {words: name for name, wordings in WORDINGS.items() for words in wordings}
+    return tuple(known.get(words, words) for words in sentences)
+
+
+def meaning(factor: str, addition: str) -> str:
+    """What a certified (epsilon, delta) says, for those who have not read a paper about it;
+    ``factor`` is e to the epsilon, ``addition`` delta, as they are to be shown.
+    """
+    return (
+        "Whatever one person's value is, it changes the probability of any result by at most a factor of "
+        f"{factor}, plus {addition}."
+    )
+
+
+def large_delta(delta: float, n: int) -> list[str]:
+    """What a careful colleague would say of a delta for n people, if anything.
+
+    >>> large_delta(1e-6, 1000), large_delta(0.01, 1000)[0].partition(":")[0]
+    ([], "delta is not below 1/n, so it would allow one person's value to be published outright")
+    """
+    if n <= 1 or delta * n < 1.0:
+        return []
+    return [
+        "delta is not below 1/n, so it would allow one person's value to be published outright: "
+        f"aim for less than {1.0 / n:.1g}"
+    ]
 
 
 def rounded(value: float, *, up: bool, digits: int = 4) -> str:

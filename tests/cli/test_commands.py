@@ -273,7 +273,7 @@ def test_what_is_infinite_becomes_null_with_a_note(capsys: Capture) -> None:
 
 
 def test_a_large_delta_earns_a_note(capsys: Capture) -> None:
-    assert "1/n = 0.001" in str(as_json(capsys, "epsilon", *PLAN, "--delta", "0.001")["note"])
+    assert "aim for less than 0.001" in str(as_json(capsys, "epsilon", *PLAN, "--delta", "0.001")["note"])
     assert "Note: " in answer(capsys, "epsilon", *PLAN, "--delta", "0.001")
     assert "note" not in as_json(capsys, "epsilon", *PLAN, "--delta", "1e-6")
 
@@ -300,8 +300,8 @@ def test_an_answer_reads_well(capsys: Capture) -> None:
         in text
     )
     assert (
-        "In plain words: whatever one user's value is, it changes the probability of any result by at most a factor of"
-        in text
+        "In plain words: whatever one person's value is, it changes the probability of any result by at most "
+        "a factor of" in text
     )
     assert "\x1b" not in text
 

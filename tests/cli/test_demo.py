@@ -47,7 +47,7 @@ def test_the_answers_are_all_there(demo: tuple[Path, str]) -> None:
     folder, _ = demo
     for name in ("affairs", "cities", "ages"):
         assert {each.name for each in (folder / name).iterdir()} == {
-            "report.html",
+            "page.html",
             "estimates.csv",
             "estimates.json",
             "estimates.png",

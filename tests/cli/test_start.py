@@ -41,7 +41,7 @@ def fresh(program: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "call",
     [
-        "import shuffledp.cli",
+        "import shuffledp.cli, shuffledp.cli.options",
         "from shuffledp.cli import main; main(['--help'])",
         "from shuffledp.cli import main; main(['--version'])",
     ],

@@ -13,8 +13,8 @@ from tests.collection.verify.releases import as_page, facts, rehashed
 
 
 def test_a_report_passes_with_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "report.html").write_text(as_page(facts("tiny")), encoding="utf-8")
-    assert main(["verify", str(tmp_path / "report.html")]) == 0
+    (tmp_path / "page.html").write_text(as_page(facts("tiny")), encoding="utf-8")
+    assert main(["verify", str(tmp_path / "page.html")]) == 0
     shown = capsys.readouterr().out
     assert "FAIL" not in shown
     assert shown.lstrip().startswith("pass:")
@@ -36,7 +36,7 @@ def test_a_wrong_report_fails_with_exit_code_1_and_says_where(
 def test_what_is_no_report_is_one_line_and_exit_code_2(
     content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "report.html"
+    file = tmp_path / "page.html"
     if content is not None:
         file.write_bytes(content)
     assert main(["verify", str(file)]) == 2
@@ -52,4 +52,4 @@ def test_a_device_without_an_end_is_no_report(
 ) -> None:
     monkeypatch.setattr("shuffledp.cli.verify.LARGEST", 1000)
     assert main(["verify", "/dev/zero"]) == 2
-    assert "must be a report, got a file of more than 1000 bytes" in capsys.readouterr().err
+    assert "must be a page, got a file of more than 1000 bytes" in capsys.readouterr().err

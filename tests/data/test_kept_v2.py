@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
+from shuffledp.collection.client import Encoder
 from shuffledp.collection.ledger import Entry, Ledger
 from shuffledp.collection.page import plain, unchanged
 from shuffledp.collection.record import read_record
@@ -26,7 +27,6 @@ from shuffledp.collection.release.budget import entry_of
 from shuffledp.collection.tables import open_reports, tally_file
 from shuffledp.collection.verify import verify
 from shuffledp.protocols.design import Design
-from shuffledp.sampling import source_of
 from shuffledp.storage.canonical import canonical
 
 V2 = Path(__file__).parent / "v2"
@@ -99,8 +99,9 @@ def test_every_design_is_read_and_written_again(name: str) -> None:
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_same_seed_draws_the_same_reports(name: str) -> None:
     design = stages.read_design(V2 / name)
-    values = np.arange(48) * 2.5 if design.task.name == "mean" else np.arange(48) % len(design.labels)
-    drawn = design.encode(values, source_of(np.random.default_rng(2026)))
+    size = design.task.size
+    values = np.arange(48) * 2.5 if size is None else np.arange(48) % size
+    drawn = Encoder.of(design).encode(values, rng=np.random.default_rng(2026))
     assert drawn.tolist() == json.loads(text(".", "drawn.json"))[name]
 
 

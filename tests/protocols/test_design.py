@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.collection.client import Encoder
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols import tasks
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
-from shuffledp.sampling import source_of
 
 PROTOCOLS = {
     "histogram": sdp.Histogram(
@@ -48,7 +48,7 @@ def test_a_design_encodes_and_counts_as_its_protocol_does(protocol: sdp.Histogra
     design, values = Design.of(protocol), np.arange(500) % min(3, protocol.randomizer.k)
     if design.task.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
-    rows = design.encode(values, source_of(np.random.default_rng(5)))
+    rows = Encoder.of(design).encode(values, rng=np.random.default_rng(5))
     parts = design.protocol.tally(rows[:150]) + design.protocol.tally(rows[150:])
     assert np.array_equal(parts, design.protocol.tally(rows))
     direct = protocol.analyse(protocol.shuffle(rows))

@@ -10,7 +10,8 @@ import pytest
 from shuffledp import KRR, DoesNotApply, InvalidInput, shuffle
 from shuffledp.protocols import LocalMean, Mean, StatisticalQuery, Sum
 from shuffledp.protocols.protocol import calibrated
-from shuffledp.protocols.sums import lower_bound, worst_variance
+from shuffledp.protocols.rounding import worst_variance
+from shuffledp.protocols.sums import lower_bound
 from tests.protocols.simulation import REPETITIONS, grid_counts
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -31,17 +30,13 @@ VALUES = {"k": 8, "epsilon0": 1.0, "gamma": 0.4, "sigma": 1.0, "scale": 0.5, "fl
 
 
 @pytest.fixture
-def toy() -> Iterator[type[VotingRandomizer]]:
+def toy() -> type[VotingRandomizer]:
     """The family from outside, registered for one test."""
-    before = {name: dict(getattr(family, name)) for name in ("_families", "_laws", "_names")}
     from tests.randomizers import toy_family
 
     if family_of(toy_family.NegativeSurvey(k=2, epsilon0=1.0)) is None:
         register(toy_family.FAMILY)
-    yield toy_family.NegativeSurvey
-    for name, held in before.items():
-        getattr(family, name).clear()
-        getattr(family, name).update(held)
+    return toy_family.NegativeSurvey
 
 
 # What is declared

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
-from scipy.special import log_ndtr, ndtr
-
 from shuffledp._types import Adversary
 from shuffledp.accounting.accuracy import DIGITS, MARGIN, MOST_PLANNED, SOLVE_GAP
+from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import (
@@ -26,6 +25,7 @@ from shuffledp.errors import (
     check_probability,
     check_rounds,
 )
+from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.strength import BY_EPSILON0, Strength
 
@@ -316,11 +316,16 @@ class _Search:
             before, high = self.sizes(low), far
             if self.scale.risky < self.scale.safe or self.sizes(high) == before:
                 return
-            while not self.scale.closed(low, high):
-                middle = self.scale.candidate(self.scale.loss(0.5 * (low + high)), risky=False)
-                low, high = (middle, high) if self.sizes(middle) == before else (low, middle)
-            low = high
-            yield high
+            _, low = halve(self._same_sizes(before), low, high, middle=self._candidate, close=self.scale.closed)
+            yield low
+
+    def _same_sizes(self, before: tuple[int, ...]) -> Callable[[float], bool]:
+        assert self.sizes is not None
+        sizes = self.sizes
+        return lambda value: sizes(value) == before
+
+    def _candidate(self, low: float, high: float) -> float:
+        return self.scale.candidate(self.scale.loss(mean(low, high)), risky=False)
 
     def _judge(self, value: float) -> None:
         self.judged += 1
@@ -413,10 +418,8 @@ def _deviation(epsilon: float, delta: float) -> float:
     """The mu of the Gaussian mechanism that is just (epsilon, delta)-DP: a first guess, and what
     excesses are measured in.
     """
-    low, high = -40.0, 10.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        mu = math.exp(middle)
-        value = ndtr(mu / 2.0 - epsilon / mu) - math.exp(min(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu), 0.0))
-        low, high = (middle, high) if value <= delta else (low, middle)
-    return math.exp(0.5 * (low + high))
+
+    def fits(log_mu: float) -> bool:
+        return gaussian_delta_roughly(math.exp(log_mu), epsilon) <= delta
+
+    return math.exp(mean(*halve(fits, -40.0, 10.0, middle=mean, steps=60)))

@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtri
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
+from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import LARGEST_EPSILON
+from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.wording import rounded
 
 __all__ = ["Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
@@ -304,12 +306,9 @@ def _gaussian_guess(total_variation: float, delta: float) -> float:
     """
     near = math.sqrt(2.0 * math.pi) * total_variation
     mu = near if total_variation < 1e-8 else 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
-    low, high = 0.0, 60.0 * mu + mu * mu
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        value = float(ndtr(mu / 2.0 - middle / mu) - np.exp(middle + log_ndtr(-mu / 2.0 - middle / mu)))
-        low, high = (middle, high) if value > delta else (low, middle)
-    return high
+    farthest = 60.0 * mu + mu * mu
+    guess, _ = halve(lambda e: gaussian_delta_roughly(mu, e) <= delta, farthest, 0.0, middle=mean, steps=40)
+    return guess
 
 
 def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,12 +106,24 @@ class Guarantee(ABC):
 
         With a wider ``gap`` it is larger by about that share, still valid, and sooner there.
         """
-        return float(self._end("upper", np.array([check_epsilon(epsilon)]), gap)[0])
+        return self._delta_end("upper", check_epsilon(epsilon), gap)
 
     @called_as("survey.delta_at_least(epsilon=0.5)")
     def delta_at_least(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
         """The lower end of ``delta(epsilon=...)`` alone; a wider ``gap`` makes it smaller."""
-        return float(self._end("lower", np.array([check_epsilon(epsilon)]), gap)[0])
+        return self._delta_end("lower", check_epsilon(epsilon), gap)
+
+    def _delta_end(self, end: End, epsilon: float, gap: float) -> float:
+        """One end of delta at one epsilon, computed once."""
+        asked = (end, epsilon, gap)
+        if asked not in self._answers:
+            self._answers[asked] = float(self._end(end, np.array([epsilon]), gap)[0])
+        return self._answers[asked]
+
+    @cached_property
+    def _answers(self) -> dict[tuple[object, ...], float]:
+        """What was asked already: certificate, ledger and page ask the same of one guarantee."""
+        return {}
 
     @called_as('survey.deltas([0.1, 0.5], end="upper")')
     def deltas(self, epsilons: ArrayLike, *, end: End, gap: float = DEFAULT_GAP) -> Floats:
@@ -132,12 +145,19 @@ class Guarantee(ABC):
         """The upper end of ``epsilon(delta=...)`` alone, for those who read nothing else: half the
         work.
         """
-        return self._epsilon_end("upper", check_delta(delta))
+        return self._solved("upper", check_delta(delta))
 
     @called_as("survey.epsilon_at_least(delta=1e-6)")
     def epsilon_at_least(self, *, delta: float) -> float:
         """The lower end of ``epsilon(delta=...)`` alone."""
-        return self._epsilon_end("lower", check_delta(delta))
+        return self._solved("lower", check_delta(delta))
+
+    def _solved(self, end: End, delta: float) -> float:
+        """One end of epsilon, solved for once."""
+        asked = (end, delta)
+        if asked not in self._answers:
+            self._answers[asked] = self._epsilon_end(end, delta)
+        return self._answers[asked]
 
     def _epsilon_end(self, end: End, delta: float) -> float:
         """One end of the epsilon that meets ``delta``; the curve behind it is taken for exact."""

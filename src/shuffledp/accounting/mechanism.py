@@ -31,6 +31,7 @@ from shuffledp.accounting.pld import (
 from shuffledp.accounting.reductions import ADVERSARIES, Curve, Reduction, reduce
 from shuffledp.errors import InvalidInput, called_as, check_delta, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.wording import statement
 
 __all__ = ["Accountant", "Rounds", "Shuffled", "shuffle"]
 
@@ -260,19 +261,13 @@ class Rounds(Guarantee):
     @property
     def method(self) -> str:  # type: ignore[override]
         """The theorems behind the upper end."""
-        return (
-            f"{' and '.join(dict.fromkeys(part.method for part, _ in self.parts))}; {self.rounds} rounds composed "
-            f"as privacy loss distributions"
-        )
+        theorems = " and ".join(dict.fromkeys(part.method for part, _ in self.parts))
+        return theorems + statement("composed", rounds=self.rounds)
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
         """Those of every round, and what joins them."""
-        joint = (
-            "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may "
-            "depend on what was released"
-        )
-        return (*dict.fromkeys(a for part, _ in self.parts for a in part.assumptions), joint)
+        return (*dict.fromkeys(a for part, _ in self.parts for a in part.assumptions), statement("fresh rounds"))
 
     @property
     def ceiling(self) -> float:

@@ -18,20 +18,17 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.wording import statement
 
 __all__ = ["ADVERSARIES", "Curve", "Reduction", "reduce"]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
-MODEL = (
-    "replace-one adjacency: neighbouring datasets differ in one user's value",
-    "the shuffler releases only the multiset of the reports and does not collude with the analyst",
-    "every honest user draws fresh, independent randomness from exactly this randomizer",
-)
-BLANKET = "privacy blanket (Balle et al. 2019, Lemma 8)"
+MODEL = (statement("replace one"), statement("shuffler"), statement("fresh randomness"))
+BLANKET = statement("blanket")
 THEOREM = "any-randomizer theorem (docs/theory.md)"
 THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
-SCAN = "scan over all datasets of binary randomized response (docs/theory.md)"
+SCAN = statement("scan")
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
 SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"

@@ -2,9 +2,11 @@
 
 listing      every command, for the help; their modules are loaded when they are called
 running      one run: exit codes and errors
-randomizers  the names and parameters of randomizers, as they are typed
+numbers      numbers as they are typed
+randomizers  the names of randomizers as they are typed, and how their parameters are read
 parsing      every option once, all that is missing at once
-setup        the options that all commands share, as one ``Setup``
+options      the options that commands share
+setup        those of commands about shuffled reports, as one ``Setup``
 show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
 compare      compare, bounds

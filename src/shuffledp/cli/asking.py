@@ -7,14 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.randomizers import read_count, read_number
-from shuffledp.cli.setup import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.terms import Categories, Promise, read_categories
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.release.budget import Budget
     from shuffledp.collection.tables.cleaning import Cleaning
 
 __all__ = [
@@ -193,6 +193,15 @@ class Reading:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+def budget_of(
+    ledger: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
+) -> "Budget | None":
+    """The budget that the options describe, if any."""
+    from shuffledp.collection.release.budget import Budget
+
+    return Budget.of(ledger, population, limit_epsilon, limit_delta)
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What the shared options describe."""
@@ -200,7 +209,7 @@ class Asking:
     reading: Reading
     title: str | None
     promise: Promise
-    budget: Budget | None
+    budget: "Budget | None"
     keeping: Keeping
     dry_run: bool
     categories: Categories | None = None
@@ -241,7 +250,7 @@ class Asking:
     ) -> Self:
         """Sort the options."""
         promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
-        budget = Budget.of(ledger, population, limit_epsilon, limit_delta)
+        budget = budget_of(ledger, population, limit_epsilon, limit_delta)
         return cls(Reading.taken(table), title, promise, budget, Keeping(out, force, as_json), dry_run)
 
 

@@ -2,14 +2,10 @@
 printed.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.audits import Audit, Check, Fault, Subject
@@ -19,8 +15,10 @@ from shuffledp.audits.planted import fault_named
 from shuffledp.audits.runs import EXACT
 from shuffledp.cli import show
 from shuffledp.cli.commands import DEFEND, Delta, command
-from shuffledp.cli.randomizers import read_count, read_number
-from shuffledp.cli.setup import QUESTION, Setup
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import QUESTION
+from shuffledp.cli.setup import Setup
+from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers import KRR
@@ -106,7 +104,7 @@ def audit(
         )
     guarantee, asked = setup.guarantee(), RUNS if runs is None else runs
     planted = None if fault is None else _planted(fault, setup, delta)
-    with _watching() as progress:
+    with counted("runs") as progress:
         found = attacked(
             setup.randomizer() if planted is None else planted[1],
             n=setup.n,
@@ -201,22 +199,3 @@ def _print(found: Audit, title: str, *, asked: int, fault: Fault | None) -> None
 
 def _evidence(check: Check) -> str:
     return "exact" if check.name in EXACT else check.evidence
-
-
-@contextmanager
-def _watching() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal; standard output is left alone."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    ) as bars:
-        task = bars.add_task("runs", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)

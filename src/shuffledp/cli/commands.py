@@ -16,8 +16,10 @@ from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
-from shuffledp.cli.randomizers import read_count, read_number
-from shuffledp.cli.setup import ANSWER, QUESTION, Setup, with_setup
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.setup import Setup, with_setup
+from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers import Floats
 from shuffledp.storage.files import check_file, replace_file
@@ -61,7 +63,7 @@ def epsilon(setup: Setup, delta: Delta) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
     guarantee = setup.guarantee()
-    with show.patiently("computing epsilon"):
+    with patiently("computing epsilon"):
         bound = guarantee.epsilon(delta=delta)
     if setup.as_json:
         return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, delta), delta=delta)
@@ -78,7 +80,7 @@ def delta(setup: Setup, epsilon: Epsilon) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
     guarantee = setup.guarantee()
-    with show.patiently("computing delta"):
+    with patiently("computing delta"):
         bound = guarantee.delta(epsilon=epsilon)
     if setup.as_json:
         return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, bound.upper), epsilon=epsilon)
@@ -102,7 +104,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     """
     check_epsilon(epsilon)
     check_delta(delta)
-    with show.patiently("solving"):
+    with patiently("solving"):
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
     randomizer = found.guarantee.parts[0][0].randomizer
@@ -144,7 +146,7 @@ def explain(setup: Setup, delta: Delta) -> None:
     """Which theorem certifies the answer, what it assumes, and every other bound beside it."""
     check_delta(delta)
     guarantee = setup.guarantee()
-    with show.patiently("computing every bound"):
+    with patiently("computing every bound"):
         report = guarantee.explain(delta=delta)
     notes = show.cautions(guarantee, delta)
     if setup.as_json:
@@ -189,16 +191,18 @@ def curve(
     table: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
     ] = None,
+    latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler,
     as CSV.
     """
+    check_form(as_json=setup.as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
     if table is not None:
         check_file(table)
     guarantee = setup.guarantee()
-    with show.patiently("computing the curve"):
+    with patiently("computing the curve"):
         band = guarantee.profile(
             _range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points)
         )
@@ -220,12 +224,15 @@ def curve(
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         return show.as_json(facts | {"assumptions": list(guarantee.assumptions)} | setup.facts(guarantee) | files)
-    show.answer(guarantee.describe(), [], [])
     rows = [
         (show.short(e), rounded(low, up=False), rounded(high, up=True))
         for e, low, high in zip(*(each.tolist() for each in band), strict=True)
     ]
-    show.table(["epsilon", "delta, at least", "at most"], rows, numbers=3)
+    columns = ["epsilon", "delta, at least", "at most"]
+    if latex:
+        return show.latex(columns, rows, numbers=3)
+    show.answer(guarantee.describe(), [], [])
+    show.table(columns, rows, numbers=3)
     for what, path in (("figure", plot), ("table", table)):
         if path is not None:
             print(f"\n{what} written to {path}")

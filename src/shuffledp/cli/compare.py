@@ -13,8 +13,11 @@ from shuffledp import figures
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.cli import show
 from shuffledp.cli.commands import COMPARE, KRR, Delta, app, command, examples, side_in_words
-from shuffledp.cli.randomizers import read_number
-from shuffledp.cli.setup import ANSWER, QUESTION, Setup
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.outside import bounds_in
+from shuffledp.cli.setup import Setup
+from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import PATIENCE, Comparison, Left
@@ -26,12 +29,14 @@ __all__: list[str] = []
 
 REFUSAL = "does not apply here: "
 ELSEWHERE = f"{REFUSAL}it is about"
+COLUMNS = ("epsilon", "ratio", "time", "", "status", "bound")
 CELLS = ("epsilon", "side", "ratio", "status", "seconds", "name", "citation", "remark")
 
 
 @command(
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
     "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv",
+    f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6 --also my_bound.py --latex",
     panel=COMPARE,
 )
 def compare(
@@ -54,20 +59,32 @@ def compare(
     table: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
     ] = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--also",
+            metavar="FILE",
+            help="A Python file with bounds of your own, which is run; may be given several times.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """Every known bound on the shuffled reports, sorted: how loose each one is, and which are
     wrong.
     """
     check_delta(delta)
+    check_form(as_json=setup.as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
     if table is not None:
         check_file(table)
     if plot is not None and table is not None and plot.resolve() == table.resolve():
         raise InvalidInput(f"--plot and --csv must name two files, got {str(plot)!r} for both. Rename one of them.")
+    mine = [bound for path in also or () for bound in bounds_in(path)]
     guarantee = setup.guarantee()
-    with show.patiently("computing every bound"):
-        found = computed(guarantee, delta=delta, patience=patience)
+    with patiently("computing every bound"):
+        found = computed(guarantee, delta=delta, patience=patience, also=mine)
     if plot is not None:
         figures.comparison_figure(found, plot)
     if table is not None:
@@ -84,9 +101,16 @@ def compare(
             "upper": found.certified.upper,
             "method": found.certified.method,
             "best": found.best.name,
+            "contradictions": [row.name for row in found.contradictions],
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         return show.as_json(ends | {"delta": delta, "bounds": rows} | left | setup.facts(guarantee) | files, notes)
+    show.warnings(
+        f"{row.name} claims to be proven, and says {row.side} {row.epsilon:.6g}: the certified interval contradicts it."
+        for row in found.contradictions
+    )
+    if latex:
+        return show.latex(COLUMNS, _cells(found), numbers=3)
     _print(found)
     show.sentences(f"\nNote: {note}." for note in notes)
     for what, path in (("figure", plot), ("table", table)):
@@ -103,18 +127,7 @@ def _print(found: Comparison) -> None:
     )
     show.answer(found.mechanism.describe(), [], [truth])
     show.sentences([""])
-    cells = [
-        (
-            rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
-            "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
-            show.duration(row.seconds),
-            side_in_words(row.side),
-            row.status,
-            row.name,
-        )
-        for row in found.rows
-    ]
-    show.table(["epsilon", "ratio", "time", "", "status", "bound"], cells, numbers=3)
+    show.table(COLUMNS, _cells(found), numbers=3)
     below = [row.name for row in found.rows if row.refuted]
     small = f" Too small to be true here: {', '.join(below)}." if below else ""
     show.sentences(
@@ -129,6 +142,20 @@ def _print(found: Comparison) -> None:
     _list("\nNot applicable here", [left for left in found.refused if not left.reason.startswith(ELSEWHERE)])
     _list("\nSkipped; for all of them, add --patience inf", found.skipped)
     show.sentences(["\nSources and conditions: shuffledp bounds"])
+
+
+def _cells(found: Comparison) -> list[tuple[str, ...]]:
+    return [
+        (
+            rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
+            "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
+            show.duration(row.seconds),
+            side_in_words(row.side),
+            row.status,
+            row.name,
+        )
+        for row in found.rows
+    ]
 
 
 def _list(title: str, lefts: Sequence[Left]) -> None:

@@ -22,7 +22,7 @@ __all__ = ["main"]
 FOLDER = Path("build/demo")
 NEXT = """\
 What to try next:
-  open {report}
+  open {page}
   {command} histogram YOUR.csv --column COLUMN --categories a,b,c --epsilon 1 --delta 1e-6 --out result
   {command} --help
   README.md and docs/ go on from here; make site builds them as a web site"""
@@ -89,8 +89,8 @@ def main(folder: Path = FOLDER) -> int:
     )
     _run("ledger show", ledger)
 
-    _say("6. Defend it. Every number of the report, computed again by a slow and independent oracle.")
-    _run("verify", folder / "affairs" / "report.html")
+    _say("6. Defend it. Every number of the page, computed again by a slow and independent oracle.")
+    _run("verify", folder / "affairs" / "page.html")
 
     _say(
         "7. Attack it. Many runs of the code itself, on two data sets that differ in one person: what leaks must stay "
@@ -104,7 +104,7 @@ def main(folder: Path = FOLDER) -> int:
     command = Path(sys.executable).with_name("shuffledp")
     shown = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command.name
     _say(f"{perf_counter() - began:.0f} s in all. Figures: {figure}, {folder / 'affairs' / 'estimates.png'}")
-    print(NEXT.format(report=folder / "affairs" / "report.html", command=shown))
+    print(NEXT.format(page=folder / "affairs" / "page.html", command=shown))
     return 0
 
 

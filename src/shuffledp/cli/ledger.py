@@ -8,8 +8,9 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
+from shuffledp.cli.options import ANSWER, QUESTION
 from shuffledp.cli.parsing import App
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import rounded
@@ -51,7 +52,7 @@ def show_(
     if population is not None:
         population = check_name(population)
         book.releases(population)  # refuses a name that is not there
-    with show.patiently("composing every release"):
+    with patiently("composing every release"):
         facts = book.export()
     chosen = [each for each in facts["populations"] if population in (None, each["name"])]
     if as_json:
@@ -126,7 +127,7 @@ def check(
 
     Exit code 0: all confirmed; 1: something is wrong, one line each.
     """
-    with show.patiently("checking every release"):
+    with patiently("checking every release"):
         book = _open(file)
         found = book.check(last=None if last is None else last.strip().lower())
     if as_json:
@@ -168,7 +169,7 @@ def export(
         )
     if out is not None and check_file(out).exists() and out.samefile(file):
         raise InvalidInput(f"--out must not be the ledger itself, got {str(out)!r}. Choose another name.")
-    with show.patiently("composing every release"):
+    with patiently("composing every release"):
         facts = _open(file).export()
     if out is None:
         print(json.dumps(facts, indent=2, allow_nan=False))

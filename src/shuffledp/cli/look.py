@@ -12,8 +12,9 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.asking import MESSY, TABLE
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.randomizers import read_count
-from shuffledp.cli.setup import ANSWER
+from shuffledp.cli.numbers import read_count
+from shuffledp.cli.options import ANSWER
+from shuffledp.cli.waiting import progress
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -68,7 +69,7 @@ def look(
     most = FIRST_ROWS if rows is None else rows
     if most < 1:
         raise InvalidInput(f"--rows must be at least 1, got {most}. Leave it out for the first million.")
-    with show.progress("looking") as watched:
+    with progress("looking") as watched:
         found = look_at(source, format=format, encoding=encoding, most=most, tick=watched(None, lambda: None))  # type: ignore[arg-type]
     names = [each.name for each in found.columns]
     if column is not None and column not in names:

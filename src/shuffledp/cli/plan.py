@@ -8,8 +8,9 @@ import typer
 from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
-from shuffledp.cli.randomizers import read_count, read_people
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.numbers import read_count, read_people
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, TASKS, WORST_ERROR, Task
@@ -73,6 +74,7 @@ def plan(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
@@ -82,11 +84,12 @@ def plan(
             f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
+    check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
     kind, rounds = cast(Task, task), 1 if rounds is None else rounds
     terms = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest).terms(n)
-    with show.patiently("planning"):
+    with patiently("planning"):
         found = made(kind, domain=domain, **terms)
         if plot is not None:
             figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
@@ -106,8 +109,6 @@ def plan(
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
         )
-    title = str(found).partition("\n")[0]
-    show.answer(title, [], [])
     counts = kind not in ERRORS
     rows = [
         (
@@ -120,11 +121,11 @@ def plan(
         )
         for option in found.options
     ]
-    show.table(
-        ["epsilon0", "error", *(["worst"] if counts else []), "bits", "whom to trust", "protocol"],
-        rows,
-        numbers=3 + counts,
-    )
+    columns = ["epsilon0", "error", *(["worst"] if counts else []), "bits", "whom to trust", "protocol"]
+    if latex:
+        return show.latex(columns, rows, numbers=3 + counts)
+    show.answer(str(found).partition("\n")[0], [], [])
+    show.table(columns, rows, numbers=3 + counts)
     show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
     if counts:
         show.sentences([f"The worst is the {WORST_ERROR}: for instance of one that everybody holds."])

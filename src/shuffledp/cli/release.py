@@ -12,9 +12,10 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.randomizers import read_number
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.frequency import METHODS
+from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -63,7 +64,8 @@ def histogram(asking: Asking) -> None:
 def frequency(
     asking: Asking,
     method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help=f"One of {', '.join(METHODS)}.", rich_help_panel=TABLE)
+        str,
+        typer.Option("--method", metavar="NAME", help=f"One of {', '.join(FAMILY_OF_METHOD)}.", rich_help_panel=TABLE),
     ] = "hadamard",
 ) -> None:
     """How many people hold each of very many values: the same for large domains."""
@@ -120,22 +122,22 @@ def _answer(asking: Asking, **asked: Any) -> None:
     question, keeping = Question(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with show.patiently(
+    with patiently(
         "collecting the categories"
         if asking.categories is not None and asking.categories.learned
         else "opening the table"
     ):
         settled = question.settled()
-    with show.progress("reading") as watched:
+    with progress("reading") as watched:
         column = settled.open()
         settled = replace(settled, column=column.name)
         values = settled.values(column, tick=watched(column.rows, column.progress))
     with values:
-        with show.patiently("calibrating"):
+        with patiently("calibrating"):
             design = settled.design(values.count, asking.promise)
         if asking.dry_run:
             return _plan(asking, settled, design, values.missing if settled.leaves_out else None)
-        with _heard(as_json=keeping.as_json), show.progress("randomizing", then="certifying and writing") as watched:
+        with _heard(as_json=keeping.as_json), progress("randomizing", then="certifying and writing") as watched:
             made = release(
                 settled,
                 values,
@@ -148,7 +150,7 @@ def _answer(asking: Asking, **asked: Any) -> None:
         more = None
         if asking.budget is not None:
             with (
-                show.patiently("composing the budget"),
+                patiently("composing the budget"),
                 suppress(InvalidInput),
             ):  # the release stands, whatever becomes of this
                 more = asking.budget.more(design)
@@ -173,7 +175,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
     from shuffledp.collection.release.write import holds_release
     from shuffledp.protocols.planning import worst_error
 
-    with show.patiently("certifying"):
+    with patiently("certifying"):
         certified = certificate(design)
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)

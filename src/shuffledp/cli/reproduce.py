@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, app, examples
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.waiting import bars
 from shuffledp.errors import InvalidInput
 from shuffledp.papers.experiment import Experiment
 from shuffledp.papers.reproduction import Outcome, ReproductionError, select
@@ -118,30 +118,23 @@ def _watching(chosen: Sequence[Experiment]) -> Iterator[Callable[[str, int, int]
     """Bars on a terminal: curves in all, and those of every experiment under way. Standard output
     is left alone.
     """
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not Console(stderr=True).is_terminal:
         yield None
         return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    ) as bars:
-        total = bars.add_task(f"{len(chosen)} experiments", total=sum(experiment.count for experiment in chosen))
-        mine = {
-            experiment.name: bars.add_task(experiment.name, total=experiment.count, visible=False, start=False)
-            for experiment in chosen
-        }
+    with bars() as drawn:
+        everything = sum(experiment.count for experiment in chosen)
+        total = drawn.add_task(f"{len(chosen)} experiments", total=everything, said="")
+        hidden: dict[str, Any] = {"visible": False, "start": False, "said": ""}
+        mine = {each.name: drawn.add_task(each.name, total=each.count, **hidden) for each in chosen}
         finished: dict[str, int] = {}
 
         def advance(name: str, done: int, count: int) -> None:
             if name not in finished:
-                bars.start_task(mine[name])
+                drawn.start_task(mine[name])
             finished[name] = min(done, count)
-            bars.update(mine[name], completed=finished[name], visible=done < count)
-            bars.update(total, completed=sum(finished.values()))
+            drawn.update(
+                mine[name], completed=finished[name], visible=done < count, said=f"{finished[name]} of {count} curves"
+            )
+            drawn.update(total, completed=sum(finished.values()), said=f"{sum(finished.values())} of {everything}")
 
         yield advance

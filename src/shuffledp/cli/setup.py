@@ -1,4 +1,4 @@
-"""The options that all commands share: who sends what, how often, and who looks."""
+"""Who sends what, how often, and who looks: the options of commands about shuffled reports."""
 
 import inspect
 import math
@@ -6,25 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from shuffledp._types import Adversary
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle
-from shuffledp.cli.randomizers import READERS, find, parameters, read_count, read_people
+from shuffledp.cli.numbers import read_count
+from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
+from shuffledp.cli.randomizers import READERS, find, parameters
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import Randomizer
 from shuffledp.randomizers.family import NAMES, Named, Parameter
 
-__all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "QUESTION", "ROUNDS", "Setup", "with_setup"]
+if TYPE_CHECKING:  # a command that shares these options need not compute with them
+    from shuffledp.accounting.guarantee import Guarantee
+    from shuffledp.randomizers import Randomizer
 
-ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
-    "What one user sends",
-    "Who reports, and who looks",
-    "The question",
-    "The answer",
-)
+__all__ = ["Setup", "with_setup"]
+
 USERS = "how many users' reports are shuffled together"
 
 
@@ -75,7 +72,7 @@ class Setup:
         """Whether it is said how much one report hides."""
         return any(key in self.given for key in self.kind.strengths)
 
-    def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
+    def builder(self, *, unknown: str | None = None) -> "Callable[..., Randomizer]":
         """What builds the randomizer from the given parameters, and from ``unknown`` if there is
         one.
         """
@@ -89,12 +86,14 @@ class Setup:
             )
         return way.build
 
-    def randomizer(self) -> Randomizer:
+    def randomizer(self) -> "Randomizer":
         """The randomizer, all of whose parameters must be given."""
         return self.builder()(**self.given)
 
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> "Guarantee":
         """The guarantee to be asked."""
+        from shuffledp.accounting.mechanism import shuffle
+
         randomizer = self.randomizer()
         if self.n is None:
             raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
@@ -105,7 +104,7 @@ class Setup:
         """How many of n users follow the protocol; None means all."""
         return max(1, math.floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
 
-    def facts(self, guarantee: Guarantee) -> dict[str, object]:
+    def facts(self, guarantee: "Guarantee") -> dict[str, object]:
         """The inputs, under the names of their options."""
         part, rounds = guarantee.parts[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
@@ -136,15 +135,4 @@ def _shared() -> Shared:
     )
 
 
-HONEST = option(
-    "honest",
-    EVERYONE,
-    "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
-    parser=read_people,
-    metavar="COUNT",
-)
-ROUNDS = option(
-    "rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT"
-)
-AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
 with_setup = sharing(_shared(), Setup.of)

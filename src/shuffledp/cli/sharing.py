@@ -48,7 +48,8 @@ def sharing(shared: Shared, build: Callable[..., object]) -> Callable[[Callable[
             built = build(**{name: options.pop(name) for name in shared})
             command(built, **options)
 
-        _, *own = inspect.signature(command).parameters.values()
+        built, *own = inspect.signature(command).parameters.values()
+        run.__annotations__ = {name: kind for name, kind in command.__annotations__.items() if name != built.name}
         *most, last = shared.values()
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [*most, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), last]

@@ -4,18 +4,19 @@ import json
 import math
 import os
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shuffledp.accounting.guarantee import Guarantee
+from shuffledp import wording
 from shuffledp.wording import exactly, rounded, short
+
+if TYPE_CHECKING:  # what is shown was computed elsewhere
+    from shuffledp.accounting.guarantee import Guarantee
 
 __all__ = [
     "answer",
@@ -27,19 +28,26 @@ __all__ = [
     "duration",
     "exactly",
     "files",
+    "latex",
     "meaning",
-    "patiently",
     "premises",
-    "progress",
     "sentences",
     "short",
     "table",
     "warnings",
 ]
 
-PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
 LARGEST_EXPONENT = 700.0
 WIDE = 400  # columns of a table that nobody looks at
+SCIENTIFIC = re.compile(r"(-?[\d.]+)e([+-]?\d+)")
+LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+}
 COMMAND = re.compile(r"(?<=: )shuffledp [a-z].*$|^shuffledp [a-z].*$", re.MULTILINE)
 
 
@@ -138,6 +146,31 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
     console.print(grid)
 
 
+def latex(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
+    """Print a table for a paper: a tabular with the rules of booktabs, nothing left unescaped."""
+    print(rf"\begin{{tabular}}{{{'r' * numbers}{'l' * (len(columns) - numbers)}}}")
+    print(r"\toprule")
+    for i, row in enumerate([columns, *rows]):
+        print(" & ".join(_in_latex(cell) for cell in row) + r" \\")
+        if i == 0:
+            print(r"\midrule")
+    print(r"\bottomrule")
+    print(r"\end{tabular}")
+
+
+def _in_latex(cell: str) -> str:
+    """A cell as LaTeX takes it: signs that mean something there are escaped, powers of ten typeset.
+
+    >>> _in_latex("1.500e-6"), _in_latex("50% of a_b"), _in_latex("-"), _in_latex("3 < 4")
+    ('$1.500 \\\\cdot 10^{-6}$', '50\\\\% of a\\\\_b', '--', '3 $<$ 4')
+    """
+    if cell == "-":
+        return "--"
+    if number := SCIENTIFIC.fullmatch(cell):
+        return rf"${number[1]} \cdot 10^{{{int(number[2])}}}$"
+    return "".join(LATEX.get(letter, letter) for letter in cell)
+
+
 def files(folder: Path, what: Mapping[str, str]) -> None:
     """Print what lies in a folder; a path stays in one piece, to be copied."""
     width = max(len(str(folder / name)) for name in what)
@@ -156,7 +189,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60.0:.0f} min"
 
 
-def crowd(guarantee: Guarantee) -> str:
+def crowd(guarantee: "Guarantee") -> str:
     """The beginning of a sentence: with whom.
 
     >>> from shuffledp import KRR, shuffle
@@ -176,88 +209,21 @@ def meaning(epsilon: float, delta: float) -> str:
             "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value "
             "outright."
         )
-    short_enough = float(short(delta)) == delta
-    factor, addition = (
-        rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True),
-        short(delta) if short_enough else rounded(delta, up=True),
-    )
-    return (
-        f"In plain words: whatever one user's value is, it changes the probability of any result by at most a "
-        f"factor of {factor}, plus {addition}."
-    )
+    factor = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True)
+    addition = short(delta) if float(short(delta)) == delta else rounded(delta, up=True)
+    said = wording.meaning(factor, addition)
+    return f"In plain words: {said[0].lower()}{said[1:]}"
 
 
-def cautions(guarantee: Guarantee, delta: float) -> list[str]:
+def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     """What a careful colleague would add."""
-    n = guarantee.parts[0][0].n
-    remark = (
-        f"a delta of {short(delta)} is not below 1/n = {short(1.0 / n)}, and would allow one user's value to be "
-        f"published outright; aim for a smaller one"
-    )
-    return [remark] if n > 1 and delta * n >= 1.0 else []
+    return wording.large_delta(delta, guarantee.parts[0][0].n)
 
 
-def premises(guarantee: Guarantee) -> list[str]:
+def premises(guarantee: "Guarantee") -> list[str]:
     """What is assumed of the randomizer beyond its definition."""
     return [
         f"this takes for granted that {premise}"
         for part, _ in guarantee.parts
         for premise in part.randomizer.assumptions
     ]
-
-
-@contextmanager
-def patiently(what: str) -> Iterator[None]:
-    """Tell a terminal what is being computed, if it takes longer than a moment; standard output is
-    left alone.
-    """
-    console = Console(stderr=True)
-    status = console.status(f"{what} ...")
-    timer = threading.Timer(PATIENCE, status.start)
-    timer.daemon = True
-    if console.is_terminal:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        status.stop()
-
-
-Watch = Callable[[int | None, Callable[[], float | None]], Callable[[int], None]]
-
-
-@contextmanager
-def progress(what: str, then: str | None = None) -> Iterator[Watch]:
-    """A bar with rate and time left, on standard error and only on a terminal; ``then`` says what
-    follows when all rows are done.
-
-    It yields a function: given the number of rows, or, where that is unknown, a function that says
-    what part is done, it returns one to tell how many more rows are done.
-    """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-
-        def watch(rows: int | None, part: Callable[[], float | None]) -> Callable[[int], None]:
-            task, began, done = bar.add_task(what, total=None, rate=""), monotonic(), 0
-
-            def tick(more: int) -> None:
-                nonlocal done
-                done += more
-                share = done / rows if rows else part()
-                rate = done / max(monotonic() - began, 1e-3)
-                bar.update(
-                    task,
-                    total=None if share is None else 1.0,
-                    completed=share or 0.0,
-                    rate=f"{done:,} rows, {rate / 1e6:.1f} million a second",
-                )
-                if then is not None and rows and done >= rows:
-                    bar.update(task, description=then, total=None)
-
-            return tick
-
-        yield watch

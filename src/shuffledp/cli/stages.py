@@ -20,21 +20,23 @@ from shuffledp.cli.asking import (
     TABLE_OPTIONS,
     Keeping,
     Reading,
+    budget_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.randomizers import read_count, read_number
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.release import show_release
-from shuffledp.cli.setup import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.sharing import argument, sharing
-from shuffledp.collection.release.budget import Budget
+from shuffledp.cli.waiting import patiently, progress
 from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import TASKS
+from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.canonical import digest_of
-from shuffledp.storage.files import check_new_file, replace_file
+from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
+    from shuffledp.collection.release.budget import Budget
     from shuffledp.collection.tables.formats import Kind
 
 __all__: list[str] = []
@@ -50,7 +52,7 @@ Settled = Annotated[
 ]
 UNSETTLED = "nobody compared it with the one that was settled. --design does."
 with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
-with_budget = sharing(dict(BUDGET_OPTIONS), lambda **options: Budget.of(*options.values()))
+with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
 @app.command(
@@ -92,7 +94,6 @@ def design(
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     from shuffledp.collection.release.question import Question
-    from shuffledp.collection.release.stages import check_apart
 
     check_apart(
         check_new_file(out, replace=force), *(() if given["categories"] is None else (Path(given["categories"]),))
@@ -109,9 +110,10 @@ def design(
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
     common: dict[str, Any] = {"source": "-", "task": task}
-    if task != "mean" and not (lower is None and upper is None):
+    counting = TASKS[task].counts
+    if counting and not (lower is None and upper is None):
         raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if task == "mean":
+    if not counting:
         if lower is None or upper is None:
             raise InvalidInput(
                 "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
@@ -121,7 +123,7 @@ def design(
     else:
         names = {name: given[name] for name in ("domain", "other", "missing")}
         common |= {"categories": read_categories(given["categories"], learn=False, **names), "method": method}
-    with show.patiently("calibrating"):
+    with patiently("calibrating"):
         made = Question(**common).settled().design(n, promise)
     text = json.dumps(made.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     replace_file(out, lambda place: place.write_text(text, encoding="utf-8"))
@@ -192,22 +194,34 @@ def encode(
             rich_help_panel=QUESTION,
         ),
     ] = None,
+    certify: Annotated[
+        bool,
+        typer.Option(
+            "--certify",
+            help="Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """On the clients' side: values to randomised reports. What leaves here is noisy already; ids go
     to the shuffler, who drops them.
     """
-    from shuffledp.collection.release import stages
-    from shuffledp.collection.release.clients import check_client, exposure
+    from shuffledp.collection import client
     from shuffledp.collection.tables import open_column
 
     as_json = table.pop("as_json")
     reading = Reading.taken(table)
-    stages.check_apart(check_new_file(out, replace=force), design, Path(reading.source))
-    settled = stages.read_design(design)
-    check_client(settled, most)
+    check_apart(check_new_file(out, replace=force), design, Path(reading.source))
+    settled = client.read_design(design)
+    client.check_client(settled, most)
+    if certify:
+        from shuffledp.protocols.settling import certify as certified
+
+        with patiently("certifying"):
+            certified(settled)
     kind: Kind = "text" if reading.cleaning.reads_numbers else settled.task.kind
-    with show.progress("encoding") as watched:
+    with progress("encoding") as watched:
         column = open_column(
             reading.source,
             reading.column,
@@ -224,7 +238,7 @@ def encode(
             "keep": reading.keep,
             "most_epsilon0": most,
         }
-        done = stages.encode(settled, column, out, **rules, force=force, tick=tick)
+        done = client.encode(settled, column, out, **rules, force=force, tick=tick)
     if as_json:
         facts = {
             "out": str(out),
@@ -238,10 +252,10 @@ def encode(
             "delta": settled.delta,
             "epsilon0": settled.law.epsilon0,
         }
-        return show.as_json(facts | {"batch": done.file.header.batch} | promise, exposure(settled)[2:])
+        return show.as_json(facts | {"batch": done.file.header.batch} | promise, client.exposure(settled)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)
     again = f", {done.repeated:,} rows left out whose person has another one" if done.repeated else ""
-    show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposure(settled)])
+    show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *client.exposure(settled)])
     return show.command(
         f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
     )
@@ -257,7 +271,7 @@ def encode(
 )
 @with_budget
 def shuffle(
-    budget: Budget | None,
+    budget: "Budget | None",
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
     out: File,
     design: Settled = None,
@@ -281,7 +295,7 @@ def shuffle(
     from shuffledp.collection.release import stages
 
     settled = None if design is None else stages.read_design(design)
-    with show.progress("shuffling") as watched:
+    with progress("shuffling") as watched:
         done = stages.shuffle(
             reports, out, design=settled, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None)
         )
@@ -345,7 +359,7 @@ def analyse(
 
     keeping = Keeping(given["out"], given["force"], given["as_json"])
     settled = None if design is None else stages.read_design(design)
-    with show.progress("counting") as watched:
+    with progress("counting") as watched:
         made = stages.analyse(
             given["source"],
             keeping.folder(),

@@ -1,22 +1,19 @@
-"""The command verify: every number of a report, computed again."""
+"""The command verify: every number of a page, computed again."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.randomizers import read_number
-from shuffledp.cli.setup import ANSWER, QUESTION
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from shuffledp.collection.verify.oracle import Tick
     from shuffledp.collection.verify.outcomes import Check
 
 __all__: list[str] = []
@@ -24,7 +21,7 @@ __all__: list[str] = []
 LARGEST = 1 << 27  # bytes
 WORDS = {
     "pass": "pass: what was computed again agrees, the certified epsilon and delta among it",
-    "FAIL": "FAIL: this report does not say what its own design and votes imply; do not rely on it",
+    "FAIL": "FAIL: this page does not say what its own design and votes imply; do not rely on it",
     "incomplete": "incomplete: nothing disagrees, but something that a verification cannot do without was not checked",
 }
 CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
@@ -33,14 +30,16 @@ CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 @app.command(
     "verify",
     epilog=examples(
-        "verify result/report.html",
-        "verify result/report.html --ledger budget.sqlite",
+        "verify result/page.html",
+        "verify result/page.html --ledger budget.sqlite",
         "verify result/estimates.json --json",
     ),
     rich_help_panel=DEFEND,
 )
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A report.html, or the estimates.json beside it.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The page.html of a release, or the estimates.json beside it.")
+    ],
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -65,12 +64,12 @@ def verify(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
-    """Compute every number of a report again, by a slow oracle that shares no code with the
+    """Compute every number of a page again, by a slow oracle that shares no code with the
     accounting.
 
     The page itself comes first, then the estimates.csv beside it. Exit code 0
     means that all agree, 1 that something does not, 2 that the file is no
-    report, 3 that nothing disagrees, but not enough could be checked.
+    page, 3 that nothing disagrees, but not enough could be checked.
     """
     from shuffledp.collection.ledger import Ledger
     from shuffledp.collection.verify import SECONDS
@@ -84,7 +83,7 @@ def verify(
             f"was released."
         )
     book = None if ledger is None else Ledger(ledger)
-    with _watching() as tick:
+    with counted("summing the certificate again") as tick:
         found = verified(text, table=table, ledger=book, seconds=SECONDS if seconds is None else seconds, tick=tick)
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
@@ -101,7 +100,7 @@ def verify(
         show.sentences([f"{WORDS[found.verdict]} ({len(found.checks)} checks)."])
         show.bullets(
             [
-                f"{check.what}: the report says {check.claimed!r}; found {check.found!r} ({check.how})"
+                f"{check.what}: the page says {check.claimed!r}; found {check.found!r} ({check.how})"
                 for check in found.failed
             ]
         )
@@ -128,30 +127,23 @@ def _show(checks: "Sequence[Check]") -> None:
         show.table(["", "what", "claimed", "found again", "how, or why not"], rows, numbers=0)
 
 
+def _page_in(folder: Path) -> Path:
+    """The page in a folder; earlier versions called it a report."""
+    earlier = folder / "report.html"
+    return earlier if earlier.exists() else folder / "page.html"
+
+
 def _read(file: Path) -> str:
-    remedy = "Name the report.html or estimates.json that shuffledp wrote."
+    remedy = "Name the page.html or estimates.json that shuffledp wrote."
     if file.is_dir():
-        raise InvalidInput(f"{str(file)!r} must be a report, got a folder. Try {str(file / 'report.html')!r}.")
+        raise InvalidInput(f"{str(file)!r} must be a page, got a folder. Try {str(_page_in(file))!r}.")
     try:
         with file.open("rb") as opened:
             text = opened.read(LARGEST + 1)  # a device has no size, and no end
         if len(text) > LARGEST:
-            raise InvalidInput(f"{str(file)!r} must be a report, got a file of more than {LARGEST} bytes. {remedy}")
+            raise InvalidInput(f"{str(file)!r} must be a page, got a file of more than {LARGEST} bytes. {remedy}")
         return text.decode("utf-8")
     except OSError as error:
         raise InvalidInput(f"{str(file)!r} must be readable, got: {error.strerror or error}. {remedy}") from None
     except UnicodeDecodeError:
-        raise InvalidInput(f"{str(file)!r} must be a report, got bytes that are no text. {remedy}") from None
-
-
-@contextmanager
-def _watching() -> "Iterator[Tick | None]":
-    """A bar on a terminal; standard output is left alone."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task("summing the certificate again", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+        raise InvalidInput(f"{str(file)!r} must be a page, got bytes that are no text. {remedy}") from None

@@ -30,7 +30,7 @@ from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
 from shuffledp.collection.tables.memory import VALUES, held_table
 from shuffledp.collection.tables.persons import check_keep
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, called_as
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.frequency import Method
 from shuffledp.sampling import Rng
@@ -41,6 +41,7 @@ PathLike = str | os.PathLike[str]
 Listed = int | PathLike | Iterable[object]
 
 
+@called_as('sdp.histogram(frame, "city", categories=["yes", "no"], epsilon=1, delta=1e-6)')
 def histogram(
     data: object,
     column: str | None = None,
@@ -102,6 +103,7 @@ def histogram(
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
 
 
+@called_as('sdp.frequency(frame, "page", domain=5000, epsilon=1, delta=1e-6)')
 def frequency(
     data: object,
     column: str | None = None,
@@ -152,6 +154,7 @@ def frequency(
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
 
 
+@called_as('sdp.mean(frame, "age", lower=0, upper=120, epsilon=1, delta=1e-6)')
 def mean(
     data: object,
     column: str | None = None,

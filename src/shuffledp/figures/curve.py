@@ -76,7 +76,8 @@ def draw_curve(
     below the one guarantee to beyond the other.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from shuffledp.figures.drawing import Drawing
 
     local = _without_shuffler(guarantee)
     floor = max(min(LOWEST, 1e-6 * guarantee.delta_at_most(epsilon=0.0)), 1e-200)
@@ -102,7 +103,7 @@ def draw_curve(
     alone = local.deltas(alone_at, end="upper", gap=FIGURE_GAP)
 
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        figure = Drawing(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.subplots()
         _draw(axes, band, Band(alone_at, alone, alone), floor, _reports(guarantee))
         _scale(axes, near, far, log=epsilons is None)

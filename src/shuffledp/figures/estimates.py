@@ -32,7 +32,7 @@ class DrawnEstimates:
     """Columns of equal length: labels, estimates, the interval of each, and the one that holds for
     all ``of`` them at once, at a ``level`` such as 0.95.
 
-    ``bounds`` are those of a mean; without them, it is people that are counted.
+    ``bounds`` are those of a mean, infinite if not known; without them, people are counted.
     """
 
     labels: Sequence[str]
@@ -150,7 +150,8 @@ def _near(axes: Axes, found: DrawnEstimates, bounds: tuple[float, float]) -> Non
     reach, (least, most) = AROUND * max(value - low, high - value), bounds
     if reach > 0.0:
         axes.set_xlim(min(max(value - reach, least), low), max(min(value + reach, most), high))
-    axes.set_xlabel(f"{found.labels[0]}, of a possible {least:g} to {most:g}")
+    known = math.isfinite(least) and math.isfinite(most)
+    axes.set_xlabel(found.labels[0] + f", of a possible {least:g} to {most:g}" * known)
 
 
 def one_line(words: str) -> str:

@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 
 from shuffledp._types import Floats
+from shuffledp.accounting.bisection import geometric, halve
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds import balle, erlingsson
@@ -46,10 +47,7 @@ def bracket(fits: Callable[[float], bool], good: float, bad: float) -> tuple[flo
     """
     if fits(bad):
         return bad, bad
-    while abs(math.log(bad / good)) > CLOSE:
-        middle = math.sqrt(good * bad)
-        good, bad = (middle, bad) if fits(middle) else (good, middle)
-    return good, bad
+    return halve(fits, good, bad, middle=geometric, close=lambda good, bad: abs(math.log(bad / good)) <= CLOSE)
 
 
 def epsilon_of(delta_at: Callable[[float], float]) -> float:

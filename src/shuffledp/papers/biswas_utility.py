@@ -23,6 +23,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import chdtri, gammaln, ndtr
 
 from shuffledp._types import Floats
+from shuffledp.accounting.bisection import halve, whole
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import LEAST_DELTA
@@ -116,17 +117,15 @@ def misprinted_delta(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -
     truth, lie = E / (E + k - 1), 1.0 / (E + k - 1)
     kappa = (k - 1) / (E + k - 2)
     wanted = (math.exp(epsilon) - kappa) / (E - kappa)
-    first, none = n, -1  # the bisection keeps the loss above epsilon at first, and not at none
-    while first - none > 1:
-        s = (first + none) // 2
+
+    def exceeds(s: int) -> bool:
         y = np.arange(max(0, s - n0), min(s, m) + 1)
         logs = y * (math.log(lie / truth) + math.log((1.0 - truth) / (1.0 - lie)))
         logs -= gammaln(s - y + 1) + gammaln(n0 - s + y + 1) + gammaln(y + 1) + gammaln(m - y + 1)
         weights = np.exp(logs - logs.max())
-        if float(weights @ (y / m) ** 2) > wanted * float(weights.sum()):
-            first = s
-        else:
-            none = s
+        return float(weights @ (y / m) ** 2) > wanted * float(weights.sum())
+
+    first, _ = halve(exceeds, n, -1, middle=whole)  # the first count whose loss is above epsilon
 
     def chernoff(t: float) -> float:
         return n0 * math.log1p(truth * math.expm1(t)) + m * math.log1p(lie * math.expm1(t)) - t * first

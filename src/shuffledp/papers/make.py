@@ -64,8 +64,6 @@ def make(experiment: Experiment, out: Path, *, force: bool, report: Callable[[in
     """Write what is missing, and return "computed" or "drawn" with the seconds that it took."""
     table, png, svg, summary = files(experiment.name, out)
     start = time.perf_counter()
-    with _writing():
-        _sweep(experiment.name, out)
     lines = None if force else _stored(experiment, out)
     state = "drawn"
     if lines is None:
@@ -125,27 +123,6 @@ def _writing() -> Iterator[None]:
             f"{error.filename!r} must be writable, got: {error.strerror or error}. Choose another place, or make room "
             f"there."
         ) from None
-
-
-def _sweep(name: str, out: Path) -> None:
-    """Remove what a killed run left half written."""
-    for path in files(name, out):
-        for part in out.glob(f".{path.name}.*.part"):
-            owner = part.name.split(".")[-2]
-            if owner.isdigit() and int(owner) != os.getpid() and _is_gone(int(owner)):
-                part.unlink(missing_ok=True)
-
-
-def _is_gone(process: int) -> bool:
-    if os.name != "posix":
-        return False  # elsewhere signal 0 would end the process
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
 
 
 def _serve(requests: Iterable[str], tell: Callable[[dict[str, Any]], None]) -> None:

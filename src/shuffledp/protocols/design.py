@@ -145,7 +145,7 @@ class Design:
                 "that delta."
             )
         assert protocol.least is not None
-        return cls(
+        design = cls(
             task=task.checked(),
             n=protocol.n,
             least=protocol.least,
@@ -155,6 +155,9 @@ class Design:
             law=protocol.law,
             learned=learned,
         )
+        design.check_law()
+        vars(design)["protocol"] = protocol  # it stands already: nothing is built or certified twice
+        return design
 
     @classmethod
     def from_json(cls, written: object) -> Self:
@@ -222,23 +225,14 @@ class Design:
         """What tells designs apart."""
         return digest_of(self.as_json())
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The values that are told apart, as text; a mean has none."""
-        return self.task.labels
-
     @cached_property
     def protocol(self) -> ShuffledProtocol:
-        """The protocol that it describes."""
+        """The protocol that it describes: the one that was written down, or, of a design that was
+        read, one that is built again.
+        """
         from shuffledp.protocols.settling import protocol_of
 
         return protocol_of(self)
-
-    def encode(self, values: Any, source: Any) -> Any:
-        """Reports for places in the list of categories, or for numbers."""
-        if self.task.bounds is not None:
-            return self.protocol.encode(values, rng=source).rows
-        return self.protocol.randomizer.randomize(values, rng=source)
 
     def check_law(self) -> None:
         """Refuse a law that answers another question."""

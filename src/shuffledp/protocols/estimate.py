@@ -4,6 +4,7 @@ say.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -167,14 +168,21 @@ class Estimate:
 
     def plot(self, level: float = 0.95) -> Figure:
         """A matplotlib figure of the estimates with their intervals, which a notebook shows."""
-        from shuffledp.figures import draw_estimates
+        from shuffledp.figures import DrawnEstimates, draw_estimates
 
         (low, high), (lowest, highest) = self.interval(level), self.simultaneous(level)
-        columns = {"value": self.values, "lower": low, "upper": high, "all_lower": lowest, "all_upper": highest}
-        single = len(self.labels) == 1
-        labels = [str(label) for label in self.labels]
-        about = {"unit": "mean" if single else "people", "level": level, "of": len(labels), "label": labels}
-        return draw_estimates(about | columns, title=f"{self.n:,} reports")
+        drawn = DrawnEstimates(
+            labels=[str(label) for label in self.labels],
+            values=self.values.tolist(),
+            lower=low.tolist(),
+            upper=high.tolist(),
+            all_lower=lowest.tolist(),
+            all_upper=highest.tolist(),
+            of=len(self.labels),
+            level=level,
+            bounds=(-math.inf, math.inf) if len(self.labels) == 1 else None,
+        )
+        return draw_estimates(drawn, title=f"{self.n:,} reports")
 
     def __repr__(self) -> str:
         """In a line: the first estimates, and how far off they may be."""

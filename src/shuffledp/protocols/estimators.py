@@ -13,9 +13,10 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.rare import Signed, Supports
 from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 
-__all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex"]
+__all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex", "unmixed"]
 
 
 def inversion(
@@ -67,6 +68,22 @@ def signed(
     return values, noise, np.sqrt(variance) / own
 
 
+def unmixed(counts: NDArray[np.int64], n: int, randomizer: Unmixed) -> tuple[Floats, Noise, Floats]:
+    """The unbiased estimate from how often each report came, its noise and its standard error.
+
+    The variance of a value's count depends on what all others hold. The standard error has the
+    estimates in their place; the interval has whatever is worst for that value.
+    """
+    values: Floats = np.asarray(counts @ randomizer.weights, dtype=np.float64)
+    held = np.clip(values, 0.0, n)
+    held *= n / held.sum()
+    variance = held @ randomizer.variances
+    own = np.diag(randomizer.variances)
+    others = np.max(np.where(np.eye(randomizer.k, dtype=bool), 0.0, randomizer.variances), axis=0)
+    skew = np.divide(held @ randomizer.skews, variance, out=np.zeros_like(values), where=variance > 0.0)
+    return values, Noise(n * others, own - others, skew), np.sqrt(variance)
+
+
 def opened(
     counts: ArrayLike, randomizer: VotingRandomizer, most: int
 ) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
@@ -85,6 +102,8 @@ def debiased(
     votes: NDArray[np.int64], n: int, randomizer: VotingRandomizer, blocks: NDArray[np.int64]
 ) -> tuple[Floats, Noise, Floats]:
     """The unbiased estimate from the votes of n reports, its noise and its standard error."""
+    if isinstance(randomizer, Unmixed):
+        return unmixed(blocks, n, randomizer)
     if randomizer.blocks:
         return signed(votes, n, randomizer, blocks)
     values, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)

@@ -20,6 +20,7 @@ from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol,
 from shuffledp.protocols.tasks import FrequencyTask
 from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
 from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["METHODS", "Frequency", "Method"]
@@ -59,6 +60,19 @@ class Frequency(ShuffledProtocol):
         known = Categories.of(self.domain, self.other)
         self._set(domain=known.labels, _known=known)
         super()._prepare()
+
+    @property
+    def _size(self) -> int:
+        return len(self._known)
+
+    def _check_randomizer(self, given: object) -> VotingRandomizer:
+        """One vote from each report is what a histogram counts."""
+        randomizer = super()._check_randomizer(given)
+        if randomizer.single:
+            raise InvalidInput(
+                f"the randomizer of a Frequency must vote for many values, got {given!r}. Use it in a Histogram."
+            )
+        return randomizer
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return METHODS[self.method], {"k": len(self._known)}

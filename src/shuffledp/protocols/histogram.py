@@ -4,9 +4,9 @@ shuffled and counted.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,6 @@ from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol,
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
-from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [
@@ -40,49 +39,29 @@ ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
 class RandomizedResponse(ShuffledProtocol):
     """Each user sends the own category, or with probability gamma a uniformly random one.
 
-    Any other ``randomizer`` whose reports vote may take the place of k-ary randomized response; its
-    noise is then given, and neither epsilon nor epsilon0 is.
+    Any other ``randomizer`` whose reports vote, or that has a matrix, may take the place of k-ary
+    randomized response; its noise is then given, and neither epsilon nor epsilon0 is.
     """
 
     categories: Iterable[Hashable]
-    randomizer: VotingRandomizer = field(default=None)  # type: ignore[assignment]  # settled below
     other: Hashable | None = None
     _known: Categories = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.randomizer is not None:
-            self._take(self.randomizer)
-        super().__post_init__()
-
-    def _take(self, given: object) -> None:
-        if not isinstance(given, VotingRandomizer):
-            raise InvalidInput(
-                f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), got {given!r}. To choose "
-                f"its noise for a promise, call calibrate(...)."
-            )
-        if self.epsilon is not None or self.epsilon0 is not None:
-            raise InvalidInput(
-                f"neither epsilon nor epsilon0 must be given with a randomizer, got {given!r} beside one. Its noise is "
-                f"settled; leave them out."
-            )
-        self._set(epsilon0=given.epsilon0)
 
     def _prepare(self) -> None:
         known = Categories.of(self.categories, self.other)
         self._set(categories=known.labels, _known=known)
-        given = cast(VotingRandomizer | None, self.randomizer)
-        if given is None:
-            super()._prepare()
-            return
-        if given.k != len(known):
-            raise InvalidInput(
-                f"the randomizer must have k = {len(known)}, as many as there are categories, got k = {given.k}. Build "
-                f"it for these categories."
-            )
-        self._set(randomizer=given.realised, epsilon0=given.realised.epsilon0)
+        super()._prepare()
+
+    @property
+    def _size(self) -> int:
+        return len(self._known)
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": len(self._known)}
+
+    def _given(self) -> Iterator[tuple[str, object]]:
+        usual = isinstance(self.randomizer, KRR)  # then epsilon or epsilon0 says all about it
+        return (each for each in super()._given() if each[0] != "randomizer" or not usual)
 
     def describe(self) -> dict[str, object]:
         return {

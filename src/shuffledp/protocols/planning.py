@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
@@ -18,10 +19,10 @@ from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.sums import LocalMean, Mean
+from shuffledp.protocols.tasks import task_named
 
 __all__ = ["COUNT_ERROR", "ERRORS", "TASKS", "WORST_ERROR", "Option", "Plan", "Task", "plan", "worst_error"]
 
-Task = Literal["histogram", "frequency", "mean"]
 TASKS = ("histogram", "frequency", "mean")
 MOST_BITS = 1 << 20  # longer reports are not proposed
 ERRORS = {"mean": "standard error of the mean, worst data"}
@@ -76,7 +77,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} values" if self.task != "mean" else ""
+        size = f" of {self.domain} values" if task_named(self.task).counts else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -116,14 +117,15 @@ def plan(
     """
     if task not in TASKS:
         raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. A sum is n times a mean.")
-    if (domain is None) != (task == "mean"):
+    counting = task_named(task).counts
+    if (domain is None) == counting:
         raise InvalidInput(
             f"domain must be given for counts and left out for a mean, got {domain!r}. It is the number of categories, "
             f"or their list."
         )
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     builders: dict[str, tuple[str, Callable[[], Protocol]]]
-    if task == "mean":
+    if not counting:
         size = 0
         builders = {
             "Mean": ("shuffler", lambda: Mean(**promise)),
@@ -145,7 +147,7 @@ def plan(
     options, refused = [], []
     for name, (trust, build) in builders.items():
         try:
-            protocol = build()
+            protocol = build().settle()
         except InvalidInput as error:
             refused.append((name, str(error)))
             continue

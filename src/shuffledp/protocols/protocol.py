@@ -21,17 +21,19 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import CertificateError, InvalidInput, check_count
 from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
+from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
 
 __all__ = ["Bag", "Protocol", "Reports", "ShuffledProtocol", "bits_for", "calibrated", "check_tally", "notes_of"]
 
-Family = Callable[..., Randomizer]
+Family = Callable[..., VotingRandomizer]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,19 +128,19 @@ class Protocol(ABC):
         own.sort(key=lambda each: each.default is not MISSING)
         for each in own:
             value = vars(self).get(each.name)
-            idle = {"least": self.n, "epsilon0": value if self.epsilon is not None else None}
-            if value is not None and value != idle.get(each.name, each.default):
+            idle = {"least": self.n}.get(each.name, each.default)
+            if value is not None and value != idle and each.name not in self._found:
                 yield each.name, value
+
+    @property
+    def _found(self) -> tuple[str, ...]:
+        """The fields that were not given, but worked out of the others."""
+        return () if self.epsilon is None else ("epsilon0",)
 
     def __post_init__(self) -> None:
         n, least = check_users(self.n, self.n if self.least is None else self.least)
         self._set(n=n, least=least, rounds=check_rounds(self.rounds))
-        if (self.epsilon is None) == (self.epsilon0 is None):
-            given = "neither" if self.epsilon is None else "both"
-            raise InvalidInput(
-                f"exactly one of epsilon and epsilon0 must be given, got {given}. epsilon is a promise, epsilon0 is "
-                f"one report's."
-            )
+        self._check_given()
         if self.epsilon is not None:
             if self.delta is None:
                 raise InvalidInput(
@@ -154,14 +156,22 @@ class Protocol(ABC):
         if self.delta is not None:
             self._set(delta=check_delta(self.delta))
         self._prepare()
-        if self.epsilon is not None and not self._keeps_promise(self.guarantee):
-            raise CertificateError(
-                f"{type(self).__name__} misses its own promise. This is a bug in shuffledp; please report the call."
+
+    def _check_given(self) -> None:
+        if (self.epsilon is None) == (vars(self)["epsilon0"] is None):
+            given = "neither" if self.epsilon is None else "both"
+            raise InvalidInput(
+                f"exactly one of epsilon and epsilon0 must be given, got {given}. epsilon is a promise, epsilon0 is "
+                f"one report's."
             )
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Check the rest, and settle the noise."""
+        """Check the rest."""
+
+    def settle(self) -> Self:
+        """Choose the noise, if that was not done yet. What depends on it has this done, once."""
+        return self
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
@@ -201,6 +211,10 @@ class Protocol(ABC):
         """What is certified of the code that runs, for all rounds, with the fewest reports that are
         promised (``least``).
         """
+        self.settle()
+        if (settled := vars(self).get("guarantee")) is not None:
+            known: Guarantee = settled
+            return known
         assert self.least is not None
         return self.guarantee_for(self.least)
 
@@ -296,6 +310,12 @@ class Protocol(ABC):
         assert self.delta is not None
         return guarantee.delta_at_most(epsilon=self.epsilon) <= self.delta
 
+    def _check_promise(self, guarantee: Guarantee) -> None:
+        if not self._keeps_promise(guarantee):
+            raise CertificateError(
+                f"{type(self).__name__} misses its own promise. This is a bug in shuffledp; please report the call."
+            )
+
     def _check_same(self, made: Bag | Reports) -> None:
         if (mine := self.describe()) != made.description:
             different = [name for name in {**mine, **made.description} if mine.get(name) != made.description.get(name)]
@@ -322,25 +342,83 @@ class Protocol(ABC):
 class ShuffledProtocol(Protocol):
     """A protocol whose reports are drawn by ``randomizer``: the law that runs, which is the law
     that is accounted.
+
+    It is described by a promise, by ``epsilon0``, or by the ``randomizer`` itself, which may be
+    anybody's. A promise is calibrated when the noise is first asked for, or by ``settle``.
     """
 
-    randomizer: VotingRandomizer = field(init=False)
+    epsilon0: float = settled()
+    randomizer: VotingRandomizer = settled()
 
     @abstractmethod
     def _family(self) -> tuple[Family, dict[str, int]]:
         """The randomizers to choose from, and their parameters other than epsilon0."""
 
-    def _prepare(self) -> None:
-        family, parameters = self._family()
-        if self.epsilon is None:
-            epsilon0 = check_epsilon0(self.epsilon0)
-        else:
-            assert self.delta is not None
-            epsilon0 = calibrated(
-                family, tuple(parameters.items()), self._crowd(self.least), self.epsilon, self.delta, self.rounds
+    @property
+    def _found(self) -> tuple[str, ...]:
+        found: tuple[str, ...] = vars(self).get("_worked_out", ())
+        return found
+
+    def _check_given(self) -> None:
+        if (given := vars(self)["randomizer"]) is None:
+            self._set(_worked_out=("randomizer",) if self.epsilon is None else ("epsilon0", "randomizer"))
+            return super()._check_given()
+        if self.epsilon is not None or vars(self)["epsilon0"] is not None:
+            raise InvalidInput(
+                f"neither epsilon nor epsilon0 must be given with a randomizer, got {given!r} beside one. Its noise is "
+                f"settled; leave them out."
             )
-        randomizer = family(**parameters, epsilon0=epsilon0).realised
+        return self._set(_worked_out=("epsilon0",))
+
+    def _prepare(self) -> None:
+        """Noise that is given needs no calibration, and is looked at here."""
+        if (given := vars(self)["randomizer"]) is not None:
+            randomizer = self._check_randomizer(given).realised
+        elif self.epsilon is None:
+            family, parameters = self._family()
+            randomizer = family(**parameters, epsilon0=check_epsilon0(vars(self)["epsilon0"])).realised
+        else:
+            return
         self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0)
+
+    def settle(self) -> Self:
+        """Choose the noise, if that was not done yet: the largest epsilon0 that is certified to
+        keep the promise. Whatever depends on the noise has this done, once.
+        """
+        if vars(self)["randomizer"] is not None:
+            return self
+        assert self.epsilon is not None
+        assert self.delta is not None
+        family, parameters = self._family()
+        epsilon0 = calibrated(
+            family, tuple(parameters.items()), self._crowd(self.least), self.epsilon, self.delta, self.rounds
+        )
+        randomizer = family(**parameters, epsilon0=epsilon0).realised
+        guarantee = self._guarantee_of(randomizer, self._crowd(self.least))
+        self._check_promise(guarantee)
+        self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0, guarantee=guarantee)
+        return self
+
+    def _check_randomizer(self, given: object) -> VotingRandomizer:
+        """Refuse a randomizer that does not answer the question."""
+        if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
+            given = Unmixed.of(given) or given
+        if not isinstance(given, VotingRandomizer):
+            raise InvalidInput(
+                f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), or one with a matrix, "
+                f"got {given!r}. To choose its noise for a promise, call calibrate(...)."
+            )
+        if (size := self._size) is not None and given.k != size:
+            raise InvalidInput(
+                f"the randomizer must have k = {size}, as many as there are categories, got k = {given.k}. Build it "
+                f"for these categories."
+            )
+        return given
+
+    @property
+    def _size(self) -> int | None:
+        """How many values a randomizer must tell apart, if the question says so."""
+        return None
 
     @property
     def task(self) -> Task | None:
@@ -351,20 +429,6 @@ class ShuffledProtocol(Protocol):
     def law(self) -> Law:
         """The randomizer as a design says it."""
         return Law.from_json(law_of(self.randomizer))
-
-    @classmethod
-    def written(cls, task: Task, randomizer: VotingRandomizer, **common: Any) -> Self:
-        """The protocol that answers a task of a design with the very randomizer that was written
-        down: hashing and subsets choose a size by epsilon0, and that one is in use.
-        """
-        protocol = cls(**cls._parameters(task, randomizer.k), epsilon0=randomizer.epsilon0, **common)
-        protocol._set(randomizer=randomizer)
-        return protocol
-
-    @classmethod
-    def _parameters(cls, task: Task, k: int) -> dict[str, Any]:  # noqa: ARG003 (a mean's grid is its randomizer's)
-        """What the constructor is given for a task, whose randomizer has ``k`` values."""
-        return {name: getattr(task, name) for name in task.field_names()}
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
@@ -389,9 +453,11 @@ class ShuffledProtocol(Protocol):
         """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of
         those hide nobody.
         """
-        honest = self._honest(arrived, colluding)
-        crowd = self._crowd(honest)
-        return shuffle(self.randomizer, n=crowd + colluding, honest=crowd).compose(self.rounds)
+        crowd = self._crowd(self._honest(arrived, colluding))
+        return self._guarantee_of(self.randomizer, crowd, colluding)
+
+    def _guarantee_of(self, randomizer: Randomizer, crowd: int, colluding: int = 0) -> Guarantee:
+        return shuffle(randomizer, n=crowd + colluding, honest=crowd).compose(self.rounds)
 
     def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         return self.randomizer.check_reports(reports)

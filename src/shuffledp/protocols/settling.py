@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon
 from shuffledp.errors import InvalidInput
@@ -11,13 +11,13 @@ from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import Mean
-from shuffledp.protocols.tasks import REMEDY
+from shuffledp.protocols.tasks import REMEDY, Task
 from shuffledp.randomizers.law import from_law
 
 if TYPE_CHECKING:
     from shuffledp.protocols.design import Design
 
-__all__ = ["Certified", "certify", "protocol_of", "register"]
+__all__ = ["Certified", "answering", "certify", "protocol_of", "register"]
 
 PROTOCOLS: dict[str, type[ShuffledProtocol]] = {}
 Registered = TypeVar("Registered", bound=type[ShuffledProtocol])
@@ -35,13 +35,21 @@ register("frequency", Frequency)
 register("mean", Mean)
 
 
+def answering(task: Task, **terms: Any) -> ShuffledProtocol:
+    """The protocol that answers a task; ``terms`` are what all protocols take, such as n and
+    epsilon.
+    """
+    own = {name: getattr(task, name) for name in task.field_names()}
+    return PROTOCOLS[task.name](**own, **terms)
+
+
 def protocol_of(design: Design) -> ShuffledProtocol:
-    """The protocol, with the very randomizer that was written down; nothing is calibrated."""
+    """The protocol, with the very randomizer that was written down: hashing and subsets choose a
+    size by epsilon0, and that one is in use. Nothing is calibrated.
+    """
     design.check_law()
-    randomizer = from_law(design.law.as_json())
-    kind = PROTOCOLS[design.task.name]
-    common = {"n": design.n, "least": design.least, "rounds": design.rounds, "delta": design.delta}
-    return kind.written(design.task, randomizer, **common)
+    terms = {"n": design.n, "least": design.least, "rounds": design.rounds, "delta": design.delta}
+    return answering(design.task, randomizer=from_law(design.law.as_json()), **terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +66,10 @@ class Certified:
 
 
 def certify(design: Design) -> Certified:
-    """Build the protocol of a design, and refuse a promise that its noise does not keep."""
-    protocol, delta = protocol_of(design), check_delta(design.delta)
+    """Refuse a promise that the noise of a design does not keep. What is computed for that is kept
+    by its protocol, and not computed again.
+    """
+    protocol, delta = design.protocol, check_delta(design.delta)
     certified = Certified(design, protocol)
     if design.epsilon is None:
         return certified

@@ -1,14 +1,9 @@
 """The sum or mean of numbers (Balle et al. 2019, Algorithms 2 and 3): round to a grid of k + 1
 points, randomized response on those, shuffle.
 
-With y the reported multiple of 1/k, x the number, f = xk - floor(xk) and gamma the chance of a
-uniformly random report,
-
-    Var(y) = (1 - gamma) f (1 - f) / k^2  +  gamma (1 - gamma) (x - 1/2)^2  +  gamma (k + 2) / (12
-                                          k),
-
-and z = (sum of y - n gamma / 2) / (1 - gamma) is unbiased. A finer grid rounds less but needs more
-noise, as gamma is about c (k + 1) / n for one c.
+With y the reported multiple of 1/k and gamma the chance of a uniformly random report, z = (sum of y
+- n gamma / 2) / (1 - gamma) is unbiased; Var(y) is in ``rounding``. A finer grid rounds less but
+needs more noise, as gamma is about c (k + 1) / n for one c.
 """
 
 from __future__ import annotations
@@ -21,13 +16,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp.accounting.guarantee import check_delta, check_epsilon, check_users
-from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_finite
+from shuffledp.errors import DoesNotApply, InvalidInput, check_count
 from shuffledp.protocols.categories import as_list, check_size
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion
+from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import (
     Bag,
     Family,
@@ -38,10 +34,11 @@ from shuffledp.protocols.protocol import (
     check_tally,
     notes_of,
 )
-from shuffledp.protocols.tasks import MeanTask, Task
+from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
+from shuffledp.protocols.tasks import MeanTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
-from shuffledp.sampling import Rng, Source, source_of
+from shuffledp.sampling import Rng, source_of
 
 __all__ = [
     "LocalMean",
@@ -49,18 +46,13 @@ __all__ = [
     "Rounding",
     "StatisticalQuery",
     "Sum",
-    "check_bounds",
-    "check_numbers",
     "lower_bound",
-    "worst_variance",
 ]
 
 Rounding = Literal["worst", "even", "none"]
 ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
-CHUNK = 1 << 18
 COARSE = 4
 TINY = 1e-12
-LARGEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,21 +61,35 @@ class Summation(ShuffledProtocol):
     is the best for the worst data.
     """
 
-    k: int | None = None
+    k: int = settled()
     lower: float = 0.0
     upper: float = 1.0
 
     def _prepare(self) -> None:
         low, high = check_bounds(self.lower, self.upper)
-        k = self.k if self.k is not None else self._best_k()
-        k = check_size(
-            "k", check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best.")
-        )
+        k, randomizer = vars(self)["k"], vars(self)["randomizer"]
+        if randomizer is not None:
+            steps = self._check_randomizer(randomizer).k - 1
+            if k not in (None, steps):
+                raise InvalidInput(f"k must be one less than the randomizer's, {steps}, got {k!r}. Leave it out.")
+            k = steps
+        if k is not None:
+            k = check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best.")
+            check_size("k", k)
+        elif self.epsilon is None:
+            raise InvalidInput(
+                "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
+            )
         self._set(lower=low, upper=high, k=k)
         super()._prepare()
 
+    def settle(self) -> Self:
+        """Choose the grid, if it was left out, and then the noise."""
+        if vars(self)["k"] is None:
+            self._set(k=check_size("k", self._best_k()))
+        return super().settle()
+
     def _family(self) -> tuple[Family, dict[str, int]]:
-        assert self.k is not None
         return KRR, {"k": self.k + 1}
 
     def _best_k(self) -> int:
@@ -93,10 +99,8 @@ class Summation(ShuffledProtocol):
         c = n gamma / (k + 1) changes slowly with k: it is interpolated between the grids calibrated
         so far, until the best grid is one of those.
         """
-        if self.epsilon is None or self.delta is None:
-            raise InvalidInput(
-                "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
-            )
+        assert self.epsilon is not None
+        assert self.delta is not None
         guess = 3.0 * math.log(1.0 / self.delta) / max(min(self.epsilon, self.epsilon**2), TINY)
         first = max(2, _argmin(self.n, {1: guess}))
         known = {k: self._constant(k) for k in (first, 2 * first)}
@@ -125,7 +129,6 @@ class Summation(ShuffledProtocol):
 
     @property
     def _grid(self) -> int:
-        assert self.k is not None
         return self.k + 1
 
     @property
@@ -141,18 +144,11 @@ class Summation(ShuffledProtocol):
         the grid, preserving its mean.
         """
         numbers, source = self._numbers(values), source_of(rng)
-        rounded = np.concatenate([self._round(numbers[i : i + CHUNK], source) for i in range(0, len(numbers), CHUNK)])
-        return Reports(self.describe(), self.randomizer.randomize(rounded, rng=source), source.secure)
+        places = on_grid(numbers, self.lower, self.upper, self._grid - 1, source)
+        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
     def _numbers(self, values: Any) -> Floats:
         return check_numbers(values, self.lower, self.upper)
-
-    def _round(self, numbers: Floats, source: Source) -> NDArray[np.int64]:
-        assert self.k is not None
-        positions = (numbers - self.lower) / self._width * self.k
-        below = np.floor(positions)
-        thresholds = ((positions - below) * 2.0**64).astype(np.uint64)
-        return below.astype(np.int64) + (source.words(len(numbers), np.uint64) < thresholds)
 
     def analyse(self, bag: Bag, *, rounding: Rounding = "worst") -> Estimate:
         """The estimate and its standard error.
@@ -231,8 +227,8 @@ class Summation(ShuffledProtocol):
         for the worst data.
         """
         if values is None:
-            variance = self.n * float(worst_variance(self._grid - 1, self.gamma)) / self.randomizer.contrast**2
-            return math.sqrt(variance) * self._width / self._divisor(self.n)
+            error = worst_stderr(self.n, self._grid - 1, self.gamma, self.randomizer.contrast)
+            return error * self._width / self._divisor(self.n)
         x = (self._numbers(values) - self.lower) / self._width
         part = x * (self._grid - 1) - np.floor(x * (self._grid - 1))
         each = (1.0 - self.gamma) * (
@@ -305,10 +301,6 @@ class Mean(Summation):
         """The question, for a design."""
         return MeanTask(self.lower, self.upper)
 
-    @classmethod
-    def _parameters(cls, task: Task, k: int) -> dict[str, Any]:
-        return {**super()._parameters(task, k), "k": k - 1}
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalMean(Summation):
@@ -376,16 +368,6 @@ def _check_name(name: object) -> str:
     return name
 
 
-def worst_variance(k: Any, gamma: Any) -> Any:
-    """The largest Var(y) over all numbers in [0, 1], exactly; for arrays too.
-
-    In the outermost cell (x - 1/2)^2 is largest, and the variance is concave in f there: its top is
-    at f = (1 - gamma k) / (2 (1 - gamma)), or at 0.
-    """
-    f = np.clip((1.0 - gamma * k) / (2.0 * (1.0 - gamma)), 0.0, 1.0)
-    return (1.0 - gamma) * (f * (1.0 - f) / k**2 + gamma * (f / k - 0.5) ** 2) + gamma * (k + 2.0) / (12.0 * k)
-
-
 def lower_bound(n: int, epsilon: float, delta: float) -> float:
     """Theorem 3 with its constants: a one-message (epsilon, delta)-DP protocol for sums of n
     numbers in [0, 1] errs at least this much.
@@ -403,50 +385,6 @@ def lower_bound(n: int, epsilon: float, delta: float) -> float:
         * np.minimum(math.exp(-epsilon) / (8.0 * candidates**3), (1.0 - candidates**-2.0) * (0.5 - delta) / (48.0 * n))
     )
     return math.sqrt(float(mse.max()))
-
-
-def check_bounds(lower: float, upper: float) -> tuple[float, float]:
-    """Return the bounds of users' numbers."""
-    low, high = (
-        check_finite(name, value, remedy="Every number must lie between the two.")
-        for name, value in (("lower", lower), ("upper", upper))
-    )
-    if not (low < high and math.isfinite(high - low)):
-        raise InvalidInput(
-            f"lower must be below upper, and their distance finite, got {low!r} and {high!r}. Choose bounds before "
-            f"looking at the data."
-        )
-    if max(abs(low), abs(high)) > LARGEST:
-        raise InvalidInput(
-            f"lower and upper must be at most {LARGEST:g} in size, got {low!r} and {high!r}. Squares of sums must be "
-            f"finite; scale the numbers."
-        )
-    return low, high
-
-
-def check_numbers(values: Any, lower: float, upper: float) -> Floats:
-    """Return ``values`` as a vector of numbers in [lower, upper], one per user."""
-    remedy = (
-        f"Pass one number from {lower:g} to {upper:g} per user; decide before collecting how to treat missing and "
-        f"extreme ones."
-    )
-    if isinstance(values, np.ma.MaskedArray):
-        raise InvalidInput(f"values must not be a masked array, got one. {remedy}")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InvalidInput(f"values must be numbers, got rows of different lengths. {remedy}") from None
-    if array.ndim != 1 or array.dtype.kind not in "biuf":
-        raise InvalidInput(f"values must be a list of numbers, got {type(values).__name__} of {array.dtype}. {remedy}")
-    if array.size == 0:
-        raise InvalidInput(f"values must hold at least one number, got none. {remedy}")
-    numbers = array.astype(np.float64)
-    outside = ~((numbers >= lower) & (numbers <= upper))  # NaN is outside, too
-    if outside.any():
-        raise InvalidInput(
-            f"values must lie in [{lower:g}, {upper:g}], got {float(numbers[np.argmax(outside)])!r}. {remedy}"
-        )
-    return numbers
 
 
 def _argmin(n: int, known: dict[int, float]) -> int:

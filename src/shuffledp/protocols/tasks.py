@@ -57,6 +57,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     unit: ClassVar[str]
+    counts: ClassVar[bool] = False  # whether it is people that are counted, value by value
 
     def __str__(self) -> str:
         return self.name
@@ -89,11 +90,6 @@ class Task(ABC):
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
         """The values that are told apart, as text; a mean has none."""
-
-    @property
-    def counts(self) -> bool:
-        """Whether it is people that are counted, value by value."""
-        return self.unit == "people"
 
     @property
     def size(self) -> int | None:
@@ -134,6 +130,7 @@ class CountingTask(Task):
     """How many people hold each of some values; all that are not listed count as ``other``."""
 
     unit: ClassVar[str] = "people"
+    counts: ClassVar[bool] = True
     listed: ClassVar[str]  # the field that lists the values
 
     other: Label | None

@@ -1,18 +1,23 @@
 """One report's law: what the accountant needs to know of a local randomizer, and how it runs.
 
-base      the interface: ``Atoms`` (a needle in a haystack, class by class) and ``Randomizer``
-checks    the rules that several randomizers share
-votes     how a randomizer of categories runs, and how its reports are counted
-support   finite randomizers that favour the outputs supporting the input: unary, and
-mixing    those that one coin realises: krr subset local_hash hadamard
-location  a number in [0, 1] plus noise: laplace gaussian
-grid      the same as it runs
-matrix    any finite randomizer        any_ldp   any randomizer at all
+randomizer  the interface: ``Atoms`` (a needle in a haystack, class by class) and ``Randomizer``
+family      what each family declares in its own file, and the registry of them all
+strength    the parameter that calibration solves for
+parameters  the rules that several randomizers share
+law         a randomizer as JSON, by its family, with the integers that it runs on
+votes       how a randomizer of categories runs, and how its reports are counted
+support     finite randomizers that favour the outputs supporting the input: unary, and
+mixing      those that one coin realises: krr subset local_hash hadamard
+location    a number in [0, 1] plus noise: laplace gaussian
+grid        the same as it runs
+matrix      any finite randomizer, of which finite is a base for one's own
+any_ldp     any randomizer at all
 """
 
 from __future__ import annotations
 
 from shuffledp.randomizers.any_ldp import AnyLDP
+from shuffledp.randomizers.finite import FiniteRandomizer
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.hadamard import Hadamard
@@ -35,6 +40,7 @@ __all__ = [
     "AnyLDP",
     "Atoms",
     "End",
+    "FiniteRandomizer",
     "Floats",
     "FromMatrix",
     "Gaussian",

@@ -82,22 +82,15 @@ class Gaussian(LocationRandomizer):
         return ("the input pair (0, 1) is the worst: proven in part, checked on a grid otherwise",)
 
     def local_delta(self, *, epsilon: float) -> float:
-        """The delta of one report at ``epsilon``: Phi(1/(2s) - eps s) - e^eps Phi(-1/(2s) - eps s),
-        any real eps.
-
-        In the tail both terms share the factor e^(-a^2/2), a = 1/(2s) - eps s, so only scaled
-        functions are subtracted.
+        """The delta of one report at ``epsilon``, any real number; see ``gaussian_delta``.
 
         >>> round(Gaussian(sigma=1.0).local_delta(epsilon=1.0), 6)
         0.126937
         """
-        from scipy.special import erfcx, log_ndtr, ndtr
+        from shuffledp.randomizers.gaussian_delta import gaussian_delta
 
         epsilon = check_finite("epsilon", epsilon, remedy="delta(epsilon) is defined for every real epsilon.")
-        a, b = 0.5 / self.sigma - epsilon * self.sigma, -0.5 / self.sigma - epsilon * self.sigma
-        if a <= 0.0:
-            return float(0.5 * math.exp(-a * a / 2.0) * (erfcx(-a / math.sqrt(2.0)) - erfcx(-b / math.sqrt(2.0))))
-        return float(ndtr(a) - np.exp(epsilon + log_ndtr(b)))
+        return gaussian_delta(self.sigma, epsilon)
 
     def local_rdp(self, *, order: float) -> float:
         """order / (2 sigma^2): the divergence of two normal laws at distance 1."""

@@ -19,6 +19,7 @@ from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check
 from shuffledp.randomizers.support import Overlap, independent
 from shuffledp.randomizers.votes import Form, Ints, bits_for
 from shuffledp.sampling import WORD, Source, bernoulli, uniform
+from shuffledp.wording import statement
 
 __all__ = ["BLH", "OLH", "LocalHash"]
 
@@ -59,10 +60,7 @@ class LocalHash(MixingRandomizer):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return (
-            "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a "
-            "64-bit seed)",
-        )
+        return (statement("ideal hash"),)
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, 1.0 / self.g),)

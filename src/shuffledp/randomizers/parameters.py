@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,17 @@ def checked(check: Callable[[Any], Any]) -> dict[str, Any]:
     return {"check": check}
 
 
-def check_fields(instance: Any) -> None:
+def check_fields(instance: object) -> None:
     """Put every field that is ``checked`` in its place, in their order."""
-    for each in dataclasses.fields(instance):
-        if check := each.metadata.get("check"):
-            object.__setattr__(instance, each.name, check(getattr(instance, each.name)))
+    kind: Any = type(instance)
+    for name, check in _checks(kind):
+        object.__setattr__(instance, name, check(getattr(instance, name)))
+
+
+@cache
+def _checks(kind: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """Calibration builds randomizers by the dozen, and their fields stay the same."""
+    return tuple((each.name, each.metadata["check"]) for each in dataclasses.fields(kind) if "check" in each.metadata)
 
 
 def check_epsilon0(value: object) -> float:

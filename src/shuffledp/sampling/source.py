@@ -8,10 +8,10 @@ import os
 import threading
 import weakref
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.errors import InvalidInput
@@ -70,6 +70,8 @@ class SecureSource(Source):
         return words
 
     def _new_key(self) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # loaded by whoever draws
+
         self._cipher = Cipher(algorithms.AES(os.urandom(KEY_BYTES)), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
         self._left = BYTES_PER_KEY
 
@@ -115,8 +117,12 @@ class SeededSource(Source):
         return self._generator.integers(0, (1 << 8 * kind.itemsize) - 1, count, dtype=kind.type, endpoint=True)
 
 
-Rng: TypeAlias = np.random.Generator | Source | None
-_DEFAULT = SecureSource()
+Rng: TypeAlias = "np.random.Generator | Source | None"  # a string, as numpy.random is loaded by whoever uses it
+
+
+@cache
+def _default() -> SecureSource:
+    return SecureSource()
 
 
 def source_of(rng: Rng) -> Source:
@@ -126,7 +132,7 @@ def source_of(rng: Rng) -> Source:
     (True, False)
     """
     if rng is None:
-        return _DEFAULT
+        return _default()
     if isinstance(rng, np.random.Generator):
         return SeededSource(rng)
     if isinstance(rng, Source):

@@ -21,6 +21,7 @@ from pathlib import Path
 from shuffledp.errors import InvalidInput
 
 __all__ = [
+    "check_apart",
     "check_file",
     "check_new_file",
     "check_new_folder",
@@ -65,6 +66,16 @@ def check_new_file(path: Path, *, replace: bool = False) -> Path:
             f"{str(path)!r} must not exist yet, got one that does. Choose another name, or add --force to replace it."
         )
     return path
+
+
+def check_apart(out: Path, *others: Path) -> None:
+    """Refuse to write over what is read, or over the ledger: neither could be had again."""
+    for other in others:
+        if out.resolve() == other.resolve() or (out.exists() and os.path.exists(other) and out.samefile(other)):
+            raise InvalidInput(
+                f"--out must be another file than {str(other)!r}, got the same, which would be lost. Choose another "
+                f"name."
+            )
 
 
 def replace_file(

@@ -30,7 +30,7 @@ def whole_release(folder: Path) -> dict[str, Any]:
     """The facts of a release of which nothing is missing."""
     assert {each.name for each in folder.iterdir()} == FILES
     facts: dict[str, Any] = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))
-    assert embedded_json((folder / "report.html").read_text(encoding="utf-8")) == facts
+    assert embedded_json((folder / "page.html").read_text(encoding="utf-8")) == facts
     assert facts["hashes"] == {name: digest_of(facts[name]) for name in HASHED}
     assert json.loads((folder / "design.json").read_text(encoding="utf-8")) == facts["design"]
     assert len((folder / "estimates.csv").read_text(encoding="utf-8").splitlines()) == 1 + facts["estimates"]["of"]

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 import shuffledp as sdp
+from shuffledp.collection.client import Encoder
 from shuffledp.collection.record import Asked, LedgerEntry, Limit, Record, Total
 from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
-from shuffledp.sampling import source_of
 
 CITIES = [
     "Lisbon",
@@ -67,7 +67,7 @@ def _made(name: str) -> dict[str, Any]:
         return _hostile(facts("rounds"))
     protocol, values, column = _asked(name)
     design = Design.of(protocol)
-    tally = protocol.tally(design.encode(values, source_of(np.random.default_rng(7))))
+    tally = protocol.tally(Encoder.of(design).encode(values, rng=np.random.default_rng(7)))
     asked = Asked(
         task=design.task.name,
         what=f"{design.task} of {column}",

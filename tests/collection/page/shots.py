@@ -15,8 +15,8 @@ from shuffledp.collection.page import html
 from tests.collection.page.browser import NAMES, Page, found, started
 from tests.collection.page.releases import record
 
-DESK, PHONE, HOME = {"width": 1080, "height": 1400}, {"width": 390, "height": 1040}, {"width": 1080, "height": 1020}
-DEMO = Path("build/demo/affairs/report.html")
+DESK, PHONE, HOME = {"width": 1080, "height": 1400}, {"width": 390, "height": 1040}, {"width": 1080, "height": 1060}
+DEMO = Path("build/demo/affairs/page.html")
 COLOURS = 96
 
 
@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
     if not DEMO.is_file():
         raise SystemExit(f"{DEMO} is not there: run make demo.")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place, started(program, Path(place)) as browser:
-        path = Path(place) / "report.html"
+        path = Path(place) / "page.html"
         path.write_text(html(record("survey")), encoding="utf-8")
         for dark, suffix in ((False, ""), (True, "-dark")):
             keep(browser.open(path, **DESK, dark=dark), folder / f"report-desktop{suffix}.png")

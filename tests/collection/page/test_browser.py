@@ -45,7 +45,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def shown(browser: Browser, folder: Path, name: str, **window: object) -> Page:
-    path = folder / "report.html"
+    path = folder / "page.html"
     path.write_text(html(record(name)), encoding="utf-8")
     return browser.open(path, **window)  # type: ignore[arg-type]
 
@@ -78,13 +78,13 @@ def test_no_error_no_request_and_no_script(browser: Browser, tmp_path: Path) -> 
         == []
     )
     asked = [event["request"]["url"] for event in page.heard("Network.requestWillBeSent")]
-    assert asked == [(tmp_path / "report.html").as_uri()]
+    assert asked == [(tmp_path / "page.html").as_uri()]
     assert page.run("document.querySelectorAll('b, img').length") == 0
     page.close()
 
 
 def test_the_page_refuses_scripts_and_pictures_that_somebody_adds(browser: Browser, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
+    path = tmp_path / "page.html"
     added = "<script>document.title = 'changed'</script><img src=https://example.org/pixel.gif>"
     path.write_text(html(record("tiny")).replace("</main>", added + "</main>"), encoding="utf-8")
     page = browser.open(path)
@@ -144,7 +144,7 @@ def test_the_reader_finds_the_words(browser: Browser, tmp_path: Path) -> None:
         "Whatever one person’s value is",
         "Lisbon",
         "We certify that",
-        "shuffledp verify report.html",
+        "shuffledp verify page.html",
     ):
         assert words in text
     assert "Signature" not in text  # only on paper

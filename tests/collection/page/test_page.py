@@ -170,7 +170,7 @@ def test_of_many_values_the_largest_are_shown_and_none_is_missing() -> None:
     assert sorted(map(int, labels[0] + labels[1])) == list(range(300))
     values = dict(zip(found["label"], found["value"], strict=True))
     assert min(values[each] for each in labels[0]) >= max(values[each] for each in labels[1])
-    assert "A count below 0 is no mistake" in Reading(page).text
+    assert "A count below 0 is not a mistake" in Reading(page).text
 
 
 def test_estimates_that_only_the_csv_has_are_mentioned() -> None:
@@ -253,8 +253,8 @@ def test_any_curve_can_be_drawn_inside_its_frame(upper: list[float], lower: list
 def test_a_mean_stands_on_its_scale_and_is_enlarged_if_narrow() -> None:
     made = facts("mean")
     text = text_of(made)
-    assert "Beneath it, enlarged" in text
+    assert "the part around the estimate, enlarged" in text
     made["estimates"] |= {"value": [100.4], "lower": [60.0], "upper": [140.0]}
     text = text_of(made)
-    assert "Beneath it, enlarged" not in text
+    assert "the part around the estimate, enlarged" not in text
     assert "60 to 140" in text

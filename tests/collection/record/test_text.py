@@ -60,7 +60,7 @@ def test_the_json_beside_the_page_is_read_as_well() -> None:
 def test_a_page_cut_off_anywhere_is_refused() -> None:
     page = html(record("tiny")).rstrip()
     for end in [*range(0, len(page), 97), len(page) - 1]:
-        with pytest.raises(InvalidInput, match=r"^a report must .*\. Pass the report\.html"):
+        with pytest.raises(InvalidInput, match=r"^a page must .*\. Pass the page\.html"):
             read_record(page[:end])
 
 
@@ -71,8 +71,8 @@ def changed(**changes: object) -> str:
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("", "must hold the facts of one release, got none"),
-        ("a,b\n1,2\n", "must hold the facts of one release, got none"),
+        ("", "must hold the record of one release, got none"),
+        ("a,b\n1,2\n", "must hold the record of one release, got none"),
         ("{", "strict JSON, got a fault at character"),
         ('{"format": NaN}', "strict JSON, got NaN"),
         ('{"a": 1, "a": 2}', "strict JSON, got a name twice"),
@@ -88,7 +88,7 @@ def test_what_is_no_page_is_refused_in_a_sentence(text: str, message: str) -> No
 
 @pytest.mark.parametrize("version", [0, 2, "1", 1.0, True, None, [1]])
 def test_another_version_is_refused(version: object) -> None:
-    with pytest.raises(InvalidInput, match="version of the facts must be 1, got"):
+    with pytest.raises(InvalidInput, match="version of a record must be 1, got"):
         read_record(changed(version=version))
 
 
@@ -103,7 +103,7 @@ def test_another_format_and_missing_parts_are_refused() -> None:
 
 def test_two_releases_on_one_page_are_refused() -> None:
     page = html(record("tiny"))
-    with pytest.raises(InvalidInput, match="facts of one release, got 2"):
+    with pytest.raises(InvalidInput, match="record of one release, got 2"):
         read_record(page + page)
 
 

@@ -54,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, table: Path) -> Made:
             "mean", table, "--column", "age", "--lower", 0, "--upper", UPPER, "--clip", *PROMISE, "--out", folder
         )
     facts = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))
-    page = re.sub(r"<[^>]*>", "", (folder / "report.html").read_text(encoding="utf-8").partition("<script")[0]).replace(
+    page = re.sub(r"<[^>]*>", "", (folder / "page.html").read_text(encoding="utf-8").partition("<script")[0]).replace(
         "\u00a0", " "
     )
     return Made(said, folder, facts, page)
@@ -80,7 +80,7 @@ def test_the_share_at_each_end_is_estimated_and_the_exact_number_is_nowhere(made
     assert ends["lower"][1] <= int((ages > UPPER - step).sum())
     assert ends["upper"][1] >= exact
     assert ends["lower"][0] <= 0 <= ends["upper"][0]
-    for name in ("report.html", "estimates.json", "estimates.csv", "design.json"):
+    for name in ("page.html", "estimates.json", "estimates.csv", "design.json"):
         content = (made.folder / name).read_text(encoding="utf-8")
         assert not re.search(rf"(?<![\d.]){exact}(?![\d.])|(?<![\d.]){exact:,}(?![\d.])", content), name
 
@@ -89,7 +89,7 @@ def test_a_mean_whose_values_are_inside_says_nothing_of_the_kind(folders: dict[s
     facts = json.loads((folders["mean"] / "estimates.json").read_text(encoding="utf-8"))
     assert facts["estimates"]["label"] == ["mean"]
     assert "ends" not in facts["estimates"]
-    assert "clipped" not in (folders["mean"] / "report.html").read_text(encoding="utf-8")
+    assert "clipped" not in (folders["mean"] / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_plan_warns_before_anything_is_spent(table: Path) -> None:
@@ -105,7 +105,7 @@ def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
 
 def verdicts(facts: dict[str, Any]) -> set[str]:
     record = Record.from_json(facts)
-    checks = check_estimates(record, CountedLaw.of(record.design.law))
+    checks = check_estimates(record, CountedLaw.of(record.design.law.as_json()))
     return {check.what for check in checks if check.outcome == "FAIL"}
 
 

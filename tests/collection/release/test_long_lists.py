@@ -99,7 +99,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     folder = tmp_path_factory.mktemp("long") / "result"
     content = b"page\n" + b"".join(b"%d\n" % (i % 3) for i in range(3000))
     said = done("frequency", "-", "--domain", 60, "--epsilon", 1, "--delta", 1e-6, "--out", folder, stdin=content)
-    page = (folder / "report.html").read_text(encoding="utf-8")
+    page = (folder / "page.html").read_text(encoding="utf-8")
     facts = embedded_json(page)
     assert isinstance(facts, dict)
     return said, facts, page
@@ -131,7 +131,7 @@ def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str
     told = sum(low > 0.0 for low in facts["estimates"]["all_lower"])
     assert told == 3
     assert "3 of the 60 counts can be told from 0" in " ".join(said.out.split())
-    assert "3 of them can be told from 0" in page
+    assert "3 of them can be distinguished from 0" in page
 
 
 def test_a_maximum_of_noise_is_not_presented_as_a_finding(capsys: pytest.CaptureFixture[str]) -> None:

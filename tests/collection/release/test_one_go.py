@@ -31,7 +31,7 @@ def test_the_files_of_a_release_agree_with_each_other(folders: dict[str, Path], 
     folder = folders[task]
     facts = facts_in(folder)
     assert {each.name for each in folder.iterdir()} == FILES
-    assert embedded_json((folder / "report.html").read_text(encoding="utf-8")) == facts
+    assert embedded_json((folder / "page.html").read_text(encoding="utf-8")) == facts
     assert json.loads((folder / "design.json").read_text(encoding="utf-8")) == facts["design"]
     assert (folder / "estimates.png").read_bytes().startswith(b"\x89PNG")
     rows, estimates = rows_in(folder), facts["estimates"]
@@ -108,7 +108,7 @@ def test_printed_json_is_what_was_written(tmp_path: Path, table: Path) -> None:
     assert facts.pop("out") == str(folder)
     assert facts == facts_in(folder)
     assert facts["asked"]["title"] == "Where people live"
-    assert "Where people live" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "Where people live" in (folder / "page.html").read_text(encoding="utf-8")
     assert facts["secure"] is True
 
 

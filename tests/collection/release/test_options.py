@@ -120,7 +120,7 @@ def test_missing_values_can_be_counted_like_all_others(tmp_path: Path, table: Pa
     assert near(made, TRUTH | {"unknown": ABSENT})
     assert made.facts["counted"] == {"reports": PEOPLE + ABSENT, "missing": None}
     assert made.facts["asked"]["missing"] == "counted as unknown"
-    page = (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
     assert "0 values" not in page
     assert (
         "those without a value among them" in done("histogram", table, *CITY, "--missing", "unknown", "--dry-run").out
@@ -153,7 +153,7 @@ def test_learned_categories_are_said_to_be_unprotected(tmp_path: Path, table: Pa
     asked = ("histogram", table, "--column", "city", "--learn-categories", *PROMISE)
     said = " ".join(done(*asked, "--out", tmp_path / "result").out.split())
     facts = json.loads((tmp_path / "result" / "estimates.json").read_text(encoding="utf-8"))
-    page = (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
     assert facts["asked"]["learned"] is True
     assert facts["estimates"]["label"] == sorted(CITIES)
     assert "learned from the data: their list says which values occur, and no guarantee covers that" in said
@@ -296,6 +296,6 @@ def test_replacing_a_release_is_said_to_be_a_second_one_and_how_many_more_fit(
     said = " ".join(done(*question).out.split())
     assert "they are two releases, and what they cost adds up; the ledger was charged for each" in said
     assert "this is release 1; 1,235 more like this fit." in said
-    assert "they are two releases" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "they are two releases" in (folder / "page.html").read_text(encoding="utf-8")
     notes = json.loads((released / "estimates.json").read_text(encoding="utf-8"))["notes"]
     assert not any("replaced" in note for note in notes), "there was nothing to replace"

@@ -56,7 +56,7 @@ def test_tables_with_the_same_reports_have_the_same_release(tmp_path: Path) -> N
     question = {"categories": Categories(("a", "rest"), "a list", other="rest")}
     first, second = (released(place / "t.csv", place / "result", 7, **question) for place in (here, there))
     assert first == second
-    for name in FILES - {"estimates.json", "report.html"}:  # those two hold the time of day
+    for name in FILES - {"estimates.json", "page.html"}:  # those two hold the time of day
         assert (here / "result" / name).read_bytes() == (there / "result" / name).read_bytes()
     assert released(here / "t.csv", here / "again", 8, **question) != first, "another noise is seen"
 

@@ -182,10 +182,6 @@ def test_each_stage_takes_only_what_the_one_before_it_wrote(
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"least": 10}, "a design must keep its promise"),
-        ({"epsilon": 0.5}, "a design must keep its promise"),
-        ({"delta": 1e-9}, "a design must keep its promise"),
-        ({"rounds": 2}, "a design must keep its promise"),
         ({"n": "3000"}, "n must be a whole number"),
         ({"n": 3000.0}, "n must be a whole number in a design, without a point"),
         ({"version": 2}, "must have version 1"),
@@ -206,6 +202,19 @@ def test_a_changed_design_is_refused(
     path = changed(design, tmp_path / "d.json", **changes)
     run("encode", table, "--design", path, "--column", "city", "--out", tmp_path / "r.parquet").refused(words)
     assert [each.name for each in tmp_path.iterdir()] == ["d.json"]
+
+
+@pytest.mark.parametrize("changes", [{"least": 10}, {"epsilon": 0.5}, {"delta": 1e-9}, {"rounds": 2}])
+def test_a_promise_that_the_noise_does_not_keep_is_refused_wherever_there_is_an_accountant(
+    tmp_path: Path, table: Path, design: Path, changes: dict[str, Any]
+) -> None:
+    path, words = changed(design, tmp_path / "d.json", **changes), "a design must keep its promise"
+    asked = ("encode", table, "--design", path, "--column", "city")
+    run(*asked, "--certify", "--out", tmp_path / "r.parquet").refused(words)
+    assert [each.name for each in tmp_path.iterdir()] == ["d.json"]
+    done(*asked, "--out", tmp_path / "r.parquet")
+    for more in ((), ("--design", path)):
+        run("shuffle", tmp_path / "r.parquet", *more, "--out", tmp_path / "s.parquet").refused(words)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "NaN", "[" * 100_000, '{"task": []}'])
@@ -287,7 +296,7 @@ def test_categories_that_were_learned_stay_so_in_every_report(tmp_path: Path, ta
     done("shuffle", tmp_path / "e.parquet", "--out", tmp_path / "s.parquet")
     facts = done("analyse", tmp_path / "s.parquet", "--out", tmp_path / "second", "--json").facts
     assert facts["asked"]["learned"] is True
-    assert "Not covered" in (tmp_path / "second" / "report.html").read_text(encoding="utf-8")
+    assert "Not covered" in (tmp_path / "second" / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

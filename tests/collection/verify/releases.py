@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import shuffledp as sdp
+from shuffledp.collection.client import Encoder
 from shuffledp.collection.page import html
 from shuffledp.collection.record import HASHED, Asked, Record
 from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
-from shuffledp.sampling import source_of
 from shuffledp.storage.canonical import digest_of
 
 NAMES = (
@@ -78,7 +78,7 @@ def _made(name: str) -> dict[str, Any]:
 def made_by(protocol: ShuffledProtocol, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
-    tally = protocol.tally(design.encode(values, source_of(np.random.default_rng(7))))
+    tally = protocol.tally(Encoder.of(design).encode(values, rng=np.random.default_rng(7)))
     made = record_of(
         design,
         tally,

@@ -15,17 +15,18 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.page import document as page
-from shuffledp.collection.page.statements import WORDINGS
 from shuffledp.collection.record import EDITION
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
+from shuffledp.wording import WORDINGS
 from tests.collection.verify.releases import as_page, facts, made_by, rehashed
 
 V1 = Path(__file__).parents[2] / "data" / "v1"
 STYLES = {
     1: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
     2: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
+    3: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
 }
 
 
@@ -65,8 +66,8 @@ def test_the_style_of_an_edition_never_changes() -> None:
     ids=["binary", "rounds", "hashing", "mean"],
 )
 def test_all_that_the_accounting_says_is_known_to_the_verification(protocol: Callable[[], Any]) -> None:
-    """Whoever words a theorem or an assumption anew appends the words to statements.WORDINGS; the
-    old ones stay.
+    """Whoever words a theorem or an assumption anew appends the words to wording.WORDINGS; the old
+    ones stay.
     """
     made, known = certificate(Design.of(protocol())), {words for each in WORDINGS.values() for words in each}
     assert set(made.assumptions) <= known
@@ -188,7 +189,7 @@ def test_an_older_edition_is_no_way_around_a_check() -> None:
     """
     made = facts("poll")
     shown = as_page(made)
-    assert verify(shown.replace('"edition":2,', "")).verdict == "FAIL"
+    assert verify(shown.replace(f'"edition":{EDITION},', "")).verdict == "FAIL"
     del made["edition"]
     made["estimates"]["value"][0] += 1.0
     assert verify(as_page(rehashed(made))).verdict == "FAIL"

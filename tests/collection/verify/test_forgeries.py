@@ -124,7 +124,7 @@ def test_points_too_large_to_sum_are_listed_and_only_what_was_asked_decides(monk
         (lambda made: made["asked"].update(learned=True), "what is said of the categories"),
         (lambda made: made["estimates"].update(label=["a", "a", "c"]), "labels of the estimates"),
         (lambda made: made["estimates"].update(label=["b", "a", "c"]), "labels of the estimates"),
-        (lambda made: made["design"]["law"].update(audited="yes"), "the design"),
+        (lambda made: made["design"]["law"].update(audited=1), "the design"),
         (
             lambda made: (
                 [column.pop() for column in made["estimates"].values() if isinstance(column, list)]
@@ -171,7 +171,7 @@ def test_facts_of_another_form_are_refused_in_one_sentence_in_json_and_on_the_pa
     change(made)
     written = json.dumps(made).replace("Infinity", "1e999")
     for text in (written, page.replace("FACTS", data_block({}).replace("{}", written))):
-        with pytest.raises(InvalidInput, match=r"^the (facts|law) of a .* must .*, got .*\. Pass a report"):
+        with pytest.raises(InvalidInput, match=r"^the (record|law) of a .* must .*, got .*\. Pass a page"):
             verify(text)
 
 

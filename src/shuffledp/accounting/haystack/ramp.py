@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
+from shuffledp.accounting.bisection import halve, whole
 from shuffledp.accounting.haystack.contour import UNIT, PositionSum, chernoff, contour_ends
 from shuffledp.accounting.haystack.counts import count_bounds, views
 from shuffledp.accounting.haystack.mesh import mesh_bounds
@@ -215,16 +216,13 @@ def _relevant(n: int, scores: Scores, upper: float) -> tuple[float, float]:
     ladder = np.unique(np.minimum(values[(values > SMALLEST) & (scores.mass[0] > 0.0)], LARGEST))
     _, jumps = scores.jumps_at(ladder)
     last = int(np.argmax(jumps <= NEGLECTED * upper)) if jumps[-1] <= NEGLECTED * upper else ladder.size - 1
-    low, high = 0, last
-    while high - low > 1:  # the least cap whose capped sum matters
-        middle = (low + high) // 2
-        capped = scores.capped(n, ladder[[middle]])
-        low, high = (
-            (middle, high)
-            if ladder[middle] * chernoff(PositionSum(n, scores.hay, capped.value))[0] <= NEGLECTED * upper
-            else (low, middle)
-        )
-    return float(ladder[low]), float(ladder[last])
+
+    def negligible(place: int) -> bool:
+        capped = scores.capped(n, ladder[[place]])
+        return bool(ladder[place] * chernoff(PositionSum(n, scores.hay, capped.value))[0] <= NEGLECTED * upper)
+
+    least, _ = halve(negligible, 0, last, middle=whole)  # the last cap whose capped sum does not matter
+    return float(ladder[least]), float(ladder[last])
 
 
 def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats) -> None:

@@ -32,6 +32,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
 from shuffledp._types import Complexes, End, Floats, Integers
+from shuffledp.accounting.bisection import geometric, halve, within
 from shuffledp.accounting.curves import meets
 from shuffledp.accounting.pld.discretise import LossDistribution
 
@@ -198,12 +199,8 @@ class Composition:
         while slope(high) < 0.0 and high * self.spacing < SHARPEST:
             low, high = high, 2.0 * high
         low = max(low, 1e-3 * high)
-        for _ in range(24):
-            middle = np.sqrt(low * high)
-            low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-            if high < 1.1 * low:
-                break
-        return float(np.sqrt(low * high))
+        ends = halve(lambda c: slope(c) < 0.0, low, float(high), middle=geometric, close=within(0.1), steps=24)
+        return geometric(*ends)
 
     def _at_tilt(self, c: float) -> _Tilted:
         """The total loss under the tilt c > 0, by one FFT."""

@@ -17,6 +17,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from shuffledp.accounting.bisection import geometric, halve, within
+
 __all__ = ["Spread", "common_spacing", "own_multiple"]
 
 SHARE = 1.0 / (
@@ -53,12 +55,10 @@ def common_spacing(spreads: Sequence[Spread]) -> float:
     def added(step: float) -> float:
         return sum(r * min(SHARE * (s * step / own) ** 2, math.sqrt(2.0 / math.pi) * s * step) for s, own, r in spreads)
 
-    least, low, high = (end(own for _, own, _ in spreads) for end in (min, min, max))
-    while high > 1.01 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if added(middle) <= SHARE * total else (low, middle)
+    least, most = (end(own for _, own, _ in spreads) for end in (min, max))
+    widest, _ = halve(lambda step: added(step) <= SHARE * total, least, most, middle=geometric, close=within(0.01))
     size = math.sqrt(total)
-    return max(least, min(low, COARSEST * size), FINEST * size)
+    return max(least, min(widest, COARSEST * size), FINEST * size)
 
 
 def own_multiple(own: float, spacing: float) -> int:

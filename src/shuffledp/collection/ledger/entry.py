@@ -6,14 +6,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_rounds, check_users
 from shuffledp.accounting.mechanism import Accountant, Rounds, Shuffled, shuffle
 from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.randomizers.law import from_law, law_of
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.storage.canonical import canonical
 
 __all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]
@@ -21,6 +20,8 @@ __all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]
 LONGEST = 500  # characters of a name or of a description
 FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
 REMEDY = "Take it from what shuffledp wrote."
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
 
 
 class Part(NamedTuple):
@@ -91,7 +92,7 @@ class Entry:
                 f'a recorded release must face the adversary "shuffled", got {others[0]!r}. The others are for '
                 f"comparison with other work."
             )
-        parts = tuple(Part(law_of(each.randomizer), each.n, each.honest, rounds) for each, rounds in mechanisms)
+        parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds) for each, rounds in mechanisms)
         return cls(parts, what, design, epsilon, delta, batches)
 
     @property
@@ -169,7 +170,7 @@ def check_digest(name: str, value: object) -> str:
 def _checked(part: Part) -> Part:
     law, n, honest, rounds = part
     users, some = check_users(n, honest)
-    return Part(law_of(_read(_text(law))), users, some, check_rounds(rounds))
+    return Part(json.loads(_normal(_text(law))), users, some, check_rounds(rounds))
 
 
 def _text(law: object) -> str:
@@ -182,14 +183,44 @@ def _text(law: object) -> str:
         ) from None
 
 
-@lru_cache(1 << 16)
+# Ten thousand releases have few laws and mechanisms between them; each is kept once, with what was
+# solved for it.
+_randomizers: dict[str, Randomizer] = {}
+_mechanisms: dict[tuple[str, int, int], Shuffled] = {}
+MOST_KEPT = 1 << 16
+
+
 def mechanism_of(law: str, n: int, honest: int) -> Shuffled:
-    """The mechanism of a part, its law given as canonical JSON. Ten thousand releases have few of
-    them between them.
+    """The mechanism of a part, its law given as canonical JSON."""
+    key = (law, n, honest)
+    if key not in _mechanisms:
+        randomizer = _randomizers.get(law) or from_law(json.loads(law))
+        _keep(_mechanisms, key, shuffle(randomizer, n=n, honest=honest))
+    return _mechanisms[key]
+
+
+def _law_kept(mechanism: Shuffled) -> dict[str, Any]:
+    """The law of a mechanism, which is remembered: it need not be built again from what is written
+    of it.
     """
-    return shuffle(_read(law), n=n, honest=honest)
+    law = law_of(mechanism.randomizer)
+    text = canonical(law)
+    _keep(_randomizers, text, mechanism.randomizer)
+    _keep(_mechanisms, (text, mechanism.n, mechanism.honest), mechanism)
+    return law
 
 
-@lru_cache(1 << 16)
-def _read(law: str) -> VotingRandomizer:
-    return from_law(json.loads(law))
+def _normal(law: str) -> str:
+    """The same law as this version writes it; refused if this version would run another."""
+    if law in _randomizers:
+        return law
+    randomizer = from_law(json.loads(law))
+    normal = canonical(law_of(randomizer))
+    _keep(_randomizers, normal, randomizer)
+    return normal
+
+
+def _keep(kept: dict[Key, Kept], key: Key, value: Kept) -> None:
+    if len(kept) >= MOST_KEPT:
+        kept.clear()
+    kept.setdefault(key, value)

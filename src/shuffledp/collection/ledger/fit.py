@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from shuffledp.accounting.bisection import geometric, halve, whole, within
 from shuffledp.accounting.mechanism import Rounds
 from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.entry import Entry, Part
@@ -38,14 +39,12 @@ def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float,
     good, bad = SMALLEST, 1.0
     if (first := _scaled(entry, good)) is None or not _fits(harsh, first, limit_epsilon, limit_delta):
         return None
-    while bad / good > 1.0 + DIGITS:
-        middle = math.sqrt(good * bad)
-        smaller = _scaled(entry, middle)
-        good, bad = (
-            (middle, bad)
-            if smaller is not None and _fits(harsh, smaller, limit_epsilon, limit_delta)
-            else (good, middle)
-        )
+
+    def smaller_fits(factor: float) -> bool:
+        smaller = _scaled(entry, factor)
+        return smaller is not None and _fits(harsh, smaller, limit_epsilon, limit_delta)
+
+    good, _ = halve(smaller_fits, good, bad, middle=geometric, close=within(DIGITS))
     for attempt in range(TRIES):
         answer = _scaled(entry, good * (1.0 - DIGITS * attempt))
         if (
@@ -68,9 +67,13 @@ def more(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, li
     harsh, good, bad = harshest(earlier), 0, 1
     while bad <= most and _fits(harsh, entry, limit_epsilon, limit_delta, times=bad):
         good, bad = bad, min(2 * bad, most) if bad < most else most + 1
-    while bad - good > max(1, good // 100):
-        middle = (good + bad) // 2
-        good, bad = (middle, bad) if _fits(harsh, entry, limit_epsilon, limit_delta, times=middle) else (good, middle)
+    good, _ = halve(
+        lambda times: _fits(harsh, entry, limit_epsilon, limit_delta, times=times),
+        good,
+        bad,
+        middle=whole,
+        close=lambda good, bad: bad - good <= max(1, good // 100),
+    )
     for times in range(good, 0, -max(1, good // 100)):
         if composed([*earlier, *_repeated(entry, times)]).delta_at_most(epsilon=limit_epsilon) <= limit_delta:
             return times

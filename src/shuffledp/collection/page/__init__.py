@@ -1,15 +1,21 @@
-"""The report: one HTML file without scripts or network, for the person who has to sign.
+"""The page: one HTML file without scripts or network, for the person who has to sign. It shows the
+record of a release, and nothing that is not in it.
 
-page         the whole document, from the facts of a release alone
-answer       what was asked, and the answer at a glance
-estimates    what was learnt, drawn and in numbers
-certificate  what is certified, as a block to sign and as a curve
-context      what other trust would cost, the budget, and how to check it all again
-charts       the figures, as SVG that keeps its type size on every screen
-parts        pieces that several sections are made of
-svg          axes, ticks and shapes
-markup       HTML in which nothing can be left unescaped
-words        numbers and sentences
+document  the whole page, and the list of its sections
+head      what was asked, and the answer at a glance
+answers   the estimates, drawn and in numbers
+signing   what is certified, as a block to sign and as a curve
+context   what other trust would cost, the budget, and how to check it all again
+phrases   every sentence, in the words of each edition
+clipping  what is said of a mean of clipped values, here and on the terminal
+charts    the figures, as SVG that keeps its type size on every screen
+parts     pieces that several sections are made of
+svg       axes, ticks and shapes
+markup    HTML in which nothing can be left unescaped
+words     numbers, in words and figures
+
+To add a section: write it (a function of the record), list it in ``document.SECTIONS``, and say its
+sentences in ``phrases``.
 """
 
 from shuffledp.collection.page.document import html, plain, unchanged

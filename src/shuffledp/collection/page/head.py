@@ -1,4 +1,4 @@
-"""What was asked, who answered, and the answer at a glance: the head of a report."""
+"""What was asked, who answered, and the answer at a glance: the head of a page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALLEST = 1e-13  # deltas below are not said as 1 in so many
 
 
 def name_of(record: Record) -> str:
-    """The title of a report: what the user called it, or what it is."""
+    """The title of a page: what the user called it, or what it is."""
     asked = record.asked
     if asked.title:
         return asked.title

@@ -106,7 +106,7 @@ MANY_CLIPPED = Phrase(
     (
         3,
         "{words} So many values may have been clipped that the two means must not be confused. If values can lie "
-        "outside the range, a wider one, such as {low} to {high}, would clip fewer of them, at about {times} the "
+        "outside it, a wider range, such as {low} to {high}, would clip fewer of them, at about {times} the "
         "standard error; but it would be another release about the same people, and would cost privacy again.",
     ),
 )
@@ -304,7 +304,8 @@ NO_GAIN = Phrase(
 )
 VERSUS_CURATOR = Phrase("{ratio} times larger than", (3, "{ratio} times as large as"))
 BUDGET = Phrase(
-    " together are certified at {spent}, at δ = {delta}: {share} % of the limit. A release beyond the limit is refused.",
+    " together are certified at {spent}, at δ = {delta}: {share} % of the limit. A release beyond the limit is "
+    "refused.",
     (
         3,
         " together are certified at {spent}, at δ = {delta}: {share} % of the limit. Any release beyond the limit is "

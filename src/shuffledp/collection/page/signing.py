@@ -119,14 +119,13 @@ def _honest(record: Record) -> str:
 
 def _law(record: Record) -> Markup:
     law = record.design.law
-    name = str(law["randomizer"])
     numbers = [
-        f"{key.replace('epsilon0', 'ε₀')} = {exact(value) if isinstance(value, float) else count(value)}"
-        for key, value in law.items()
-        if key not in {"randomizer", "integers"}
+        f"{name.replace('epsilon0', 'ε₀')} = {exact(value) if isinstance(value, float) else count(value)}"
+        for name, value in law.parameters.items()
     ]
-    family = phrases.FAMILIES[name](record) if name in phrases.FAMILIES else name
-    integers = join([element("code", each) for each in law["integers"]], ", ")
+    described = phrases.FAMILIES.get(law.randomizer)
+    family = law.randomizer if described is None else described(record)
+    integers = join([element("code", each) for each in law.integers], ", ")
     words = phrases.INTEGERS(record, family=family, numbers=", ".join(numbers))
     return join([tied(words), integers, " out of 2", element("sup", "64"), "."])
 

@@ -7,6 +7,7 @@ import math
 import re
 from datetime import datetime
 
+from shuffledp import wording
 from shuffledp.wording import rounded
 
 __all__ = [
@@ -158,10 +159,7 @@ def factor_of(epsilon: float) -> str:
 
 def meaning(epsilon: float, delta: float) -> str:
     """What (epsilon, delta) says, for those who have not read a paper about it."""
-    return (
-        f"Whatever one person’s value is, it changes the probability of any result by at most a factor of "
-        f"{factor_of(epsilon)}, plus {exact(delta)}."
-    )
+    return wording.meaning(factor_of(epsilon), exact(delta)).replace("'", "’")
 
 
 def moment(when: str) -> str:

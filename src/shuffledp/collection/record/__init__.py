@@ -39,6 +39,7 @@ from shuffledp.collection.record.contents import (
     Made,
     Tally,
     Total,
+    WrittenLaw,
 )
 from shuffledp.collection.record.text import data_block, embedded_json, read_record
 from shuffledp.collection.record.whole import EDITION, FORMAT, HASHED, VERSION, Record
@@ -65,6 +66,7 @@ __all__ = [
     "Record",
     "Tally",
     "Total",
+    "WrittenLaw",
     "data_block",
     "embedded_json",
     "read_record",

@@ -45,6 +45,7 @@ __all__ = [
     "Made",
     "Tally",
     "Total",
+    "WrittenLaw",
 ]
 
 COUNTS, MEANS = ("histogram", "frequency"), ("mean",)  # the tasks that count people, and the others
@@ -103,8 +104,29 @@ class Asked(Part):
 
 
 @part
+class WrittenLaw(Part):
+    """How one report is drawn: a family of randomizers, its parameters, and the whole numbers out
+    of 2^64 that decide every draw, as text. Every family has parameters of its own.
+    """
+
+    randomizer: str = needed(text)
+    k: int = needed(whole)
+    epsilon0: float = needed(number)
+    integers: tuple[str, ...] = needed([text])
+
+    others = (number,)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All that its family is told, in the order of the design."""
+        return {name: value for name, value in self.as_json().items() if name not in ("randomizer", "integers")}
+
+
+@part
 class Designed(Part):
-    """The design, as every device has it."""
+    """The design, as every device has it: as it was written, also if no device would run it. That
+    is for ``protocols.design`` to refuse, and for ``verify`` to notice.
+    """
 
     version: int = needed(whole)
     task: str = needed(text)
@@ -113,7 +135,7 @@ class Designed(Part):
     rounds: int = needed(some)
     epsilon: float | None = needed(or_none(SIZE))
     delta: float = needed(CHANCE)
-    law: Mapping[str, Any] = needed(lambda value: isinstance(value, dict))
+    law: WrittenLaw = needed(WrittenLaw)
     learned: bool = needed(truth)
     categories: int | list[Category] | None = needed_by(("histogram",), _named, default=None)
     domain: int | list[Category] | None = needed_by(("frequency",), _named, default=None)
@@ -194,7 +216,9 @@ class Curve(Part):
 @part
 class Certificate(Part):
     """What a privacy officer signs. ``delta`` is what is certified at the promised epsilon, if one
-    was promised; ``alone`` the epsilon0 of one report without the shuffler.
+    was promised; ``alone`` the epsilon0 of one report without the shuffler. The ids are of the
+    sentences in ``wording.WORDINGS`` that ``method`` and ``assumptions`` say; editions 1 and 2 had
+    the words alone.
     """
 
     epsilon: EpsilonBound = needed(EpsilonBound)
@@ -209,6 +233,8 @@ class Certificate(Part):
     rounds: int = needed(count)
     alone: float = needed(EPSILON)
     numerical_error: float | None = needed(or_none(between(0.0, MOST_NUMERICAL_ERROR)))
+    theorem_ids: tuple[str, ...] = perhaps([text], default=())
+    assumption_ids: tuple[str, ...] = perhaps([text], default=())
 
 
 @part

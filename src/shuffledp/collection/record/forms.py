@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from datetime import datetime
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from shuffledp.errors import InvalidInput
 
@@ -41,7 +41,7 @@ LARGEST_EPSILON = 700.0  # what e^epsilon can be computed of
 LARGEST_NUMBER = 1e300
 MOST_USERS = 10**15
 LONGEST = 10_000  # letters of one text
-REMEDY = "Pass a report that shuffledp wrote, unchanged."
+REMEDY = "Pass a page that shuffledp wrote, unchanged."
 
 C = TypeVar("C")
 
@@ -154,7 +154,11 @@ class Reading:
 class Part:
     """An object of a record. ``later`` holds the fields that this version does not know, and
     ``order`` the names as they were read, so that the part is written again byte by byte.
+
+    A part that may have fields of any name says in ``others`` what they hold.
     """
+
+    others: ClassVar[tuple[Test, ...]] = ()
 
     later: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     order: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
@@ -166,13 +170,17 @@ class Part:
             raise unusual(where, value)
         known = _known(cls, reading.task)
         strange = set(value) - set(known)
-        if reading.later is not None:
+        if cls.others:
+            for name in sorted(strange):
+                if not any(test(value[name]) for test in cls.others):
+                    raise unusual(f"{where}{name}.", value[name])
+        elif reading.later is not None:
             reading.later += sorted(where + name for name in strange)
-        refused = strange if reading.later is None else set()
+        refused = strange if not cls.others and reading.later is None else set()
         missing = {name for name, each in known.items() if each.metadata["needed"] and name not in value}
         if wrong := refused | missing:
             raise InvalidInput(
-                f"the facts of a release must have their usual form, got a difference in "
+                f"the record of a release must have its usual form, got a difference in "
                 f"{(where + min(wrong))[:80]!r}. {REMEDY}"
             )
         found = {
@@ -199,7 +207,7 @@ class Part:
 def unusual(where: str, value: object) -> InvalidInput:
     """The refusal of a value that shuffledp does not write there."""
     return InvalidInput(
-        f"the facts of a release must have their usual form, got {str(value)[:60]!r} for {where.rstrip('.')}. {REMEDY}"
+        f"the record of a release must have its usual form, got {str(value)[:60]!r} for {where.rstrip('.')}. {REMEDY}"
     )
 
 

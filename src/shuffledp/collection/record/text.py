@@ -17,7 +17,7 @@ OPEN, CLOSE = f'<script type="application/json" id="{ID}">', "</script>"
 
 
 def data_block(facts: object) -> str:
-    """The element of a page that holds its facts, as data that no browser runs. Letters beyond
+    """The element of a page that holds its record, as data that no browser runs. Letters beyond
     ASCII are escaped: no mail gateway and no editor can spoil them.
     """
     written = json.dumps(facts, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -36,23 +36,23 @@ def embedded_json(text: str) -> object:
 
     >>> embedded_json("<html>")
     Traceback (most recent call last):
-    shuffledp.errors.InvalidInput: a report must hold the facts of one release, got none. Pass the
-    report.html or the estimates.json that shuffledp ...
+    shuffledp.errors.InvalidInput: a page must hold the record of one release, got none. Pass the
+    page.html or the estimates.json that shuffledp ...
     """
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
         found = text.count(f'id="{ID}"')
         # Found in one pass, however often a stranger wrote half of it.
         _, opened, rest = text.partition(OPEN)
         if found != 1 or not opened:
-            raise InvalidInput(f"a report must hold the facts of one release, got {found or 'none'}. {REMEDY}")
+            raise InvalidInput(f"a page must hold the record of one release, got {found or 'none'}. {REMEDY}")
         if not text.rstrip().endswith("</html>"):
-            raise InvalidInput(f"a report must be whole, got one whose end is missing. {REMEDY}")
+            raise InvalidInput(f"a page must be whole, got one whose end is missing. {REMEDY}")
         text = rest.partition(CLOSE)[0]
     try:
         return strict_json(text.lstrip("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
-            f"the facts of a release must be whole, strict JSON, got {_fault(error)}. {REMEDY}"
+            f"the record of a release must be whole, strict JSON, got {_fault(error)}. {REMEDY}"
         ) from None
 
 

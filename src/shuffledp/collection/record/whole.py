@@ -42,10 +42,12 @@ FORMAT, VERSION = "shuffledp-release", 1
 # 1  shuffledp 0.1.0, which wrote no edition
 # 2  ± means one thing; missing values are counted; of a sorted list the intervals hold all at once;
 #    of a cut one, all votes are bound by a digest
-EDITION = 2
+# 3  a report is what one person sends, and this is a page; other words; theorems and assumptions
+#    have ids beside their words
+EDITION = 3
 MOST_EDITIONS = 10**6
 HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
-REMEDY = "Pass the report.html or the estimates.json that shuffledp wrote, whole and unchanged."
+REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."
 
 
 @part
@@ -113,9 +115,7 @@ class Record(Part):
 
     @classmethod
     def from_json(cls, facts: object) -> Self:
-        """Read ``as_json``: facts of any other form than the one that shuffledp writes are
-        refused.
-        """
+        """Read ``as_json``; any other form than the one that shuffledp writes is refused."""
         edition = _check_outline(facts)
         assert isinstance(facts, dict)
         task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
@@ -146,14 +146,14 @@ def _check_outline(facts: object) -> int:
         raise InvalidInput(f"the format must be {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
     if type(facts.get("version")) is not int or facts["version"] != VERSION:
         raise InvalidInput(
-            f"the version of the facts must be {VERSION}, got {str(facts.get('version'))[:40]!r}. Use the version of "
-            f"shuffledp that wrote them."
+            f"the version of a record must be {VERSION}, got {str(facts.get('version'))[:40]!r}. Use the version of "
+            f"shuffledp that wrote it."
         )
     edition: Any = facts.get("edition", 1)
     if type(edition) is not int or not 1 <= edition <= MOST_EDITIONS:
         raise InvalidInput(
-            f"the edition of a report must be a whole number from 1 on, got {str(edition)[:40]!r}. {REMEDY}"
+            f"the edition of a page must be a whole number from 1 on, got {str(edition)[:40]!r}. {REMEDY}"
         )
     if missing := [part for part in (*HASHED, "hashes") if part not in facts]:
-        raise InvalidInput(f"the facts of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")
+        raise InvalidInput(f"the record of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")
     return int(edition)

@@ -3,8 +3,12 @@
 terms        what is promised, and which answers count
 question     a question about a column of a table
 certificate  what a privacy officer signs
-facts        everything about a release, as one JSON object
+facts        everything about a release, as its record
 budget       a release in the ledger
 write        the folder that a release leaves
-run          all of it in one process, or stage by stage: encode, shuffle, analyse
+rows         the estimates as a table
+sentences    what terminal and notebook say of a release
+notebook     a release in a notebook
+released     a release, for whoever asked
+stages       all of it in one process, or stage by stage: encode, shuffle, analyse
 """

@@ -132,10 +132,15 @@ class Budget:
 
 def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
     """One round of a design, as the ledger records it."""
-    once = _once(design)
-    epsilon = once.epsilon_at_most(delta=design.delta)
+    once, whole = _once(design), design.protocol.guarantee
+    # What one of several rounds is worth; of a single one the certificate says it.
+    epsilon = (whole if design.rounds == 1 else once).epsilon_at_most(delta=design.delta)
     return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=design.delta, batches=batches)
 
 
 def _once(design: Design) -> Guarantee:
-    return shuffle(design.protocol.randomizer, n=design.n, honest=design.least)
+    """One round: the mechanism that is certified, where it counts the same people."""
+    part, _ = design.protocol.guarantee.parts[0]
+    if part.n == design.n:
+        return part
+    return shuffle(part.randomizer, n=design.n, honest=design.least)

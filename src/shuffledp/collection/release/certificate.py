@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
-from shuffledp.collection.page.statements import ADJACENCY, ADVERSARY, COUNTS, ONE_ROW
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
 from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask
+from shuffledp.wording import statement, statement_ids
 
 __all__ = ["certificate", "comparison"]
 
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
-DRAWN_GAP = 1e-6  # of a curve that is drawn: no eye sees less
 
 
 def certificate(design: Design) -> Certificate:
@@ -31,20 +31,29 @@ def certificate(design: Design) -> Certificate:
     protocol = design.protocol
     guarantee, delta = protocol.guarantee, design.delta
     bound, promised = guarantee.epsilon(delta=delta), design.epsilon
+    assumptions = (*guarantee.assumptions, statement("rows"), statement("counts"))
     return Certificate(
         epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
         delta=None if promised is None else _delta(guarantee, promised),
         curve=_curve(guarantee),
         method=guarantee.method,
-        assumptions=(*guarantee.assumptions, ONE_ROW, COUNTS),
-        adversary=ADVERSARY,
-        adjacency=ADJACENCY,
+        assumptions=assumptions,
+        adversary=statement("adversary"),
+        adjacency=statement("adjacency"),
         users=design.n,
         honest=design.least,
         rounds=design.rounds,
         alone=design.law.epsilon0,
         numerical_error=_numerical_error(guarantee, bound.upper),
+        theorem_ids=_theorem_ids(guarantee.method, design.rounds),
+        assumption_ids=statement_ids(assumptions),
     )
+
+
+def _theorem_ids(method: str, rounds: int) -> tuple[str, ...]:
+    if rounds == 1:
+        return statement_ids([method])
+    return (*statement_ids([method.removesuffix(statement("composed", rounds=rounds))]), "composed")
 
 
 def _delta(guarantee: Guarantee, epsilon: float) -> DeltaBound:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp import __version__
+from shuffledp.collection.client import cautions
 from shuffledp.collection.page.clipping import perhaps_clipped
 from shuffledp.collection.record import (
     Asked,
@@ -38,7 +39,7 @@ from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.storage.canonical import digest_of_votes
 
-__all__ = ["LEVEL", "LISTED", "cautions", "check_reports", "estimate_of", "record_of"]
+__all__ = ["LEVEL", "LISTED", "check_reports", "estimate_of", "record_of"]
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
@@ -55,7 +56,9 @@ def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True
         if reports == n
         else (f"{reports} of {n} reports arrived; the certificate holds for any {design.least} or more honest ones",)
     )
-    estimate = design.protocol.analyse_counts(tally, secure=secure, notes=(*notes, *cautions(design)))
+    protocol = design.protocol
+    said = cautions(design, protocol.predicted_stderr())
+    estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
     return replace(estimate, labels=(CLIPPED_MEAN,)) if clipped else estimate
 
 
@@ -67,23 +70,6 @@ def check_reports(design: Design, reports: int) -> int:
             f"more, or design for fewer."
         )
     return reports
-
-
-def cautions(design: Design) -> list[str]:
-    """What a careful colleague would say about a design."""
-    n, delta, error = design.n, design.delta, design.protocol.predicted_stderr()
-    said = []
-    if n > 1 and delta * n >= 1.0:
-        said.append(
-            f"delta is not below 1/n, so it would allow one person's value to be published outright: aim for less than "
-            f"{1.0 / n:.1g}"
-        )
-    if error > design.task.scale(n):
-        said.append(
-            "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
-            "larger epsilon, or ask more people"
-        )
-    return said
 
 
 def record_of(

@@ -28,11 +28,12 @@ from shuffledp.collection.tables import (
 )
 from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols import Frequency, Histogram, Mean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ShuffledProtocol
-from shuffledp.protocols.sums import check_bounds
+from shuffledp.protocols.rounding import check_bounds
+from shuffledp.protocols.settling import answering
+from shuffledp.protocols.tasks import TASKS, Task
 from shuffledp.sampling import Rng
 
 __all__ = ["Question"]
@@ -147,14 +148,16 @@ class Question:
 
     def protocol(self, n: int, promise: Promise) -> ShuffledProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
-        terms = promise.terms(n)
-        if self.categories is None:
-            return Mean(lower=self.lower, upper=self.upper, **terms)
-        labels, other = self.categories.labels, self.categories.other
-        assert labels is not None
-        if self.task == "frequency":
-            return Frequency(domain=labels, method=self.method, other=other, **terms)
-        return Histogram(categories=labels, other=other, **terms)
+        return answering(self._task(), **promise.terms(n))
+
+    def _task(self) -> Task:
+        """What is asked, without the table."""
+        own: dict[str, Any] = {"method": self.method, "lower": self.lower, "upper": self.upper}
+        if self.categories is not None:
+            labels = self.categories.labels
+            own |= {"categories": labels, "domain": labels, "other": self.categories.other}
+        task = TASKS[self.task]
+        return task(**{name: own[name] for name in task.field_names()})
 
     def design(self, n: int, promise: Promise) -> Design:
         """The protocol, written down."""

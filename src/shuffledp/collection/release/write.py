@@ -1,5 +1,5 @@
-"""The folder that a release leaves: estimates as CSV and JSON, a figure, the design, and the
-report. It is absent or complete.
+"""The folder that a release leaves: estimates as CSV and JSON, a figure, the design, and the page.
+It is absent or complete.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from shuffledp.storage.files import check_new_folder, new_folder, write_table
 __all__ = ["FILES", "check_folder", "holds_release", "write_release"]
 
 FILES = {
-    "report.html": "the whole story, to read, sign and verify",
+    "page.html": "the whole story, to read, sign and verify",
     "estimates.csv": "every estimate with its error bars",
     "estimates.json": "the same and all that is known about it, for programs",
     "estimates.png": "the figure",
     "design.json": "the question and its noise, to ask again",
 }
+EARLIER_FILES = ("report.html",)  # what earlier versions called the page
 COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_upper")
 
 
@@ -30,12 +31,17 @@ def check_folder(folder: Path, *, replace: bool = False) -> Path:
     """Return ``folder`` if a release can stand there; with ``replace``, also in place of an earlier
     release, and of nothing else.
     """
-    return check_new_folder(folder, replacing=FILES if replace else ())
+    return check_new_folder(folder, replacing=_replaced() if replace else ())
+
+
+def _replaced() -> tuple[str, ...]:
+    """The files of a release of any version."""
+    return (*FILES, *EARLIER_FILES)
 
 
 def holds_release(folder: Path) -> bool:
     """Whether an earlier release stands there."""
-    return any((folder / name).exists() for name in FILES)
+    return any((folder / name).exists() for name in _replaced())
 
 
 def write_release(folder: Path, record: Record, estimate: Estimate, *, replace: bool = False) -> None:
@@ -46,9 +52,9 @@ def write_release(folder: Path, record: Record, estimate: Estimate, *, replace: 
         _write_json(place / "estimates.json", record.as_json())
         _write_json(place / "design.json", record.design.as_json())
         release_figure(record, place / "estimates.png")
-        (place / "report.html").write_text(html(record), encoding="utf-8")
+        (place / "page.html").write_text(html(record), encoding="utf-8")
 
-    new_folder(folder, fill, replacing=FILES if replace else ())
+    new_folder(folder, fill, replacing=_replaced() if replace else ())
 
 
 def _write_json(path: Path, facts: object) -> None:
@@ -57,7 +63,7 @@ def _write_json(path: Path, facts: object) -> None:
 
 def _write_csv(path: Path, estimate: Estimate) -> None:
     """One row per label: each interval by itself, and all of them at once, at the level of the
-    report.
+    page.
     """
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
     write_table(path, COLUMNS, zip(estimate.labels, *(column.tolist() for column in columns), strict=True))

@@ -1,4 +1,4 @@
-"""A report, checked: every number computed again by a slow oracle that shares no code with what
+"""A page, checked: every number computed again by a slow oracle that shares no code with what
 made it.
 
 verification       all of it, in order

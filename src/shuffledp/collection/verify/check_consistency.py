@@ -73,7 +73,7 @@ def _hashes(record: Record) -> list[Check]:
 
 def _bound(record: Record) -> list[Check]:
     """What the edition of a page does not leave to its writer: intervals that hold all at once, all
-    votes bound, people at the ends of a range.
+    votes bound, people at the ends of a range, what theorem and assumptions are called.
     """
     if not record.known:
         return []
@@ -81,12 +81,14 @@ def _bound(record: Record) -> list[Check]:
         "digest": record.tally.digest is not None,
         "ends": record.estimates.ends is not None,
         "together": record.estimates.together,
+        "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
         "digest": protected and counts and size > LISTED,
         "ends": protected and not counts and record.asked.may_be_clipped,
         "together": protected and counts and size > SHORT,
+        "ids": record.since(3),
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"
@@ -94,10 +96,10 @@ def _bound(record: Record) -> list[Check]:
 
 
 def _beyond(record: Record) -> list[Check]:
-    """What no report can prove about itself."""
+    """What no page can prove about itself."""
     counted = record.counted
     checks = [
-        unchecked("secure randomness", record.secure, "a report does not show how its noise was drawn"),
+        unchecked("secure randomness", record.secure, "a page does not show how its noise was drawn"),
         unchecked("missing values", counted.missing, "the data are not here, nor any row that was left out"),
     ]
     if counted.repeated is not None:

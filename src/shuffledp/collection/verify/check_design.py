@@ -62,7 +62,7 @@ def _listed(integers: tuple[int, ...]) -> str:
 
 def _broken(design: Designed, law: CountedLaw) -> Iterator[str]:
     """The rules of a client that a design breaks."""
-    if strange := sorted(set(design.law) ^ law.names):
+    if strange := sorted(set(design.law.as_json()) ^ law.names):
         yield f"a law with another {strange[0]}"
     if not LEAST_EPSILON0 <= Decimal(law.epsilon0) <= MOST_EPSILON0:
         yield f"epsilon0 = {law.epsilon0:g}"

@@ -1,4 +1,4 @@
-"""The ledger's word about a report: what its block may claim at least, and, where the ledger is at
+"""The ledger's word about a page: what its block may claim at least, and, where the ledger is at
 hand, what was recorded and published.
 """
 
@@ -77,7 +77,7 @@ def check_claims(ledger: LedgerEntry | None, oracle: Oracle) -> list[Check]:
     what this one does.
     """
     if ledger is None:
-        why = "a report cannot prove that it was recorded nowhere; `verify --ledger FILE` looks for its design"
+        why = "a page cannot prove that it was recorded nowhere; `verify --ledger FILE` looks for its design"
         return [unchecked("the ledger", "none", why)]
     total, limit = ledger.total, ledger.limit
     try:
@@ -116,7 +116,7 @@ def _numbered(ledger: LedgerEntry) -> bool:
 
 
 def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
-    """A report against the ledger itself: the record, its seal, its design, and the digest that was
+    """A page against the ledger itself: the record, its seal, its design, and the digest that was
     noted when the output stood.
     """
     faults = ledger.check().faults
@@ -129,7 +129,7 @@ def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
         return [
             holds(
                 "design in the ledger",
-                "this report's",
+                "this page's",
                 found,
                 "the digest that was recorded before anything was written",
                 bool(recorded),

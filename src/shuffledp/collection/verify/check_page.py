@@ -46,7 +46,7 @@ LOADING = {"src", "href", "srcset", "xlink:href", "action", "style", "data", "po
 def check_page(text: str, record: Record) -> list[Check]:
     """First of all: does the page show what its own facts say?"""
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return [unchecked("the page", "none", "this is the JSON; report.html shows it")]
+        return [unchecked("the page", "none", "this is the JSON; page.html shows it")]
     if not record.known:
         return _foreign(text, record)
     shown, written = plain(text), html(record)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shuffledp.collection.page.statements import WORDINGS
 from shuffledp.collection.record import Record
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.outcomes import Check, holds, unchecked, vital
+from shuffledp.wording import WORDINGS
 
 __all__ = ["check_sentences"]
 
@@ -23,6 +23,7 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
     return [
         _check_method(record, law),
         _check_assumptions(record, law),
+        _check_ids(record, law),
         _check_wording("adversary", certificate.adversary, record),
         _check_wording("adjacency", certificate.adjacency, record),
         holds("the numerical error", numerical, bound, how, (numerical is None) == several),
@@ -36,11 +37,11 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
         unchecked(
             "whether the categories were learned",
             _learned(design.learned),
-            "a report cannot prove it, nor what counted as another value; `verify --ledger` knows the recorded design",
+            "a page cannot prove it, nor what counted as another value; `verify --ledger` knows the recorded design",
         ),
         unchecked("the question", asked.title or asked.what or "", "these are the words of whoever asked"),
         unchecked("the notes", "; ".join(record.notes) or "none", "advice, not a claim"),
-        unchecked("when and with what it was made", record.made.when, "a report cannot prove it"),
+        unchecked("when and with what it was made", record.made.when, "a page cannot prove it"),
     ]
 
 
@@ -51,14 +52,24 @@ def _learned(learned: bool) -> str:
 def _check_method(record: Record, law: CountedLaw) -> Check:
     """The theorem, and how rounds were composed: a wording of each, one after the other."""
     rounds = str(record.design.rounds)
-    names = ["scan" if law.binary else "blanket"]
-    if record.design.rounds > 1:
-        names.append("composed")
     starts = [""]
-    for name in names:
+    for name in _theorems(record, law):
         starts = [start + words.replace("{rounds}", rounds) for start in starts for words in WORDINGS[name]]
     said = record.certificate.method
     return _said("the method", said, starts[-1], said in starts, record)
+
+
+def _theorems(record: Record, law: CountedLaw) -> Sequence[str]:
+    theorem = "scan" if law.binary else "blanket"
+    return [theorem] if record.design.rounds == 1 else [theorem, "composed"]
+
+
+def _check_ids(record: Record, law: CountedLaw) -> Check:
+    """What theorem and premises are called, where that is said; earlier editions did not."""
+    said = [*record.certificate.theorem_ids, *record.certificate.assumption_ids]
+    names = [*_theorems(record, law), *_premises(record, law)] if said else []
+    claimed, wanted = (", ".join(each) or "none" for each in (said, names))
+    return _said("the ids of theorem and assumptions", claimed, wanted, said == names, record)
 
 
 def _check_assumptions(record: Record, law: CountedLaw) -> Check:

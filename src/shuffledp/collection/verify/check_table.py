@@ -76,7 +76,7 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
 
 def _absent(record: Record, *, cut: bool) -> Check:
     if not cut:
-        return unchecked("estimates.csv", "", "it is not beside this report")
+        return unchecked("estimates.csv", "", "it is not beside this page")
     some = f"{len(record.estimates.label)} of {record.estimates.of}"
     why = "only estimates.csv, which is not here, has the others"
     return vital(unchecked("which estimates are listed", some, why))

@@ -1,4 +1,4 @@
-"""A randomizer's law from the whole numbers in a report, by counting: fractions, not floats, and
+"""A randomizer's law from the whole numbers in a record, by counting: fractions, not floats, and
 none of the code that drew the reports.
 
 A report is drawn from a base law, in which it *supports* some of the inputs, and is more likely by
@@ -31,7 +31,7 @@ WORD = 2**64
 DIGITS = Context(prec=60)
 NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
 SIZES = {"krr": "", "hadamard": "", "hash": "g", "subset": "size", "oue": "", "rappor": ""}  # what a size is called
-REMEDY = "Pass a report that shuffledp wrote, unchanged."
+REMEDY = "Pass a page that shuffledp wrote, unchanged."
 
 Classes = tuple[tuple[Fraction, Fraction, Fraction], ...]  # hay, needle0, needle1 of every class of reports
 Patterns = Mapping[tuple[int, ...], Fraction]

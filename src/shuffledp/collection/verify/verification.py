@@ -39,7 +39,7 @@ BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Every check of a report, in order."""
+    """Every check of a page, in order."""
 
     checks: tuple[Check, ...]
 
@@ -66,17 +66,17 @@ def verify(
     seconds: float = SECONDS,
     tick: Tick | None = None,
 ) -> Verification:
-    """Recompute every number of a report (HTML, or its JSON) with the slow oracle; what is no
-    report is refused.
+    """Recompute every number of a page (HTML, or its JSON) with the slow oracle; what is no page is
+    refused.
 
     What needs no oracle comes first, the page itself before all: a page that shows something else
     than its facts is found out at once, and then nothing else is computed. ``table`` is the
-    estimates.csv beside the report, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
+    estimates.csv beside the page, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
     answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
     """
     effort = Effort(seconds)
     record = read_record(text)
-    design, law = record.design, CountedLaw.of(record.design.law)
+    design, law = record.design, CountedLaw.of(record.design.law.as_json())
     quick: dict[str, Part] = {
         "the page": lambda: check_page(text, record),
         "the design": lambda: check_design(record, law),

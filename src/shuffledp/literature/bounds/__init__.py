@@ -41,9 +41,9 @@ from shuffledp.literature.bounds import (
     variation_ratio,
 )
 from shuffledp.literature.bounds.composing import COMPOSITIONS, composed
-from shuffledp.literature.bounds.published import Published, Setting, Status
+from shuffledp.literature.bounds.published import Published, Setting, Status, require
 
-__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed", "find"]
+__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed", "find", "require"]
 
 LITERATURE: tuple[Published, ...] = tuple(
     bound

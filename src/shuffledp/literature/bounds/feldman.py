@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.curves import Envelope, meets
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
@@ -134,10 +135,7 @@ def approximate_epsilon(n: int, epsilon0: float, delta0: float, delta: float) ->
         f"{_given(n, epsilon0, delta)}, delta0 = {delta0:g}",
     )
     assert found is not None
-    good, bad = grid[found], grid[max(found - 1, 0)]
-    for _ in range(50 if found else 0):
-        middle = (good + bad) / 2.0
-        good, bad = (middle, bad) if pays(middle) else (good, middle)
+    good, _ = halve(pays, grid[found], grid[max(found - 1, 0)], middle=mean, steps=50)
     return closed_form(n, epsilon0, delta * math.exp(good))
 
 
@@ -242,14 +240,13 @@ def epsilon(
     before all n/S blocks are done. The authors' code starts from their closed form instead, which
     is far quicker: pass ``start=closed_form_start(...)`` for that.
     """
-    low, high = 0.0, epsilon0 if start is None else min(start, epsilon0)
-    for _ in range(iterations):
-        middle = (low + high) / 2.0
-        if delta_upper(n, middle, epsilon0, step=step, enough=delta, centre=centre, rounded=rounded) < delta:
-            high = middle
-        else:
-            low = middle
-    return high
+
+    def fits(epsilon: float) -> bool:
+        return delta_upper(n, epsilon, epsilon0, step=step, enough=delta, centre=centre, rounded=rounded) < delta
+
+    highest = epsilon0 if start is None else min(start, epsilon0)
+    upper, _ = halve(fits, highest, 0.0, middle=mean, steps=iterations)
+    return upper
 
 
 def closed_form_start(n: int, epsilon0: float, delta: float) -> float:

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.fft
 
 from shuffledp._types import Floats
+from shuffledp.accounting.bisection import halve, whole
 
 __all__ = ["Composed", "Grid", "L", "M", "Pair", "Terms"]
 
@@ -149,13 +150,11 @@ class Composed:
         weighted = self.discounted is not None
         if self._tail(1 if weighted else 0, 0.0) <= target:
             return 0.0
-        low, high = 0, len(self.mass) - 1  # delta at the point low exceeds the target, at high it does not
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._tail(middle + 1 if weighted else middle, middle * self.step) > target:
-                low = middle
-            else:
-                high = middle
+
+        def fits(place: int) -> bool:
+            return self._tail(place + 1 if weighted else place, place * self.step) <= target
+
+        high, low = halve(fits, len(self.mass) - 1, 0, middle=whole)
         if self.discounted is None:  # delta is constant between grid points
             return self.step * (low if self.lower else high)
         inside = (float(self.mass[low + 1]) - target) / float(self.discounted[low + 1])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shuffledp._types import Adversary, End
+from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Rounds, Shuffled
 from shuffledp.accounting.reductions import ADVERSARIES
@@ -20,6 +21,7 @@ __all__ = ["Published", "Setting", "Status", "require"]
 
 Status = Literal["proven", "unproven", "invalid"]
 EPSILONS = [2.0**i for i in range(-30, 10)]  # where a bound on delta is tried before it is bisected
+BISECTED = 60  # times: to the last digits
 KNOWN: dict[str, tuple[str, ...]] = {
     "status": ("proven", "unproven", "invalid"),
     "side": ("upper", "lower"),
@@ -174,14 +176,10 @@ class Published:
             raise DoesNotApply("does not apply here: it says nothing better than that something may leak.")
         if found == 0:
             return grid[0]
-        low, high = grid[found - 1], grid[found]
-        for _ in range(60):
-            middle = (low + high) / 2.0
-            if _holds(lambda at=middle: holds(at)):  # type: ignore[misc]
-                high = middle
-            else:
-                low = middle
-        return high if self.side == "upper" else low
+        good, bad = halve(
+            lambda at: _holds(lambda: holds(at)), grid[found], grid[found - 1], middle=mean, steps=BISECTED
+        )
+        return good if self.side == "upper" else bad
 
 
 def _holds(claim: Callable[[], bool]) -> bool:

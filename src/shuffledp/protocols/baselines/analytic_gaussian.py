@@ -8,32 +8,24 @@ delta)-DP exactly for delta >= Phi(1/(2s) - epsilon s) - e^epsilon Phi(-1/(2s) -
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
-import numpy as np
-from scipy.special import erfcx, ndtr
-
+from shuffledp.accounting.bisection import halve
 from shuffledp.errors import check_delta, check_epsilon, check_positive
+from shuffledp.randomizers.gaussian_delta import SLACK, gaussian_delta
 
-__all__ = ["delta", "epsilon", "sigma"]
+__all__ = ["SLACK", "delta", "epsilon", "sigma"]
 
-SLACK = 2e-13  # more than the relative rounding error of delta
 SMALLEST, LARGEST = 1e-100, 1e280  # noise beyond these hides nothing, or everything
-LONG = 0.5
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 def delta(*, sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:
     """The smallest delta at ``epsilon``, to 12 digits also far out in the tail.
 
-    With t = epsilon s - 1/(2s), h = 1/s and Mills' ratio M, delta = phi(t) (M(t) - M(t + h)), and
-    M' = u M - 1. A short step is integrated, as the difference would lose digits.
-
     >>> round(delta(sigma=1.0, epsilon=1.0), 6)
     0.126937
     """
-    return _delta(_ratio(sigma, sensitivity), check_epsilon(epsilon))
+    return gaussian_delta(_ratio(sigma, sensitivity), check_epsilon(epsilon))
 
 
 def sigma(*, epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -47,7 +39,7 @@ def sigma(*, epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """
     epsilon, allowed = check_epsilon(epsilon), check_delta(delta) * (1.0 - SLACK)
     change = _check_sensitivity(sensitivity)
-    return change * _least(lambda noise: _delta(noise, epsilon) <= allowed)
+    return change * _least(lambda noise: gaussian_delta(noise, epsilon) <= allowed)
 
 
 def epsilon(*, sigma: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -58,21 +50,9 @@ def epsilon(*, sigma: float, delta: float, sensitivity: float = 1.0) -> float:
     """
     noise = _ratio(sigma, sensitivity)
     allowed = check_delta(delta) * (1.0 - SLACK)
-    if _delta(noise, 0.0) <= allowed:
+    if gaussian_delta(noise, 0.0) <= allowed:
         return 0.0
-    return _least(lambda each: _delta(noise, each) <= allowed)
-
-
-def _delta(noise: float, epsilon: float) -> float:
-    step = 1.0 / noise
-    t = epsilon * noise - step / 2.0
-    density = math.exp(-t * t / 2.0) / math.sqrt(2.0 * math.pi)
-    if step <= LONG:
-        at = t + step * (1.0 + NODES) / 2.0
-        return float(density * step * np.sum(WEIGHTS * (1.0 - at * _mills(at))) / 2.0)
-    if t >= 0.0:
-        return float(density * (_mills(t) - _mills(t + step)))
-    return float(ndtr(-t) - density * _mills(t + step))
+    return _least(lambda each: gaussian_delta(noise, each) <= allowed)
 
 
 def _least(fits: Callable[[float], bool]) -> float:
@@ -83,14 +63,8 @@ def _least(fits: Callable[[float], bool]) -> float:
     bad = good / 8.0
     while fits(bad):
         good, bad = bad, bad / 8.0
-    while bad < (middle := bad + (good - bad) / 2.0) < good:
-        good, bad = (middle, bad) if fits(middle) else (good, middle)
-    return good
-
-
-def _mills(t: np.ndarray | float) -> np.ndarray | float:
-    """(1 - Phi(t)) / phi(t)."""
-    return math.sqrt(math.pi / 2.0) * erfcx(t / math.sqrt(2.0))  # type: ignore[no-any-return]
+    least, _ = halve(fits, good, bad, middle=lambda good, bad: bad + (good - bad) / 2.0)  # good may be huge
+    return least
 
 
 def _ratio(sigma: float, sensitivity: float) -> float:

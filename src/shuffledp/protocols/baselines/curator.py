@@ -22,7 +22,7 @@ from shuffledp.protocols.baselines.central import CentralGaussian
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.protocol import Bag, Protocol, Reports, bits_for, notes_of
-from shuffledp.protocols.sums import check_bounds, check_numbers
+from shuffledp.protocols.rounding import check_bounds, check_numbers
 from shuffledp.randomizers.parameters import check_indices
 from shuffledp.sampling import Rng, source_of
 
@@ -58,6 +58,7 @@ class Central(Protocol):
                 epsilon=self.epsilon, delta=self.delta, sensitivity=self.sensitivity * math.sqrt(self.rounds)
             )
         )
+        self._check_promise(self.guarantee)
 
     def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
         """The same for any number of users: the noise does not come from them."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DIGITS, MARGIN, ROUGH_GAP
+from shuffledp.accounting.bisection import geometric, halve, mean, within
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import Shuffled, shuffle
 from shuffledp.accounting.pld import Composition, pessimistic
@@ -121,10 +122,8 @@ def least_noise(fits: Callable[[float], bool]) -> float:
         )
     if fits(bad):
         return bad
-    while good / bad > 1.0 + DIGITS:
-        middle = math.sqrt(good * bad)
-        good, bad = (middle, bad) if fits(middle) else (good, middle)
-    return good
+    least, _ = halve(fits, good, bad, middle=geometric, close=within(DIGITS))
+    return least
 
 
 def local_epsilon(*, noise: float, delta: float, flaw: float = 0.0) -> float:
@@ -202,11 +201,12 @@ class _Search:
         In epsilon0 the clones' part rises and the leak falls. Where they meet, their sum is at most
         twice its least; a few steps around find that.
         """
-        low, high = 0.0, FARTHEST
-        for _ in range(8):
-            middle = (low + high) / 2.0
-            clones, leak = self._parts(middle, epsilon)
-            low, high = (middle, high) if clones < leak else (low, middle)
+
+        def leaks(t: float) -> bool:
+            clones, leak = self._parts(t, epsilon)
+            return clones < leak
+
+        low, high = halve(leaks, 0.0, FARTHEST, middle=mean, steps=8)
         width = 0.5
         for _ in range(2):
             tried = [
@@ -238,14 +238,14 @@ class _Search:
             )
         if least > delta:
             return epsilon0  # as good as any; what it gives is for the certificate to say
-        while above - below > DIGITS * above:
-            middle = (below + above) / 2.0
-            other, least = self.best_at(middle)
-            if least <= delta:
-                above, epsilon0 = middle, other
-            else:
-                below = middle
-        return epsilon0
+        best = {above: epsilon0}
+
+        def meets(epsilon: float) -> bool:
+            best[epsilon], least = self.best_at(epsilon)
+            return least <= delta
+
+        above, _ = halve(meets, above, below, middle=mean, close=lambda above, below: above - below <= DIGITS * above)
+        return best[above]
 
     def _tried(self, epsilon: float) -> tuple[float, float, float]:
         epsilon0, least = self.best_at(epsilon)

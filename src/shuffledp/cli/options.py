@@ -1,0 +1,34 @@
+"""The options that commands share, and the panels of the help that they stand in."""
+
+import typer
+
+from shuffledp.cli.numbers import read_count, read_people
+from shuffledp.cli.sharing import option
+from shuffledp.errors import InvalidInput
+
+__all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "LATEX", "ONE_REPORT", "QUESTION", "ROUNDS", "check_form"]
+
+ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
+    "What one user sends",
+    "Who reports, and who looks",
+    "The question",
+    "The answer",
+)
+LATEX = typer.Option("--latex", help="Print the table for a paper, as LaTeX.", rich_help_panel=ANSWER)
+HONEST = option(
+    "honest",
+    EVERYONE,
+    "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
+    parser=read_people,
+    metavar="COUNT",
+)
+ROUNDS = option(
+    "rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT"
+)
+AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
+
+
+def check_form(*, as_json: bool, latex: bool) -> None:
+    """Refuse two forms of one answer."""
+    if as_json and latex:
+        raise InvalidInput("an answer must have one form, got --json and --latex. Leave one out.")

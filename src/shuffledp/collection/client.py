@@ -1,0 +1,243 @@
+"""On the clients' side: a design is read, what it asks of people is said to them, and their values
+become reports.
+
+Law and sampler are all that is needed for that. No accountant is loaded here: that the noise of a
+design keeps its promise is certified where it was made, and again by shuffler and analyst
+(``protocols.settling``). A client checks that the integers are those of the law, and how much one
+report says by itself, which needs nobody's word.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput, check_positive
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
+from shuffledp.randomizers.law import from_law
+from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.sampling import Rng, source_of
+from shuffledp.wording import large_delta, rounded
+
+if TYPE_CHECKING:
+    from shuffledp.collection.tables import Cleaning, Column, Keep, Numbers, Places, ReportsFile
+
+__all__ = ["MUCH", "Encoded", "Encoder", "cautions", "check_client", "encode", "exposure", "read_design", "reader_of"]
+
+MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """The law of a design, ready to draw from.
+
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(categories=["bus", "car"], n=1000, epsilon=1.0, delta=1e-6)
+    >>> phone = Encoder.of(Design.from_json(Design.of(poll).as_json()))
+    >>> phone.encode([0, 1, 1]).shape
+    (3,)
+    """
+
+    design: Design
+    randomizer: VotingRandomizer
+
+    @classmethod
+    def of(cls, design: Design) -> Encoder:
+        """Refuse a design whose law answers another question, or would run with other integers."""
+        design.check_law()
+        return cls(design, from_law(design.law.as_json()))
+
+    def encode(self, values: Any, *, rng: Rng = None) -> NDArray[Any]:
+        """A report for each value: a place in the list of categories, or a number; ``rng`` left out
+        is cryptographic.
+        """
+        bounds, source = self.design.task.bounds, source_of(rng)
+        if bounds is None:
+            return self.randomizer.randomize(values, rng=source)
+        places = on_grid(check_numbers(values, *bounds), *bounds, self.randomizer.k - 1, source)
+        return self.randomizer.randomize(places, rng=source)
+
+    def expected_stderr(self) -> float:
+        """The standard error to expect if all n people report: of a mean for the worst data, of
+        counts the root mean square over values that are held equally often.
+        """
+        n, k, bounds = self.design.n, self.randomizer.k, self.design.task.bounds
+        if bounds is None:
+            return float(np.sqrt(np.mean(self.randomizer.count_variance(np.full(k, n / k)))))
+        gamma = k * self.randomizer.miss
+        return worst_stderr(n, k - 1, gamma, self.randomizer.contrast) * (bounds[1] - bounds[0]) / n
+
+
+def read_design(path: Path) -> Design:
+    """The design in a file, if it is one that runs; it is not certified here."""
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+    except OSError as error:
+        raise InvalidInput(
+            f"--design must name a file that `shuffledp design` wrote, got {str(path)!r}: {error.strerror}. Check the "
+            f"name."
+        ) from None
+    except (ValueError, RecursionError):
+        raise InvalidInput(
+            f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp design`."
+        ) from None
+    return Encoder.of(Design.from_json(written)).design
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Every name once: readers of JSON differ in which of two they take."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name twice")
+    return dict(pairs)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def check_client(design: Design, most_epsilon0: float | None = None) -> None:
+    """Refuse, on the client's side, a design without a promise, and one whose single report says
+    more than the client allows.
+    """
+    epsilon0 = design.law.epsilon0
+    if design.epsilon is None:
+        raise InvalidInput(
+            f"a design must promise an epsilon to those who report, got none: nothing but epsilon0 = {epsilon0:.4g} "
+            f"would protect them. "
+            "Ask for a design that `shuffledp design` wrote."
+        )
+    if most_epsilon0 is None:
+        return
+    most = check_positive(
+        "--most-epsilon0", most_epsilon0, remedy="It is what one report may say by itself; 0.5 to 8 is usual."
+    )
+    if epsilon0 > most:
+        raise InvalidInput(
+            f"epsilon0 of the design must be at most the {most:g} of --most-epsilon0, got {epsilon0:.4g}. Ask for a "
+            f"design with more noise, or do not report."
+        )
+
+
+def exposure(design: Design) -> list[str]:
+    """What is promised to whoever reports, what holds if the shuffler does not keep to itself what
+    it sees, and what to think of that.
+    """
+    epsilon0 = design.law.epsilon0
+    rounds = "" if design.rounds == 1 else f", in each of {design.rounds:,} rounds"
+    said = [
+        f"Promised to you: epsilon at most {design.epsilon:g} at delta = {design.delta:g}, if {design.least:,} "
+        f"honest reports are shuffled together.",
+        f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "
+        f"odds of any guess about you"
+        f" by up to e^epsilon0 = {rounded(math.exp(epsilon0), up=True)}{rounds}.",
+    ]
+    if epsilon0 > MUCH:
+        said.append(
+            f"Warning: an epsilon0 above {MUCH:g} leaves a report close to the truth, and all protection to the "
+            f"shuffler. "
+            f"--most-epsilon0 {MUCH:g} refuses such designs."
+        )
+    return said + [f"Warning: {each}." for each in cautions(design, Encoder.of(design).expected_stderr())]
+
+
+def cautions(design: Design, error: float) -> list[str]:
+    """What a careful colleague would say about a design with that standard error to expect."""
+    said = large_delta(design.delta, design.n)
+    if error > design.task.scale(design.n):
+        said.append(
+            "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
+            "larger epsilon, or ask more people"
+        )
+    return said
+
+
+def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Places | Numbers:
+    """From what a table holds to what the encoder takes."""
+    from shuffledp.collection.tables import Numbers, Places
+
+    task = design.task
+    if task.bounds is not None:
+        return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
+    return Places(task.labels, other=task.rest, missing=missing, cleaning=cleaning)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """What clients wrote, and how many people had no value; ``repeated`` rows were left out since
+    their person has another, if that was looked at.
+    """
+
+    file: ReportsFile
+    missing: int
+    repeated: int | None
+
+
+def encode(
+    design: Design,
+    column: Column,
+    out: Path,
+    *,
+    missing: str | None = None,
+    clip: bool = False,
+    cleaning: Cleaning | None = None,
+    keep: Keep = "first",
+    most_epsilon0: float | None = None,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Callable[[int], object] | None = None,
+) -> Encoded:
+    """A column of a table to a file of reports. A design without a promise, or whose epsilon0
+    exceeds ``most_epsilon0``, is refused.
+
+    The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
+    """
+    from shuffledp.collection.tables import AS_WRITTEN, Header, batch_rows, choose_rows, prepared, write_reports
+    from shuffledp.storage.files import check_new_file
+
+    check_client(design, most_epsilon0)
+    check_new_file(out, replace=force)
+    encoder = Encoder.of(design)
+    reader = reader_of(design, missing=missing, clip=clip, cleaning=AS_WRITTEN if cleaning is None else cleaning)
+    if column.ids is not None and column.once:
+        raise InvalidInput(
+            "a table with --id must be a file, which is read twice to find each person's rows, got standard input. "
+            "Save it first."
+        )
+    chosen = None if column.ids is None else choose_rows(column, reader, keep=keep, rng=rng)
+    source, step = source_of(rng), batch_rows(encoder.randomizer.report_bytes)
+    seen = absent = 0
+
+    def chunks() -> Iterator[tuple[NDArray[Any], Any]]:
+        nonlocal seen, absent
+        for batch in prepared(column, reader, tick=tick):
+            values, ids, rows = batch.values, batch.ids, len(batch.values) + batch.missing
+            if chosen is not None:
+                mine = chosen.kept[seen : seen + rows]
+                mine = mine if batch.present is None else mine[batch.present[: len(mine)]]
+                if seen + rows > len(chosen.kept) or len(mine) != len(values):
+                    raise _changed(column)
+                values, ids = values[mine], None if ids is None else ids.filter(mine)
+            seen, absent = seen + rows, absent + batch.missing
+            for start in range(0, len(values), step):
+                reports = encoder.encode(values[start : start + step], rng=source)
+                yield reports, None if ids is None else ids.slice(start, step)
+        if chosen is not None and seen != len(chosen.kept):
+            raise _changed(column)
+
+    file = write_reports(out, Header.encoded(design.as_json(), secure=source.secure), chunks())
+    return Encoded(file, absent, None) if chosen is None else Encoded(file, chosen.absent, seen - chosen.people)
+
+
+def _changed(column: Column) -> InvalidInput:
+    return InvalidInput(
+        f"{column.table_title} must stay as it is while it is read, got other rows at the second reading. Run it again "
+        f"when nobody writes to it."
+    )

@@ -1,0 +1,76 @@
+"""A client needs the law and the sampler: it draws what the protocol draws, and loads no accountant."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.collection.client import Encoder, read_design
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+
+V1 = Path(__file__).parents[1] / "data" / "v1"
+HEAVY = {"scipy", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.protocol"}
+
+
+def loaded(program: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after ``program``."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; import sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_a_client_loads_no_accountant_and_no_reader_of_tables() -> None:
+    encoding = f"""
+import json, pathlib
+from shuffledp.collection.client import Encoder, exposure, read_design
+design = read_design(pathlib.Path({str(V1 / "design-histogram.json")!r}))
+Encoder.of(design).encode([0, 1]), exposure(design)"""
+    assert not (HEAVY | {"pyarrow"}) & loaded(encoding.replace("\n", "; ").strip("; "))
+
+
+def test_the_command_loads_no_accountant(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("city\nPorto\nFaro\n", encoding="utf-8")
+    words = ["encode", tmp_path / "t.csv", "--design", V1 / "design-histogram.json", "--out", tmp_path / "r.parquet"]
+    assert not HEAVY & loaded(f"from shuffledp.cli import main; assert main({[str(each) for each in words]!r}) == 0")
+    assert (tmp_path / "r.parquet").exists()
+
+
+@pytest.mark.parametrize("method", ["hadamard", "hashing", "subset", "unary"])
+def test_a_client_draws_what_the_protocol_draws(method: str) -> None:
+    values = np.arange(60) % 7
+    words = sdp.Frequency(domain=7, method=method, n=60, epsilon0=2.0, delta=1e-3)
+    client = Encoder.of(Design.from_json(json.loads(json.dumps(Design.of(words).as_json()))))
+    drawn = client.encode(values, rng=np.random.default_rng(3))
+    assert np.array_equal(drawn, words.encode(values, rng=np.random.default_rng(3)).rows)
+    assert client.expected_stderr() == pytest.approx(words.predicted_stderr(), rel=1e-12)
+
+
+def test_a_client_rounds_numbers_as_the_protocol_does() -> None:
+    values = np.linspace(-1.0, 3.0, 50)
+    mean = sdp.Mean(lower=-1.0, upper=3.0, k=6, n=50, epsilon0=2.0, delta=1e-3)
+    client = Encoder.of(Design.of(mean))
+    assert np.array_equal(
+        client.encode(values, rng=np.random.default_rng(3)), mean.encode(values, rng=np.random.default_rng(3)).rows
+    )
+    assert client.expected_stderr() == pytest.approx(mean.predicted_stderr(), rel=1e-12)
+    with pytest.raises(InvalidInput, match="must lie in"):
+        client.encode([3.5])
+
+
+def test_other_integers_are_refused_when_a_design_is_read(tmp_path: Path) -> None:
+    written = json.loads((V1 / "design-histogram.json").read_text(encoding="utf-8"))
+    written["law"]["integers"] = [str(int(written["law"]["integers"][0]) + 1)]
+    (tmp_path / "d.json").write_text(json.dumps(written), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="the integers of krr must be"):
+        read_design(tmp_path / "d.json")

@@ -1,0 +1,73 @@
+"""A histogram by a randomizer that is known by its matrix alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+import shuffledp as sdp
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.unmixing import Unmixed
+
+ROWS = [[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2], [0.05, 0.05, 0.5, 0.4]]
+TRUTH = np.array([500, 300, 40])
+
+
+@dataclass(frozen=True)
+class Own(sdp.FiniteRandomizer):
+    """A stranger's."""
+
+    def law(self) -> ArrayLike:
+        return ROWS
+
+
+def poll(randomizer: sdp.Randomizer) -> sdp.Histogram:
+    return sdp.Histogram(categories=["a", "b", "c"], n=int(TRUTH.sum()), delta=1e-6, randomizer=randomizer)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("randomizer", [Own(), sdp.FromMatrix(ROWS)], ids=["own", "matrix"])
+def test_it_is_accounted_as_the_matrix_that_runs(randomizer: sdp.Randomizer) -> None:
+    survey = sdp.shuffle(randomizer.realised, n=int(TRUTH.sum()))
+    assert poll(randomizer).guarantee.epsilon(delta=1e-6) == survey.epsilon(delta=1e-6)
+
+
+def test_estimates_are_unbiased_and_their_errors_are_right() -> None:
+    asked, rng, values = poll(Own()), np.random.default_rng(5), np.repeat(["a", "b", "c"], TRUTH)
+    runs = [asked.analyse(asked.shuffle(asked.encode(values, rng=rng))) for _ in range(400)]
+    estimates = np.array([run.values for run in runs])
+    exact = asked.predicted_stderrs(TRUTH)
+    assert np.all(np.abs(estimates.mean(axis=0) - TRUTH) < 4.0 * exact / 20.0)
+    assert np.all(np.abs(estimates.std(axis=0) / exact - 1.0) < 0.15)
+    assert np.all(np.abs(np.mean([run.stderr for run in runs], axis=0) / exact - 1.0) < 0.05)
+    covered = np.mean([(low <= TRUTH) & (high >= TRUTH) for low, high in (run.interval(0.95) for run in runs)], axis=0)
+    assert np.all(covered > 0.92)
+
+
+def test_krr_by_its_matrix_is_krr() -> None:
+    """The same estimate as by votes, report by report."""
+    krr = sdp.KRR(k=3, epsilon0=1.5).realised
+    rest = 1.0 / (np.exp(krr.epsilon0) + 2.0)
+    table = np.full((3, 3), rest) + np.eye(3) * (np.exp(krr.epsilon0) - 1.0) * rest
+    reports = krr.randomize(np.repeat([0, 1, 2], TRUTH), rng=np.random.default_rng(3))
+    assert Unmixed(sdp.FromMatrix(table)).debias(reports) == pytest.approx(krr.debias(reports), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "rows", [[[0.5, 0.5], [0.5, 0.5]], [[0.7, 0.3], [0.5, 0.5], [0.3, 0.7]]], ids=["silent", "more inputs than reports"]
+)
+def test_inputs_that_reports_do_not_tell_apart_are_refused(rows: list[list[float]]) -> None:
+    with pytest.raises(InvalidInput, match="linearly independent"):
+        Unmixed(sdp.FromMatrix(rows))
+
+
+def test_a_law_without_a_matrix_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"whose reports vote, .* or one with a matrix"):
+        poll(sdp.AnyLDP(epsilon0=1.0))
+
+
+def test_reports_that_are_no_columns_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="reports must"):
+        poll(Own()).shuffle(np.full(int(TRUTH.sum()), 4))
