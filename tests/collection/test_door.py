@@ -150,12 +150,15 @@ def test_a_release_that_the_ledger_cannot_note_is_not_lost(tmp_path: Path, monke
     ],
     ids=["list", "pandas", "polars", "masked"],
 )
-def test_missing_values_are_left_out_or_counted(values: object, absent: int) -> None:
-    left_out = sdp.histogram(values, **ASKED)
-    assert (left_out.record.counted.reports, left_out.record.counted.missing) == (400, absent)
-    counted = sdp.histogram(values, **ASKED, missing="none")
-    assert (counted.record.counted.reports, counted.record.counted.missing) == (400 + absent, None)
-    assert counted.estimates.label == (*CITIES, "none")
+def test_missing_values_are_left_out(values: object, absent: int) -> None:
+    left_out = sdp.histogram(values, **ASKED).record.counted
+    assert (left_out.reports, left_out.missing) == (400, absent)
+
+
+def test_missing_values_are_a_category_if_they_are_given_a_name() -> None:
+    made = sdp.histogram([*PEOPLE, None, float("nan")], **ASKED, missing="none")
+    assert (made.record.counted.reports, made.record.counted.missing) == (402, None)
+    assert made.estimates.label == (*CITIES, "none")
 
 
 def test_categories_compare_by_their_usual_text() -> None:
@@ -246,9 +249,9 @@ REFUSED: dict[str, tuple[object, dict[str, Any], str]] = {
     "complex numbers": (np.array([1j]), {}, "the array must hold values of one kind that Arrow can hold"),
     "two dimensions": (np.zeros((3, 2)), {}, "got one of shape (3, 2). Pass one column of it"),
     "fields": (np.zeros(3, dtype=[("a", int)]), {}, "got one with several fields"),
-    "nothing": ([], {}, "the list must hold at least one value"),
+    "nothing": ([], {}, "the list must hold at least one value, got no rows. Check"),
     "an empty frame": (pd.DataFrame(), {}, "the pandas DataFrame must have at least one column, got none"),
-    "only gaps": ([None, float("nan")], {}, "the list must hold at least one value"),
+    "only gaps": ([None, float("nan")], {}, "the list must hold at least one value, got 2 rows that hold none"),
     "a set": ({"Lima"}, {}, "got a set. A set keeps equal values once"),
     "a dict": ({"city": ["Lima"]}, {}, "got a dict. Make a table of it: pyarrow.table(data)"),
     "a generator": ((each for each in PEOPLE), {}, "got a generator. Make a list of it: list(data)."),

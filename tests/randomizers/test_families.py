@@ -17,7 +17,7 @@ from shuffledp import testing
 from shuffledp.collection.ledger import Entry, Ledger
 from shuffledp.collection.ledger.alike import corner, grouped
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Law
+from shuffledp.protocols.design import Design, Law
 from shuffledp.randomizers import Randomizer, VotingRandomizer, family
 from shuffledp.randomizers.family import FAMILIES, NAMES, Family, family_of, over_domain, register
 from shuffledp.randomizers.law import from_law, law_of
@@ -191,6 +191,23 @@ def test_a_histogram_refuses_a_randomizer_that_does_not_fit() -> None:
     ):
         with pytest.raises(InvalidInput, match=message):
             sdp.Histogram(categories=["a", "b"], n=10, **options)
+
+
+def test_a_mean_refuses_reports_that_do_not_name_one_point() -> None:
+    """The votes of unary encoding would be taken for reports."""
+    with pytest.raises(InvalidInput, match="a Mean must name one point in each report, got OUE"):
+        sdp.Mean(lower=0.0, upper=1.0, n=100, randomizer=sdp.OUE(k=5, epsilon0=2.0))
+    poll = sdp.Mean(lower=0.0, upper=1.0, n=4000, randomizer=sdp.KRR(k=5, epsilon0=2.0))
+    estimate = poll.analyse(poll.shuffle(poll.encode(np.full(4000, 0.5), rng=np.random.default_rng(5))))
+    assert abs(estimate.value - 0.5) < 5.0 * estimate.stderr[0]
+
+
+def test_a_design_names_the_method_that_is_in_use() -> None:
+    fits = sdp.Frequency(domain=9, n=100, delta=1e-6, randomizer=sdp.Hadamard(k=9, epsilon0=1.0))
+    assert Design.from_json(Design.of(fits).as_json()) == Design.of(fits)
+    other = sdp.Frequency(domain=9, n=100, delta=1e-6, randomizer=sdp.RAPPOR(k=9, epsilon0=1.0))
+    with pytest.raises(InvalidInput, match="must be that of the method hadamard"):
+        Design.of(other)
 
 
 def test_it_is_recorded_in_a_ledger(toy: type[VotingRandomizer], tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ LISTED = (
         "verify",
         "verify",
         DEFEND,
-        "Compute every number of a report again, by a slow oracle that shares no code with the accounting.",
+        "Compute every number of a page again, by a slow oracle that shares no code with the accounting.",
     ),
     Listed("ledger", "ledger", DEFEND, "What was released about a population, and what it adds up to."),
     Listed(

@@ -11,15 +11,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import debiased, opened, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
 from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, notes_of
-from shuffledp.protocols.tasks import FrequencyTask
+from shuffledp.protocols.tasks import FAMILY_OF_METHOD, FrequencyTask
 from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
@@ -80,6 +81,12 @@ class Frequency(ShuffledProtocol):
     @property
     def task(self) -> FrequencyTask:
         """The question, for a design."""
+        family = None if "randomizer" in self._found else family_of(self.randomizer)
+        if family is not None and family.law != FAMILY_OF_METHOD[self.method]:
+            raise InvalidInput(
+                f"the randomizer must be that of the method {self.method} to be written down, got {self.randomizer!r}. "
+                f"Name its method, if it is one of {', '.join(METHODS)}."
+            )
         return FrequencyTask(self._known.written, self.method, self.other)  # type: ignore[arg-type]
 
     def describe(self) -> dict[str, object]:

@@ -4,13 +4,14 @@ shuffled and counted.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
@@ -18,7 +19,6 @@ from shuffledp.protocols.estimators import debiased, inversion, likelihood, open
 from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, check_tally, notes_of
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [
@@ -58,10 +58,6 @@ class RandomizedResponse(ShuffledProtocol):
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": len(self._known)}
-
-    def _given(self) -> Iterator[tuple[str, object]]:
-        usual = isinstance(self.randomizer, KRR)  # then epsilon or epsilon0 says all about it
-        return (each for each in super()._given() if each[0] != "randomizer" or not usual)
 
     def describe(self) -> dict[str, object]:
         return {

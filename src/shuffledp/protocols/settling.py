@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon
-from shuffledp.errors import InvalidInput
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ShuffledProtocol

@@ -278,9 +278,9 @@ def read(
                 if batch.owners is not None:
                     persons.add(batch.owners, batch.present, column.table_title)
             if not len(spool):
+                found = f"{missing:,} rows that hold none" if missing else "no rows"
                 raise InvalidInput(
-                    f"{column.title} must hold at least one value, got none and {missing} missing. Choose another "
-                    f"column."
+                    f"{column.title} must hold at least one value, got {found}. Check that these are the right data."
                 )
             if column.ids is None:
                 return Values(spool, missing, clipped)
