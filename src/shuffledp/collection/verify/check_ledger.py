@@ -77,7 +77,7 @@ def check_claims(ledger: LedgerEntry | None, oracle: Oracle) -> list[Check]:
     what this one does.
     """
     if ledger is None:
-        why = "a report cannot prove that it was recorded nowhere; `verify --ledger FILE` looks for its design"
+        why = "a page cannot prove that it was recorded nowhere; `verify --ledger FILE` looks for its design"
         return [unchecked("the ledger", "none", why)]
     total, limit = ledger.total, ledger.limit
     try:
