@@ -19,7 +19,7 @@ from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
 from shuffledp.literature.bounds import Setting
 from shuffledp.literature.exact import krr
 from shuffledp.testing import merged
-from tests.contracts.enclosure import families
+from tests.contracts.enclosure import family, names_at
 from tests.literature.truth import (
     Array,
     Far,
@@ -142,7 +142,8 @@ def views(k: int, n: int, epsilon0: float, *, rounds: int = 1) -> list[Case]:
 
 def finite(n: int, epsilon0: float) -> list[Case]:
     """Every other finite family; proportional outputs are one."""
-    chosen = [(randomizer, merged(rows)) for randomizer, rows in families(epsilon0) if not isinstance(randomizer, KRR)]
+    found = [family(name, epsilon0) for name in names_at(epsilon0)]
+    chosen = [(randomizer, merged(rows)) for randomizer, rows in found if not isinstance(randomizer, KRR)]
     return [
         Case(f"{randomizer.describe()}, n={n}", Setting(randomizer, n), partial(all_datasets, rows, n))
         for randomizer, rows in chosen

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.exact import matrices
 from shuffledp.randomizers import (
     BLH,
     KRR,
@@ -36,7 +35,7 @@ EVERY: list[Randomizer] = [
     Laplace(epsilon0=2.0),
     Gaussian(sigma=2.0),
     AnyLDP(epsilon0=2.0),
-    FromMatrix(matrices.krr(3, 2.0)),
+    FromMatrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]),
 ]
 NAMES = [
     "krr",

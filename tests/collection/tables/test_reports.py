@@ -32,7 +32,6 @@ from shuffledp.randomizers.written_law import law_of
 from tests.collection.tables.tables import false_text, not_utf8, small_files
 
 KRR = sdp.KRR(k=16, epsilon0=2.0)
-DESIGN = {"task": "histogram", "n": 1000, "law": law_of(KRR)}
 RANDOMIZERS = [
     KRR,
     sdp.KRR(k=1000, epsilon0=2.0),
@@ -44,8 +43,12 @@ RANDOMIZERS = [
 ]
 
 
+def design() -> dict[str, object]:
+    return {"task": "histogram", "n": 1000, "law": law_of(KRR)}
+
+
 def header() -> Header:
-    return Header.encoded(DESIGN, secure=True)
+    return Header.encoded(design(), secure=True)
 
 
 def sample(count: int = 1000) -> NDArray[Any]:
@@ -71,7 +74,7 @@ def test_reports_of_every_randomizer_come_back_as_they_were(tmp_path: Path, rand
     wrote = write_reports(tmp_path / "r", header(), [(reports[:123], None), (reports[123:], None)])
     found = open_reports(tmp_path / "r", stage="encoded")
     assert found == wrote
-    assert (found.count, found.header.design, found.header.secure) == (500, DESIGN, True)
+    assert (found.count, found.header.design, found.header.secure) == (500, design(), True)
     back = rows_of(tmp_path / "r", check=randomizer.check_reports)
     assert np.array_equal(back, reports)
     assert back.dtype == reports.dtype
@@ -238,7 +241,7 @@ def test_encoded_reports_are_the_owners_alone_and_shuffled_ones_anybodys(tmp_pat
         for name, stage, mode in (
             ("in", header(), 0o600),
             ("old", header(), 0o600),
-            ("out", Header.shuffled(DESIGN, secure=True, batches=1), 0o644),
+            ("out", Header.shuffled(design(), secure=True, batches=1), 0o644),
         ):
             seen = []
 
