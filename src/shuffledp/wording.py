@@ -91,9 +91,9 @@ def large_delta(delta: float, n: int) -> list[str]:
     ]
 
 
-def rounded(value: float, *, up: bool, digits: int = 4) -> str:
+def rounded(value: float, *, up: bool, digits: int = 4, zeros: bool = True) -> str:
     """``value`` in a few digits, rounded to the safe side: up for an upper end, down for a lower
-    one.
+    one; in a sentence, where nothing stands below it, without ``zeros`` at its end.
 
     >>> (
     ...     rounded(0.361590001, up=True),
@@ -107,7 +107,8 @@ def rounded(value: float, *, up: bool, digits: int = 4) -> str:
         return "infinite"
     direction = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
     short = float(decimal.Context(prec=digits, rounding=direction).create_decimal_from_float(value))
-    return f"{short:#.{digits}g}".removesuffix(".").replace("e-0", "e-").replace("e+0", "e+")
+    text = f"{short:#.{digits}g}" if zeros else f"{short:.{digits}g}"
+    return text.removesuffix(".").replace("e-0", "e-").replace("e+0", "e+")
 
 
 def short(value: float) -> str:

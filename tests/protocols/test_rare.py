@@ -10,7 +10,7 @@ from scipy.stats import binom
 from shuffledp.protocols import Estimate, Frequency, Histogram
 from shuffledp.protocols.estimate import combine
 from shuffledp.protocols.estimators import inversion
-from shuffledp.protocols.rare import Supports
+from shuffledp.protocols.exact_limits import Supports
 from tests.protocols.simulation import counts_of
 
 N = 1000

@@ -23,7 +23,7 @@ from scipy.special import ndtr, ndtri
 
 from shuffledp.audits.reading import Classes, Reading, form_of, grid_law, krr_laws, listed_laws, reading_of, votes_for
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import KRR, Hadamard, LocalHash, SubsetSelection
-from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
-from shuffledp.randomizers.law import from_law
 from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.written_law import from_law
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import large_delta, rounded
 

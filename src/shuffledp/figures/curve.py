@@ -16,7 +16,7 @@ from shuffledp.accounting.curves import Band, meets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Rounds, shuffle
 from shuffledp.errors import InvalidInput
-from shuffledp.figures.figures import check_figure
+from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.storage.files import replace_file
 from shuffledp.wording import rounded

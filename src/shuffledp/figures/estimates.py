@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.figures.figures import check_figure
+from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.storage.files import replace_file
 

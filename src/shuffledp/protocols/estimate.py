@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.protocols.rare import Law
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp.protocols.exact_limits import Law
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

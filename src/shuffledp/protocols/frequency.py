@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
@@ -20,7 +21,6 @@ from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol,
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD, FrequencyTask
 from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
@@ -18,7 +19,6 @@ from shuffledp.protocols.estimators import debiased, inversion, likelihood, open
 from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, check_tally, notes_of
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [

@@ -16,18 +16,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.calibration import calibrate
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_rounds, check_users
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.errors import CertificateError, InvalidInput, check_count
+from shuffledp.errors import (
+    CertificateError,
+    InvalidInput,
+    check_count,
+    check_delta,
+    check_epsilon,
+    check_rounds,
+    check_users,
+)
 from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
-from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
+from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
 

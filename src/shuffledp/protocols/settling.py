@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon
-from shuffledp.errors import InvalidInput
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import REMEDY, Task
-from shuffledp.randomizers.law import from_law
+from shuffledp.randomizers.written_law import from_law
 
 if TYPE_CHECKING:
     from shuffledp.protocols.design import Design

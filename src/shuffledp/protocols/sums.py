@@ -18,8 +18,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting.guarantee import check_delta, check_epsilon, check_users
-from shuffledp.errors import DoesNotApply, InvalidInput, check_count
+from shuffledp._types import Floats
+from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.protocols.categories import as_list, check_size
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion
@@ -37,7 +37,6 @@ from shuffledp.protocols.protocol import (
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
 from shuffledp.protocols.tasks import MeanTask
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 

@@ -10,11 +10,12 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp._types import End
 from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import check_epsilon0, checked
-from shuffledp.randomizers.randomizer import Atoms, End, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import Rng
 
 __all__ = ["AnyLDP"]

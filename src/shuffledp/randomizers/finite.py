@@ -7,8 +7,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import End, Floats
 from shuffledp.randomizers.matrix import FromMatrix
-from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import Rng
 
 __all__ = ["FiniteRandomizer"]

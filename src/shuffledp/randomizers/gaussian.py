@@ -12,11 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_finite, check_positive
 from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
 from shuffledp.randomizers.location import LocationRandomizer
 from shuffledp.randomizers.parameters import checked
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.randomizers.strength import Strength
 from shuffledp.sampling.tables import discrete_gaussian
 

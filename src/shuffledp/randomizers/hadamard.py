@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import Floats
 from shuffledp.randomizers.family import Family, over_domain, register
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
 from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.randomizers.support import Overlap
 from shuffledp.randomizers.votes import Form, Ints, bits_for
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform

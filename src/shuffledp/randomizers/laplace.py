@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.errors import check_positive
 from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
 from shuffledp.randomizers.location import LocationRandomizer
 from shuffledp.randomizers.parameters import check_epsilon0, checked
-from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling.tables import discrete_laplace
 
 __all__ = ["Laplace"]

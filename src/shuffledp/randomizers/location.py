@@ -21,8 +21,9 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.randomizers.grid import OnGrid
-from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
+from shuffledp._types import End, Floats
+from shuffledp.randomizers.on_grid import OnGrid
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import Rng
 
 __all__ = ["LocationRandomizer"]

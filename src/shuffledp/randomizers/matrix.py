@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
 from shuffledp.randomizers.parameters import check_values, checked, read_fraction
-from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import WORD, Rng, Table, smallest_dtype, source_of
 from shuffledp.sampling.integers import log_at_least
 

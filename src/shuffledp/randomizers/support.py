@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.randomizers.randomizer import Atoms, End
+from shuffledp._types import End
+from shuffledp.randomizers.randomizer import Atoms
 from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["Overlap", "SupportRandomizer", "hypergeometric", "independent"]

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.parameters import check_values
-from shuffledp.randomizers.randomizer import Floats, Randomizer
+from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
 
 __all__ = ["Form", "Ints", "VotingRandomizer", "bits_for", "chunks"]

@@ -22,8 +22,8 @@ from shuffledp.collection.ledger.store import held
 from shuffledp.collection.ledger.total import EXACT, Grouped, composed
 from shuffledp.errors import InvalidInput
 from shuffledp.literature import exact
-from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.written_law import law_of
 from shuffledp.storage.canonical import canonical
 from tests.collection.ledger.made import DESIGN, LIMITS, SURVEY, entry
 

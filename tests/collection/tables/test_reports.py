@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import shuffledp as sdp
 from shuffledp.collection.tables import Header, open_reports, write_reports
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.law import law_of
+from shuffledp.randomizers.written_law import law_of
 from tests.collection.tables.tables import false_text, not_utf8, small_files
 
 KRR = sdp.KRR(k=16, epsilon0=2.0)

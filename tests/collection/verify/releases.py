@@ -35,6 +35,16 @@ NAMES = (
 )
 
 
+LEDGER = {
+    "population": "x",
+    "id": 4,
+    "record": "ab",
+    "releases": 2,
+    "limit": {"epsilon": 3.0, "delta": 1e-3},
+    "total": {"lower": 2.0, "upper": 2.4},
+}
+
+
 def facts(name: str) -> dict[str, Any]:
     """Facts that the caller may change."""
     return copy.deepcopy(_made(name))
@@ -49,6 +59,15 @@ def rehashed(made: dict[str, Any]) -> dict[str, Any]:
 def as_page(made: dict[str, Any]) -> str:
     """The page that shows these facts."""
     return html(Record.from_json(made))
+
+
+def told(name: str) -> dict[str, Any]:
+    """A release of which all is told that can be."""
+    made = facts(name)
+    made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
+    made["counted"]["repeated"] = 3
+    made["notes"] = ["a note", "another"]
+    return rehashed(made | {"ledger": LEDGER})
 
 
 @cache

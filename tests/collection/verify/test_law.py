@@ -19,8 +19,8 @@ from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact import hadamard, krr, local_hash, subset, unary, weak_delta, worst_delta
 from shuffledp.literature.exact.summation import haystack_interval
-from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.written_law import law_of
 
 FEW = [
     (KRR(k=3, epsilon0=1.0), partial(krr, 3, 1.0)),

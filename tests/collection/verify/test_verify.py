@@ -36,7 +36,7 @@ UNPROVEN = {
     "the notes",
     "when and with what it was made",
 }
-UNPROVEN |= {"whether the categories were learned", "estimates.csv"}
+UNPROVEN |= {"whether the categories were learned", "estimates.csv", "the ledger"}
 
 
 def verified(made: dict[str, Any]) -> Verification:
@@ -66,7 +66,7 @@ def thinned(made: dict[str, Any]) -> list[Path]:
     ]
 
 
-def changed(made: dict[str, Any], path: Path, factor: float = 1.01) -> dict[str, Any]:
+def changed(made: dict[str, Any], path: Path) -> dict[str, Any]:
     """The same facts with one leaf changed: a number by a hundredth, a whole number by at least 1,
     a text by a letter.
     """
@@ -78,11 +78,11 @@ def changed(made: dict[str, Any], path: Path, factor: float = 1.01) -> dict[str,
     if isinstance(value, bool) or value is None:
         inner[path[-1]] = 0.5 if value is None else not value
     elif isinstance(value, str):
-        inner[path[-1]] = str(int(int(value) * factor)) if value.isdecimal() and len(value) > 10 else value + "x"
+        inner[path[-1]] = str(int(int(value) * 1.01)) if value.isdecimal() and len(value) > 10 else value + "x"
     elif isinstance(value, int):
-        inner[path[-1]] = value + max(1, round(value * (factor - 1.0)))
+        inner[path[-1]] = value + max(1, round(value * 0.01))
     else:
-        inner[path[-1]] = value * factor if value != 0.0 else 0.01
+        inner[path[-1]] = value * 1.01 if value != 0.0 else 0.01
     return made
 
 
@@ -116,15 +116,11 @@ def test_changing_any_single_leaf_of_a_report_fails_by_its_hash_alone(
     assert not passed
 
 
-@pytest.mark.parametrize("name, factor", [("tiny", 0.99), ("promise", 1.01)])
-def test_a_forger_who_mends_the_hashes_is_found_out_by_the_oracle(name: str, factor: float) -> None:
-    made = facts(name)
+def test_a_forger_who_mends_the_hashes_is_found_out_by_the_oracle() -> None:
+    """Larger numbers; smaller ones are tried by the walk over every field."""
+    made = facts("promise")
     chosen = [path for path in thinned(made) if not free(path) and path[0] != "hashes"]
-    passed = [path for path in chosen if not fails(rehashed(changed(made, path, factor)))]
-    safe = {
-        path for path in passed if path[0] == "certificate" and "lower" in path and factor < 1.0
-    }  # a lower end that claims less is true as well
-    assert set(passed) == safe
+    assert not [path for path in chosen if not fails(rehashed(changed(made, path)))]
 
 
 @pytest.mark.parametrize("name", ["poll", "hadamard", "hashing", "subset", "unary", "mean"])

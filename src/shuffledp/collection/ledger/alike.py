@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.accounting.mechanism import Shuffled, shuffle
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["Group", "Mechanism", "corner", "grouped"]
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_rounds, check_users
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Accountant, Rounds, Shuffled, shuffle
-from shuffledp.errors import InvalidInput, check_positive
-from shuffledp.randomizers.law import from_law, law_of
+from shuffledp.errors import InvalidInput, check_delta, check_positive, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.storage.canonical import canonical
 
 __all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]

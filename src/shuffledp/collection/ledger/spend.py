@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
-import math
 import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.book import Book, Release, book_of, parsed, read, refreshed
 from shuffledp.collection.ledger.check import Check, checked
@@ -25,8 +23,9 @@ from shuffledp.collection.ledger.schema import Damaged, damaged
 from shuffledp.collection.ledger.seal import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.collection.ledger.store import check_place, held, reading
 from shuffledp.collection.ledger.total import composed
-from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
+from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_positive, check_probability
 from shuffledp.storage.canonical import canonical
+from shuffledp.wording import rounded
 
 __all__ = ["Ledger", "OverLimit", "Receipt"]
 
@@ -461,21 +460,21 @@ def _refusal(owner: Population, earlier: list[Mechanism], entry: Entry) -> OverL
     when the lock is free again.
     """
     delta = owner.limit_delta
-    spent = _spent(owner, composed(earlier)).upper if earlier else 0.0
+    spent = min(composed(earlier).epsilon_at_most(delta=delta), owner.limit_epsilon) if earlier else 0.0
     would = composed([*earlier, *entry.mechanisms]).epsilon_at_most(delta=delta)
     fitting = largest(earlier, entry, limit_epsilon=owner.limit_epsilon, limit_delta=delta)
     if fitting is None:
         remedy = "Nothing of this kind fits any more"
     else:
-        strength = " and ".join(dict.fromkeys(_down(part.law["epsilon0"], 5) for part in fitting.parts))
-        remedy = (
-            f"By itself, epsilon = {_down(fitting.epsilon)} at delta = {fitting.delta:g} (epsilon0 = {strength}) "
-            f"would still fit"
+        strength = " and ".join(
+            dict.fromkeys(rounded(part.law["epsilon0"], up=False, digits=5, zeros=False) for part in fitting.parts)
         )
+        least = rounded(fitting.epsilon, up=False, digits=3, zeros=False)
+        remedy = f"By itself, epsilon = {least} at delta = {fitting.delta:g} (epsilon0 = {strength}) would still fit"
     answer = OverLimit(
         f"the releases of {owner.name!r} together must keep epsilon = {owner.limit_epsilon:g} at delta = {delta:g}, "
-        f"got {_up(would)} with this one"
-        f" ({_up(spent)} without). {remedy}."
+        f"got {rounded(would, up=True, zeros=False)} with this one"
+        f" ({rounded(spent, up=True, zeros=False)} without). {remedy}."
     )
     answer.fitting = fitting
     return answer
@@ -510,17 +509,3 @@ def _unknown(book: Book, population: str) -> InvalidInput:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _down(value: float, digits: int = 3) -> str:
-    return _rounded(value, digits, decimal.ROUND_FLOOR)
-
-
-def _up(value: float) -> str:
-    return _rounded(value, 4, decimal.ROUND_CEILING)
-
-
-def _rounded(value: float, digits: int, direction: str) -> str:
-    if not math.isfinite(value):
-        return "infinite"
-    return f"{float(decimal.Context(prec=digits, rounding=direction).create_decimal_from_float(value)):.{digits}g}"

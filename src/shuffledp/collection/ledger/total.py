@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Explanation
-from shuffledp.accounting.guarantee import Guarantee, check_rounds
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Accountant
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.collection.ledger.alike import Mechanism, corner, grouped
-from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.randomizer import End, Floats
+from shuffledp.errors import InvalidInput, check_rounds
 
 __all__ = ["EXACT", "Grouped", "composed", "harshest"]
 

@@ -12,7 +12,7 @@ charts    the figures, as SVG that keeps its type size on every screen
 parts     pieces that several sections are made of
 svg       axes, ticks and shapes
 markup    HTML in which nothing can be left unescaped
-words     numbers, in words and figures
+numerals  numbers, in words and figures
 
 To add a section: write it (a function of the record), list it in ``document.SECTIONS``, and say its
 sentences in ``phrases``.

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["EstimateRow", "EstimateTable"]
 

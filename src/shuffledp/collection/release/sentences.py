@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
-from shuffledp.collection.page.words import many
+from shuffledp.collection.page.numerals import many
 from shuffledp.collection.record import LedgerEntry, Record
 from shuffledp.wording import exactly, rounded
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import Certificate, EpsilonBound
-from shuffledp.collection.verify.limits import TooLarge
+from shuffledp.collection.verify.effort import TooLarge
 from shuffledp.collection.verify.oracle import Oracle, Span
-from shuffledp.collection.verify.outcomes import Check, Outcome, equal, holds, unchecked, vital
+from shuffledp.collection.verify.outcomes import Check, Outcome, holds, unchecked, vital
 from shuffledp.literature.exact.lattice import Array
 
 __all__ = ["check_certificate"]
@@ -69,11 +69,7 @@ def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
         _end(f"delta on the curve, {end}", column, rest, end, oracle)
         for end, column in zip(ends, (upper, lower), strict=True)
     ]
-    return [
-        *checks,
-        *_enumerated(asked, lower, upper, oracle),
-        equal("epsilon0 of the certificate", certificate.alone, oracle.law.epsilon0, "the design"),
-    ]
+    return [*checks, *_enumerated(asked, lower, upper, oracle)]
 
 
 def _in_order(asked: Array, lower: Array, upper: Array) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.limits import LISTED
+from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
 
 __all__ = ["check_consistency"]
@@ -14,7 +14,7 @@ SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals 
 
 def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     """Everything that needs no oracle."""
-    return [*_counts(record, law), *_promise(record), *_hashes(record), *_bound(record), *_beyond(record)]
+    return [*_counts(record, law), *_promise(record, law), *_hashes(record), *_bound(record), *_beyond(record)]
 
 
 def _counts(record: Record, law: CountedLaw) -> list[Check]:
@@ -43,13 +43,14 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     return checks
 
 
-def _promise(record: Record) -> list[Check]:
+def _promise(record: Record, law: CountedLaw) -> list[Check]:
     design, certificate = record.design, record.certificate
     promised = certificate.delta
     checks = [
         equal("users of the certificate", certificate.users, design.n, "the design"),
         equal("honest of the certificate", certificate.honest, design.least, "the design"),
         equal("rounds of the certificate", certificate.rounds, design.rounds, "the design"),
+        equal("epsilon0 of the certificate", certificate.alone, law.epsilon0, "the design"),
         equal("delta of the certificate", certificate.epsilon.delta, design.delta, "the design"),
         equal(
             "epsilon that was promised", None if promised is None else promised.epsilon, design.epsilon, "the design"
@@ -99,7 +100,7 @@ def _beyond(record: Record) -> list[Check]:
     counted = record.counted
     checks = [
         unchecked("secure randomness", record.secure, "a page does not show how its noise was drawn"),
-        unchecked("missing values", counted.missing, "the data are not here"),
+        unchecked("missing values", counted.missing, "the data are not here, nor any row that was left out"),
     ]
     if counted.repeated is not None:
         checks.append(unchecked("other rows of the same people", counted.repeated, "the data are not here"))

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from shuffledp.collection.record import LedgerEntry, Record
-from shuffledp.collection.verify.limits import TooLarge, TooMuch
+from shuffledp.collection.verify.effort import TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
 from shuffledp.storage.canonical import digest_of
@@ -77,10 +77,11 @@ def check_claims(ledger: LedgerEntry | None, oracle: Oracle) -> list[Check]:
     what this one does.
     """
     if ledger is None:
-        return []
+        why = "a page cannot prove that it was recorded nowhere; `verify --ledger FILE` looks for its design"
+        return [unchecked("the ledger", "none", why)]
     total, limit = ledger.total, ledger.limit
     try:
-        least, most = (float(end[0]) for end in oracle.spans(np.array([float(total.upper)])).upper)
+        least, most = (float(end[0]) for end in oracle.upper(np.array([float(total.upper)])))
     except (TooLarge, TooMuch):
         least, most = 0.0, 1.0
     enough = least <= limit.delta * (1.0 + NOISE)

@@ -37,7 +37,7 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
         unchecked(
             "whether the categories were learned",
             _learned(design.learned),
-            "a page cannot prove it; `verify --ledger` knows the design that was recorded",
+            "a page cannot prove it, nor what counted as another value; `verify --ledger` knows the recorded design",
         ),
         unchecked("the question", asked.title or asked.what or "", "these are the words of whoever asked"),
         unchecked("the notes", "; ".join(record.notes) or "none", "advice, not a claim"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shuffledp.collection.verify.counted_law import Classes, CountedLaw
-from shuffledp.collection.verify.limits import (
+from shuffledp.collection.verify.effort import (
     FEW_ROUNDS,
     FEW_USERS,
     FEW_VALUES,
@@ -97,7 +97,15 @@ class Oracle:
                 return Span((low, high), (low, high))
             some, most = self._largest(self.law.datasets, epsilons), self._largest(self.law.blankets, epsilons)
             return Span((some[0], most[1]), (some[0], most[1]))
-        return Span(self._largest(self.law.blankets, epsilons), self._largest(self.law.datasets, epsilons))
+        return Span(self.upper(epsilons), self._largest(self.law.datasets, epsilons))
+
+    def upper(self, epsilons: Array) -> tuple[Array, Array]:
+        """Two ends of what the upper end of a certificate claims: half the work, where the datasets
+        are not asked for.
+        """
+        if self.rounds > 1 or self.law.binary:
+            return self.spans(epsilons).upper
+        return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
 
     def enumerated(self, epsilons: Array) -> Array | None:
         """The exact delta over all datasets, for a handful of users of randomized response; None if

@@ -16,7 +16,7 @@ from shuffledp.collection.verify.check_page import check_page
 from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.limits import SECONDS, Effort, TooLarge, TooMuch
+from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
 

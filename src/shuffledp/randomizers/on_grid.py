@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_finite
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_numbers, check_range
-from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.votes import chunks
 from shuffledp.sampling import Rng, Table, source_of
 from shuffledp.sampling.integers import log_at_least

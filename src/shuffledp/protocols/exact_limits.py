@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from shuffledp.randomizers.randomizer import Floats
+from shuffledp._types import Floats
 
 __all__ = ["Law", "Signed", "Supports"]
 
