@@ -19,6 +19,9 @@ demo: .venv/.installed-runtime  ## the whole story in a minute: plan, run, estim
 test: export MPLBACKEND := Agg
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
+# Compiled modules are kept, whatever the environment says: without them every worker and every command that a test
+# starts compiles all of them again, and collecting takes twice as long.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
 

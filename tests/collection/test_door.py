@@ -22,7 +22,7 @@ from shuffledp.collection.arguments import spoken
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.verify import verify
-from tests.collection.release.people import done
+from tests.cli.people import done
 
 CITIES = ["Lima", "Osaka", "Paris"]
 PEOPLE = ["Lima"] * 200 + ["Osaka"] * 100 + ["Paris"] * 100

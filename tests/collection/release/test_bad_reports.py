@@ -18,7 +18,7 @@ from shuffledp.collection.tables import Header, ReportsFile, open_reports, write
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
-from tests.collection.release.people import done, listing, run
+from tests.cli.people import done, listing, run
 from tests.collection.tables.tables import small_files
 
 PEOPLE = 1000

@@ -10,7 +10,7 @@ import pytest
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import Categories
-from tests.collection.release.people import (
+from tests.cli.people import (
     ABSENT,
     AGE,
     CITIES,

@@ -16,7 +16,7 @@ from shuffledp.collection.release.stages import read_design, release
 from shuffledp.collection.release.terms import Categories
 from shuffledp.collection.tables import open_reports, write_reports
 from shuffledp.errors import InvalidInput
-from tests.collection.release.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
+from tests.cli.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
 
 CATEGORIES = ("--categories", ",".join(CITIES))
 LEDGER = ("--population", "people", "--limit-epsilon", 3, "--limit-delta", 1e-6)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collection.release.people import AGE, CITIES, CITY, PROMISE, done, listing, people, run
+from tests.cli.people import AGE, CITIES, CITY, PROMISE, done, listing, people, run
 from tests.collection.tables.tables import as_csv, as_parquet
 
 LIST = ("--categories", ",".join(CITIES))

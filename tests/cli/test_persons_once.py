@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from shuffledp.collection.record import Record
-from tests.collection.release.people import PROMISE, done, run
+from tests.cli.people import PROMISE, done, run
 
 ASKED = ("--column", "answer", "--categories", "yes,no", *PROMISE)
 
