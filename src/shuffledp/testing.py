@@ -30,6 +30,7 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import DoesNotApply, InvalidInput
 from shuffledp.literature import exact
 from shuffledp.literature.bounds.published import Published, Setting
+from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 
 __all__ = ["assert_between", "check_bound", "check_ends", "check_law", "check_randomizer", "check_sampler", "merged"]
@@ -153,14 +154,15 @@ def check_sampler(
     table = _rows(randomizer, rows)
     level = ALARM / (2.0 * table.size)
     for x, law in enumerate(table):
-        reports = randomizer.randomize(np.full(draws, x), rng=rng)
+        reports = np.asarray(randomizer.randomize(np.full(draws, x), rng=rng))
         _demand(
             reports.shape == (draws,),
             f"randomize must send one number for each of {draws} values, got shape {reports.shape}",
         )
-        whole = np.asarray(reports).astype(np.int64)
+        numbers = reports.dtype.kind in "iub" or (reports.dtype.kind == "f" and bool(np.all(np.isfinite(reports))))
+        whole = reports.astype(np.int64) if numbers else np.array([-1])
         _demand(
-            bool(np.all(whole == reports)) and int(whole.min()) >= 0 and int(whole.max()) < len(law),
+            numbers and bool(np.all(whole == reports)) and int(whole.min()) >= 0 and int(whole.max()) < len(law),
             f"reports of input {x} must be whole numbers from 0 to {len(law) - 1}, got {_odd(reports, len(law))!r}",
         )
         for y, (count, mass) in enumerate(zip(np.bincount(whole, minlength=len(law)).tolist(), law, strict=True)):
@@ -233,6 +235,7 @@ def _rows(randomizer: Randomizer, rows: ArrayLike | None) -> Floats:
             f"rows must be given for {type(randomizer).__name__}, got none. Pass its matrix, rows[x][y] the "
             "probability of report y for input x: the truth is enumerated from it."
         )
+    FromMatrix(given)  # which refuses what is no law
     return np.asarray(given, dtype=np.float64)
 
 
@@ -280,7 +283,7 @@ def _check_masses(atoms: Atoms, where: str, hay: float) -> None:
 
 
 def _odd(reports: NDArray[Any], outputs: int) -> object:
-    wrong = [each for each in reports.tolist() if not (each == int(each) and 0 <= each < outputs)]
+    wrong = [each for each in reports.tolist() if each not in range(outputs)]
     return wrong[0] if wrong else reports.tolist()[0]
 
 

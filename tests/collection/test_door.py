@@ -367,3 +367,11 @@ def test_nothing_is_charged_for_randomness_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(sdp.InvalidInput, match="rng must be"):
         sdp.histogram(PEOPLE, **ASKED, **limits, rng=7)
     assert not ledger.exists()
+
+
+def test_a_seeded_release_says_everywhere_that_it_is_not_for_release(made: Release) -> None:
+    drawn = sdp.histogram(PEOPLE, **ASKED, rng=seeded())
+    for shown in (repr(drawn), str(drawn), drawn._repr_html_()):
+        assert "ot for release" in shown
+        assert "Certified" not in shown
+    assert all("ot for release" not in shown for shown in (repr(made), str(made), made._repr_html_()))

@@ -80,3 +80,20 @@ def test_a_frequency_takes_anybodys_randomizer_that_votes_for_many() -> None:
     assert words.analyse(words.shuffle(words.encode(["x"] * 100))).n == 100
     with pytest.raises(InvalidInput, match="Use it in a Histogram"):
         sdp.Frequency(domain=3, n=100, randomizer=sdp.KRR(k=3, epsilon0=2.0))
+
+
+def test_whoever_sees_the_noise_sees_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may ask between any two assignments."""
+    poll = sdp.Histogram(categories=["a", "b"], n=1000, epsilon=1.0, delta=1e-6)
+    assign, seen = object.__setattr__, list[object]()
+
+    def watched(self: sdp.Histogram, **found: object) -> None:
+        for name, value in found.items():
+            assign(self, name, value)
+            if vars(self)["randomizer"] is not None:
+                seen.append(self.epsilon0)
+
+    monkeypatch.setattr(sdp.Histogram, "_set", watched)
+    poll.settle()
+    assert seen
+    assert None not in seen

@@ -123,3 +123,16 @@ def test_reports_without_noise_are_counted_exactly() -> None:
     asked = sdp.Histogram(categories=["a", "b"], n=5, randomizer=sdp.FromMatrix(np.eye(2)))  # type: ignore[arg-type]
     estimate = asked.analyse(asked.shuffle(asked.encode(["a", "a", "a", "b", "b"])))
     assert [end.tolist() for end in estimate.interval()] == [[3.0, 2.0], [3.0, 2.0]]
+
+
+def test_a_sampler_that_loses_people_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Own, "randomize", lambda *_, **__: np.zeros(1, dtype=int))
+    with pytest.raises(InvalidInput, match="one report for each of 3 values, got 1 from Own"):
+        poll(Own()).encode(["a", "b", "c"])
+
+
+def test_an_estimate_cannot_be_changed() -> None:
+    estimate = poll(Own()).analyse_counts(poll(Own()).tally(np.array([0, 1, 2, 3])))
+    for column in (estimate.values, estimate.stderr, estimate.unbiased):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 0.0

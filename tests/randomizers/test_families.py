@@ -244,3 +244,12 @@ def test_it_is_known_on_the_command_line() -> None:
     )
     assert (run.returncode, run.stderr) == (0, "")
     assert "negative" in run.stdout
+
+
+def test_a_refused_family_leaves_the_earlier_one(toy: type[VotingRandomizer]) -> None:
+    before = dict(NAMES), dict(FAMILIES), family.family_of(sdp.KRR(k=2, epsilon0=1.0))
+    with pytest.raises(InvalidInput, match="names of a family must be new"):
+        register(Family(make=toy, names=(over_domain("krr", "taken", toy),)))
+    with pytest.raises(InvalidInput, match="names of a family must be new, got twice"):
+        register(Family(make=toy, names=(over_domain("twice", "one", toy), over_domain("twice", "another", toy))))
+    assert (dict(NAMES), dict(FAMILIES), family.family_of(sdp.KRR(k=2, epsilon0=1.0))) == before

@@ -135,3 +135,34 @@ def test_a_stranger_is_accounted_compared_and_drawn() -> None:
     assert set(Hesitant().randomize([0, 1] * 50, rng=np.random.default_rng(3)).tolist()) == {0, 1, 2}
     assert isinstance(Hesitant().realised, sdp.FromMatrix)
     assert Truthful().realised == Truthful()
+
+
+@pytest.mark.parametrize("sent", [[0], [float("nan")] * 100, ["yes"] * 100], ids=["too few", "no number", "words"])
+def test_reports_of_any_kind_are_judged(sent: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Truthful, "randomize", lambda *_, **__: sent)
+    with pytest.raises(AssertionError, match=r"must send one number|must be whole numbers"):
+        testing.check_sampler(Truthful(), draws=100)
+
+
+def test_rows_that_are_no_law_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="row 0 must sum to 1, got 10"):
+        testing.check_randomizer(Hesitant(), rows=[[7, 3], [3, 7]])
+
+
+def test_also_that_is_no_list_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="also must be a list of bounds, got None"):
+        sdp.compare(sdp.shuffle(Hesitant(), n=10), delta=1e-6, also=None)  # type: ignore[arg-type]
+
+
+def test_a_description_that_may_change_is_refused() -> None:
+    """What was computed of it once would be answered after it changed."""
+
+    @dataclasses.dataclass
+    class Fickle(sdp.FiniteRandomizer):
+        share: float
+
+        def law(self) -> ArrayLike:
+            return [[self.share, 1.0 - self.share], [1.0 - self.share, self.share]]
+
+    with pytest.raises(InvalidInput, match=r"must not change .* Fickle, .*frozen=True"):
+        sdp.shuffle(Fickle(0.7), n=10)

@@ -381,6 +381,11 @@ def shuffle(
             f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {randomizer!r}. See "
             f"shuffledp.__all__ for the list."
         )
+    if type(randomizer).__hash__ is None:
+        raise InvalidInput(
+            f"a randomizer must not change once it is described, got a {type(randomizer).__name__}, which may. Write "
+            f"@dataclass(frozen=True) above its class."
+        )
     n, honest = check_users(n, honest)
     if adversary not in ADVERSARIES:
         raise InvalidInput(

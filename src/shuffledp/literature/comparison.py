@@ -211,10 +211,12 @@ def _check_patience(patience: float) -> float:
     return seconds
 
 
-def _check_own(also: Iterable[Published]) -> list[Published]:
+def _check_own(also: object) -> list[Published]:
     """Bounds that somebody brought along, with names of their own."""
     if isinstance(also, Published):
         raise InvalidInput(f"also must be a list of bounds, got {also.name} itself. Put it into one: also=[...].")
+    if not isinstance(also, Iterable):
+        raise InvalidInput(f"also must be a list of bounds, got {also!r}. Leave it out if you have none.")
     own, taken = list(also), {bound.name for bound in LITERATURE} | {CERTIFIED}
     for bound in own:
         if not isinstance(bound, Published):

@@ -133,6 +133,12 @@ class Estimate:
     secure: bool = True
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("values", "stderr", "unbiased"):
+            column = getattr(self, name).view()
+            column.setflags(write=False)  # what is shown and what is saved stay the same
+            object.__setattr__(self, name, column)
+
     @property
     def value(self) -> float:
         """The estimate, where there is only one."""

@@ -404,7 +404,8 @@ class ShuffledProtocol(Protocol):
         randomizer = family(**parameters, epsilon0=epsilon0).realised
         guarantee = self._guarantee_of(randomizer, self._crowd(self.least))
         self._check_promise(guarantee)
-        self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0, guarantee=guarantee)
+        # The randomizer last: whoever sees it, in another thread, takes everything to be settled.
+        self._set(guarantee=guarantee, epsilon0=randomizer.epsilon0, randomizer=randomizer)
         return self
 
     def _check_randomizer(self, given: object) -> VotingRandomizer:

@@ -176,10 +176,11 @@ class CountingTask(Task):
                     f"to declare one."
                 )
             return self
-        if not all(type(each) in (str, int) and str(each).isprintable() for each in values):
+        wrong = [each for each in values if not (type(each) in (str, int) and str(each).isprintable())]
+        if wrong:
             raise InvalidInput(
-                f"{self.listed} must be printable strings or whole numbers to be written down, got {values!r}. Rename "
-                f"them."
+                f"{self.listed} must be printable strings or whole numbers to be written down, got {wrong[0]!r}. "
+                f"Rename it."
             )
         known = Counter(values)
         if len(known) < len(values):

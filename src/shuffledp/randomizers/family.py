@@ -128,9 +128,11 @@ def register(family: Family) -> None:
     """Make a family known. Its names must be new; a class that is defined again, as in a notebook,
     takes the place of the one before.
     """
-    _forget(family.make)
-    taken = [each.name for each in family.names if each.name in _names]
-    taken += [family.law] if family.law in _laws else []
+    earlier = [_families[each] for each in _families if _full_name(each) == _full_name(family.make)]
+    own = [each.name for old in earlier for each in old.names]
+    asked = [each.name for each in family.names]
+    taken = [name for place, name in enumerate(asked) if (name in _names and name not in own) or name in asked[:place]]
+    taken += [family.law] if family.law in _laws and _laws[family.law] not in earlier else []
     if taken:
         raise InvalidInput(
             f"the names of a family must be new, got {', '.join(taken)} for {family.make.__name__}. Choose others."
@@ -140,6 +142,7 @@ def register(family: Family) -> None:
             f"a family with a law must vote and have epsilon0 among its parameters, got {family.make.__name__} with "
             f"{', '.join(family.parameters) or 'none'}. Implement VotingRandomizer, or leave out law."
         )
+    _forget(family.make)
     _families[family.make] = family
     _names.update((each.name, each) for each in family.names)
     if family.law is not None:

@@ -120,7 +120,13 @@ class Unmixed(VotingRandomizer):
         return drawn
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
-        return self.check_reports(self.inner.randomize(values, rng=source_of(rng))).astype(self.form.dtype)
+        reports = self.check_reports(self.inner.randomize(values, rng=source_of(rng)))
+        if len(reports) != len(np.asarray(values)):
+            raise InvalidInput(
+                f"randomize must send one report for each of {len(np.asarray(values))} values, got {len(reports)} from "
+                f"{self.inner!r}. shuffledp.testing.check_randomizer says more."
+            )
+        return reports.astype(self.form.dtype)
 
     def debias(self, reports: ArrayLike) -> Floats:
         counted = self.block_counts(self.check_reports(reports))

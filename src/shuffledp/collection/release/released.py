@@ -84,7 +84,7 @@ class Release:
         bound = self.certificate.epsilon
         return (
             f"<Release: {headline(self.record)}; epsilon at most {rounded(bound.upper, up=True)} at delta = "
-            f"{exactly(bound.delta)}>"
+            f"{exactly(bound.delta)}{'' if self.record.secure else ', not for release'}>"
         )
 
     def __str__(self) -> str:

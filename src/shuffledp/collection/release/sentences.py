@@ -14,6 +14,11 @@ LEARNED = (
     "that. All of them are published."
 )
 
+SEEDED = (
+    "Not for release: the noise came from a seeded generator. Anyone who knows the seed knows the noise, so nothing "
+    "is certified. Ask again without a seed."
+)
+
 
 def headline(record: Record) -> str:
     """What was asked, and of how many."""
@@ -25,7 +30,8 @@ def headline(record: Record) -> str:
 
 def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
-    said = [f"{NOT_THE_MEAN} {clipping(record)}"] if record.estimates.clipped else []
+    said = [] if record.secure else [SEEDED]
+    said += [f"{NOT_THE_MEAN} {clipping(record)}"] if record.estimates.clipped else []
     return said + ([LEARNED] if record.asked.learned else [])
 
 
@@ -33,7 +39,8 @@ def certified(record: Record) -> str:
     """What is certified."""
     bound, rounds = record.certificate.epsilon, record.design.rounds
     together = "" if rounds == 1 else f", for all {rounds} rounds together"
-    return f"Certified: epsilon is at most {rounded(bound.upper, up=True)} at delta = {exactly(bound.delta)}{together}."
+    word = "Certified" if record.secure else "With noise that nobody knows"
+    return f"{word}: epsilon is at most {rounded(bound.upper, up=True)} at delta = {exactly(bound.delta)}{together}."
 
 
 def charged(entry: LedgerEntry) -> str:
