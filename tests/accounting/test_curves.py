@@ -26,7 +26,7 @@ CASES = [("krr 2", 1.0), ("krr 3", 1.0), ("oue 2", 1.0), ("hadamard 3", 1.0), ("
 
 
 def neighbours(rows: Floats, n: int) -> Iterator[tuple[Floats, Floats]]:
-    """Both orders of every pair of neighbouring datasets."""
+    """Both orders of every pair of neighboring datasets."""
     for laws in enumeration.neighbouring_laws(rows, n):
         yield from permutations(laws, 2)
 

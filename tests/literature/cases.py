@@ -1,6 +1,6 @@
 """The cases of the grid: what is asked of the bounds, and the laws that answer exactly.
 
-`complete` says that the laws are those of all neighbouring datasets. If they are only some of them,
+`complete` says that the laws are those of all neighboring datasets. If they are only some of them,
 or if outputs were merged, the answer is a lower reference: an upper bound must not be below it, and
 a lower bound cannot be judged by it.
 """

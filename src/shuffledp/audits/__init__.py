@@ -9,7 +9,7 @@ thresholds  the integers that the sampler draws with, exactly, found with script
 shuffling   what comes out of a shuffler, against what went in
 bench       a protocol taken apart, and its parts tried alone
 subject     what is attacked: a protocol, or a randomizer behind a shuffler, run many times on two
-           neighbouring datasets
+           neighboring datasets
 attack      likelihood-ratio and position tests, thresholds chosen on one half of the runs,
            Clopper-Pearson on the other
 runs        in the attacked runs: is the law the accounted one, are users independent, are runs; and

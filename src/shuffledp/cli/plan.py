@@ -53,7 +53,7 @@ def plan(
             "--rounds",
             parser=read_count,
             metavar="COUNT",
-            help="How often they report; left out, once.",
+            help="How often they report; if left out, once.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -63,7 +63,8 @@ def plan(
             "--honest",
             parser=read_people,
             metavar="COUNT",
-            help="How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
+            help="How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all. In "
+            "Python: least.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -128,7 +129,7 @@ def plan(
     show.table(columns, rows, numbers=3 + counts)
     show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
     if counts:
-        show.sentences([f"The worst is the {WORST_ERROR}: for instance of one that everybody holds."])
+        show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")

@@ -100,7 +100,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def check_client(design: Design, most_epsilon0: float | None = None) -> None:
@@ -127,9 +127,9 @@ def check_client(design: Design, most_epsilon0: float | None = None) -> None:
 
 
 def exposure(design: Design, *, certified: bool = False) -> list[str]:
-    """What is promised to whoever reports, what holds if the shuffler does not keep to itself what
-    it sees, and what to think of that. A promise that nobody has ``certified`` here is the word of
-    whoever made the design, and is called that.
+    """What is promised to anyone who reports, what holds if the shuffler shares what it sees, and
+    what to think of that. A promise that nobody has ``certified`` here is the word of whoever made
+    the design, and is called that.
     """
     epsilon0 = design.law.epsilon0
     assert design.epsilon is not None
@@ -243,6 +243,7 @@ def encode(
 
 def _changed(column: Column) -> InvalidInput:
     return InvalidInput(
-        f"{column.table_title} must stay as it is while it is read, got other rows at the second reading. Run it again "
-        f"when nobody writes to it."
+        f"{column.table_title} must not change while it is read, got different rows at the second reading. Run it "
+        f"again "
+        f"when nobody is writing to it."
     )

@@ -6,7 +6,7 @@ utility     privacy against utility
 estimates   estimates with error bars
 drawing     a figure that is handed back, and that a notebook shows
 filetypes   which files they can be
-style       colours and type sizes
+style       colors and type sizes
 """
 
 from shuffledp.figures.bounds import comparison_figure

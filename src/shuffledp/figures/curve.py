@@ -122,7 +122,7 @@ def _without_shuffler(guarantee: Guarantee) -> Guarantee:
     """The same reports, each sent under its owner's name."""
     if not getattr(guarantee, "parts", ()):
         raise InvalidInput(
-            f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; of an "
+            f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; for an "
             f"Accountant, its total."
         )
     alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in guarantee.parts)

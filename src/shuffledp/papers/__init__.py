@@ -1,4 +1,4 @@
-"""Every figure and table of the four papers, computed anew beside certified bounds.
+"""Every figure and table of the four papers, computed again beside certified bounds.
 
 experiment       ``Experiment``, a figure described, and ``Line``, one of its curves
 table            lines as a CSV file, and back

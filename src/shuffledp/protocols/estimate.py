@@ -120,7 +120,7 @@ class Estimate:
     ``stderr`` is the standard deviation of the *unbiased* estimate, over the randomness of the
     protocol, for the data as they are: nothing is assumed of where they come from. ``unbiased``
     differs from ``values`` only if another estimator was asked for; intervals are about
-    ``unbiased`` always. They are not cut off at 0 or n: cut them as you like, it only adds
+    ``unbiased`` always. They are not cut off at 0 or n: cut them as you like; it costs no
     coverage.
     """
 

@@ -105,11 +105,12 @@ def plan(
     rounds: int = 1,
     least: int | None = None,
 ) -> Plan:
-    """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with the error it
-    is predicted to make.
+    """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with its
+    predicted error.
 
     ``domain`` is the number of categories, or a list of them; a mean has none, and is of numbers in
-    [0, 1]. The promise holds as long as ``least`` of the n users are honest; left out, all.
+    [0, 1]. The promise holds as long as ``least`` of the n users are honest; if left out, all
+    (``--honest`` on the command line).
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]

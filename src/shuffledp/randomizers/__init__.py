@@ -6,7 +6,7 @@ strength        the parameter that calibration solves for
 parameters      the rules that several randomizers share
 written_law     a randomizer as JSON, by its family, with the integers that it runs on
 votes           how a randomizer of categories runs, and how its reports are counted
-support         finite randomizers that favour the outputs supporting the input
+support         finite randomizers that favor the outputs supporting the input
 mixing          those of them that one coin realizes
 krr             k-ary and binary randomized response
 hadamard        Hadamard response

@@ -72,7 +72,7 @@ def test_one_bad_report_costs_nothing_and_the_honest_ones_are_released_afterward
     before = listing(tmp_path)
     for _ in range(3):
         run("shuffle", good, bad, "--out", tmp_path / "out", *spend).refused(
-            f"row 1 of '{bad}' must be a report of its design"
+            f"row 1 of '{bad}' must be a report that its design allows"
         )
     assert listing(tmp_path) == before, "no output, and no ledger either"
     done("shuffle", good, "--out", tmp_path / "out", *spend)
@@ -141,7 +141,7 @@ def test_a_file_that_becomes_another_is_refused_and_costs_nothing(
         return whole(file, **options)
 
     monkeypatch.setattr(ReportsFile, "rows", late)
-    with pytest.raises(InvalidInput, match="must stay as it is while it is read"):
+    with pytest.raises(InvalidInput, match="must not change while it is read"):
         stages.shuffle([good], tmp_path / "out", budget=budget)
     assert not (tmp_path / "budget.sqlite").exists()
 
@@ -176,7 +176,7 @@ def test_a_repeated_person_is_refused_and_costs_nothing(tmp_path: Path, settled:
     second = reports(tmp_path / "second", settled, honest(400), [*names[590:990]])
     before = listing(tmp_path)
     said = run("shuffle", first, second, "--out", tmp_path / "out", "--ledger", tmp_path / "budget.sqlite", *LIMITS)
-    said.refused(f"'{second}' must hold one report of a person, got 10 whose ids were there before")
+    said.refused(f"'{second}' must hold one report per person, got 10 whose ids were there before")
     assert listing(tmp_path) == before
     nameless = reports(tmp_path / "nameless", settled, honest(395), [None] * 395)
     done("shuffle", first, nameless, "--out", tmp_path / "out")
@@ -186,7 +186,7 @@ def test_a_repeated_person_is_refused_and_costs_nothing(tmp_path: Path, settled:
 def test_the_design_that_was_settled_is_believed_and_not_the_files(
     tmp_path: Path, settled: Design, design: Path, command: str
 ) -> None:
-    """The positive control is the same without --design: the files are believed."""
+    """The positive control is the same without --design: the files are trusted."""
     weak = Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, least=1, epsilon=30.0, delta=1e-6))
     if command == "shuffle":
         foreign, own = reports(tmp_path / "weak", weak, honest(999)), reports(tmp_path / "own", settled, honest(999))
@@ -208,8 +208,8 @@ def test_the_design_that_was_settled_is_believed_and_not_the_files(
 
 def test_a_shuffler_says_whether_it_compared_the_design(tmp_path: Path, settled: Design, design: Path) -> None:
     own = reports(tmp_path / "own", settled, honest(999))
-    assert "nobody compared it" in done("shuffle", own, "--out", tmp_path / "a").out
-    assert "nobody compared it" not in done("shuffle", own, "--design", design, "--out", tmp_path / "b").out
+    assert "it was not compared" in done("shuffle", own, "--out", tmp_path / "a").out
+    assert "it was not compared" not in done("shuffle", own, "--design", design, "--out", tmp_path / "b").out
     assert done("shuffle", own, "--design", design, "--out", tmp_path / "c", "--json").facts["design_given"] is True
 
 
@@ -426,7 +426,7 @@ def test_a_release_that_stands_is_shown_although_nobody_can_say_what_else_would_
     (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 100)
 
     def busy(*_: Any, **__: Any) -> None:
-        raise InvalidInput("the ledger must be at rest for a moment, got others writing all the time. Try again.")
+        raise InvalidInput("the ledger must be at rest for a moment, got others that keep writing. Try again.")
 
     monkeypatch.setattr(Budget, "more", busy)
     asked = (

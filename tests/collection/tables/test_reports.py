@@ -157,7 +157,7 @@ def test_a_changed_bit_is_noticed_or_changes_nothing_that_is_read(
 @pytest.mark.parametrize(
     "changes, said",
     [
-        ({"format": "other"}, "must be a file of reports, got another's header"),
+        ({"format": "other"}, "must be a file of reports, got a different header"),
         ({"version": 2}, "must be of version 1, got 2"),
         ({"version": "1"}, "must be of version 1, got '1'"),
         ({"stage": "mixed"}, "got a difference in batch, batches"),
@@ -200,7 +200,7 @@ def test_other_files_stages_and_reports_are_refused(tmp_path: Path) -> None:
 
 def test_reports_that_fit_no_column_are_not_written(tmp_path: Path) -> None:
     for chunks, said in (
-        ([], "must be at least one, got none"),
+        ([], "must hold at least one report, got none"),
         ([(sample().astype(np.float64), None)], "unsigned integers"),
         ([(sample(), None), (sample().astype(np.uint16), None)], "must all be uint8"),
     ):

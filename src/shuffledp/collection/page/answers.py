@@ -1,4 +1,4 @@
-"""What was learnt: drawn with error bars, then in numbers."""
+"""What was learned: drawn with error bars, then in numbers."""
 
 from __future__ import annotations
 

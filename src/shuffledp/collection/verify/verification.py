@@ -66,10 +66,10 @@ def verify(
     seconds: float = SECONDS,
     tick: Tick | None = None,
 ) -> Verification:
-    """Recompute every number of a page (HTML, or its JSON) with the slow oracle; what is no page is
-    refused.
+    """Recompute every number of a page (HTML, or its JSON) with the slow oracle; anything that is
+    not a page is refused.
 
-    What needs no oracle comes first, the page itself before all: a page that shows something else
+    What needs no oracle comes first, the page itself before all: a page that shows something other
     than its facts is found out at once, and then nothing else is computed. ``table`` is the
     estimates.csv beside the page, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
     answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
@@ -99,7 +99,7 @@ def verify(
     for part, check in quick.items():
         checks += _run(part, check)
         if part == "the page" and _wrong(checks):
-            why = "a page that shows something else than its facts is not worth it"
+            why = "the oracle is not run for a page that shows something other than its facts"
             return Verification((*checks, unchecked("everything else", "", why)))
     for part, check in slow.items():
         why = "not computed again, since something is wrong already"
