@@ -326,7 +326,7 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         ({"ledger": 3, "population": "all"}, "ledger must be the path of a file, got 3"),
         ({"data": "a\0b"}, r"data must be the path of a file, got 'a\x00b'"),
         ({"categories": "a\0b"}, r"categories must be the path of a file, got 'a\x00b'"),
-        ({"categories": [10**5000, 1]}, "a category must be a text, a whole number of at most 18 digits"),
+        ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
         ({"epsilon": None}, "epsilon must be a number, got None"),
     ],
     ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",
