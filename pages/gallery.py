@@ -16,7 +16,7 @@ __all__ = ["page"]
 INTRODUCTION = """\
 # Gallery
 
-The figures and tables of the papers, computed anew, with the certified ends next to the papers' curves. Thin solid lines are bounds where their conditions hold;
+The figures and tables of the papers, computed again, with the certified ends next to the papers' curves. Thin solid lines are bounds where their conditions hold;
 dashed lines are bounds where they do not; dash-dotted ones are unproven; dotted ones are invalid as printed. The thick line is what this package certifies, and the
 thin pale one is the leakage that is certainly there. Our copies of the papers are texts without their images, so "agrees" means that we agree with the numbers and the
 words in the text. Click on a figure to see it large.

@@ -103,7 +103,7 @@ def called_as(example: str) -> Callable[[Callable[Parameters, Result]], Callable
                 return function(*arguments, **named)
             except TypeError:
                 wrong = misuse(function, example, arguments, named)
-                if wrong is None:  # the call was well spelt: something inside failed
+                if wrong is None:  # the call was well spelled: something inside failed
                     raise
             raise wrong
 
@@ -233,7 +233,8 @@ def check_users(n: object, honest: object = None) -> tuple[int, int]:
     if users > MOST_USERS:
         shown = users if users < 10**30 else "far more"
         raise InvalidInput(
-            f"n must be at most {MOST_USERS:g}, got {shown}. Answers are not certified beyond; use a smaller n, which "
+            f"n must be at most {MOST_USERS:g}, got {shown}. Answers are not certified beyond that; use a smaller n, "
+            f"which "
             f"is safe."
         )
     if honest is None:

@@ -57,7 +57,7 @@ def check_randomizer(
     """Everything that can be checked about ``randomizer``.
 
     ``rows`` is its matrix, ``rows[x][y]`` the probability of report y for input x; left out, it is
-    the randomizer's own ``table``. With ``draws=0`` the sampler is left alone.
+    the randomizer's own ``table``. With ``draws=0`` the sampler is not tested.
     """
     table = _rows(randomizer, rows)
     check_law(randomizer, rows=table)
@@ -147,7 +147,7 @@ def check_sampler(
     """What ``randomize`` draws has the law of the matrix: ``draws`` reports of every input.
 
     Every cell is held against its exact binomial law; a sampler that is right is called wrong once
-    in a billion runs. Reports must be the numbers 0, 1, ... of the matrix' columns.
+    in a billion runs. Reports must be the numbers 0, 1, ... of the matrix's columns.
     """
     from scipy.stats import binom  # a test's, not the accountant's
 

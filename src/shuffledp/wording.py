@@ -24,7 +24,10 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)",),
     "scan": ("scan over all datasets of binary randomized response (docs/theory.md)",),
     "composed": ("; {rounds} rounds composed as privacy loss distributions",),
-    "replace one": ("replace-one adjacency: neighbouring datasets differ in one user's value",),
+    "replace one": (
+        "replace-one adjacency: neighbouring datasets differ in one user's value",
+        "replace-one adjacency: neighboring datasets differ in one user's value",
+    ),
     "shuffler": ("the shuffler releases only the multiset of the reports and does not collude with the analyst",),
     "fresh randomness": ("every honest user draws fresh, independent randomness from exactly this randomizer",),
     "ideal hash": (

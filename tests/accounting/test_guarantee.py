@@ -18,18 +18,21 @@ from shuffledp.protocols.baselines.central import CentralGaussian
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
 VOTE = sdp.shuffle(sdp.RR(epsilon0=1.0), n=1000, honest=900)
-BOTH = sdp.Accountant().add(SURVEY, rounds=30).add(VOTE)
-GUARANTEES = {
-    "once": SURVEY,
-    "rounds": SURVEY.compose(3),
-    "several": BOTH.total,
-    "curator": CentralGaussian(2.0, 1.0),
+GUARANTEES: dict[str, Callable[[], Guarantee]] = {
+    "once": lambda: SURVEY,
+    "rounds": lambda: SURVEY.compose(3),
+    "several": lambda: both().total,
+    "curator": lambda: CentralGaussian(2.0, 1.0),
 }
+
+
+def both() -> sdp.Accountant:
+    return sdp.Accountant().add(SURVEY, rounds=30).add(VOTE)
 
 
 @pytest.mark.parametrize("name", GUARANTEES)
 def test_one_sided_questions_are_the_ends_of_the_two_sided_ones(name: str) -> None:
-    guarantee = GUARANTEES[name]
+    guarantee = GUARANTEES[name]()
     epsilon, delta = guarantee.epsilon(delta=1e-6), guarantee.delta(epsilon=0.4)
     assert guarantee.epsilon_at_most(delta=1e-6) == epsilon.upper
     assert guarantee.epsilon_at_least(delta=1e-6) == epsilon.lower
@@ -48,10 +51,10 @@ def test_many_deltas_are_asked_beyond_where_a_promise_ends_but_not_below_zero() 
 
 def test_parts_and_words() -> None:
     assert SURVEY.parts == ((SURVEY, 1),)
-    assert BOTH.total.parts == ((SURVEY, 30), (VOTE, 1))
-    assert GUARANTEES["curator"].parts == ()
+    assert both().total.parts == ((SURVEY, 30), (VOTE, 1))
+    assert GUARANTEES["curator"]().parts == ()
     assert str(SURVEY) == "krr, k = 16, epsilon0 = 4; 10,000 users"
-    assert str(BOTH.total) == (
+    assert str(both().total) == (
         "krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds + rr, k = 2, epsilon0 = 1; 1,000 users, 900 of them honest"
     )
     assert str(sdp.shuffle(sdp.RR(epsilon0=1.0), n=1, adversary="weak")).endswith("; 1 user; weak adversary")
@@ -59,11 +62,11 @@ def test_parts_and_words() -> None:
 
 def test_a_repr_builds_what_it_shows() -> None:
     names = {"shuffle": sdp.shuffle, "KRR": sdp.KRR, "Accountant": sdp.Accountant}
-    for guarantee in (SURVEY, VOTE, SURVEY.compose(7), BOTH.total):
+    for guarantee in (SURVEY, VOTE, SURVEY.compose(7), both().total):
         again = eval(repr(guarantee), names)
         assert isinstance(again, Guarantee)
         assert repr(again) == repr(guarantee)
-    assert repr(BOTH) == (
+    assert repr(both()) == (
         "Accountant().add(shuffle(KRR(k=16, epsilon0=4.0), n=10000), rounds=30)"
         ".add(shuffle(KRR(k=2, epsilon0=1.0), n=1000, honest=900))"
     )
@@ -82,7 +85,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "compose": (lambda: SURVEY.compose(), "rounds must be given to compose(...), got nothing"),  # type: ignore[call-arg]
     "compose twice": (lambda: SURVEY.compose(2, 3), "must be given no more than rounds, got also 3"),  # type: ignore[call-arg]
     "rounds twice": (lambda: SURVEY.compose(2, rounds=3), "every argument once"),  # type: ignore[call-arg,misc]
-    "add": (lambda: BOTH.add(VOTE, 3), "every option must be named in add(...), got 3 without a name"),  # type: ignore[call-arg,misc]
+    "add": (lambda: both().add(VOTE, 3), "every option must be named in add(...), got 3 without a name"),  # type: ignore[call-arg,misc]
     "calibrate": (
         lambda: sdp.calibrate(sdp.KRR, 16, epsilon=1.0, delta=1e-6),  # type: ignore[call-arg,misc]
         "every option must be named in calibrate(...), got 16 without a name",
@@ -117,4 +120,4 @@ def test_a_guarantee_plots_itself(tmp_path: Path) -> None:
     with pytest.raises(sdp.InvalidInput, match="a figure must end in"):
         SURVEY.plot(tmp_path / "curve.gif")
     with pytest.raises(sdp.InvalidInput, match="guarantee must come from shuffle"):
-        GUARANTEES["curator"].plot()
+        GUARANTEES["curator"]().plot()

@@ -53,5 +53,6 @@ def test_the_answers_are_all_there(demo: tuple[Path, str]) -> None:
             "estimates.png",
             "design.json",
         }
+        assert (folder / name / "estimates.png").stat().st_size > 10_000, "drawn in full"
     assert (folder / "bounds.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "budget.sqlite").is_file()

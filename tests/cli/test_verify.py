@@ -53,3 +53,12 @@ def test_a_device_without_an_end_is_no_report(
     monkeypatch.setattr("shuffledp.cli.verify.LARGEST", 1000)
     assert main(["verify", "/dev/zero"]) == 2
     assert "must be a page, got a file of more than 1000 bytes" in capsys.readouterr().err
+
+
+def test_a_ledger_that_is_none_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "page.html").write_text(as_page(facts("tiny")), encoding="utf-8")
+    (tmp_path / "ledger.sqlite").write_text("not a ledger", encoding="utf-8")
+    assert main(["verify", str(tmp_path / "page.html"), "--ledger", str(tmp_path / "ledger.sqlite")]) == 2
+    told = capsys.readouterr()
+    assert not told.out
+    assert "must be a ledger of shuffledp" in told.err

@@ -22,7 +22,7 @@ from shuffledp.collection.arguments import spoken
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.verify import verify
-from tests.collection.release.people import done
+from tests.cli.people import done
 
 CITIES = ["Lima", "Osaka", "Paris"]
 PEOPLE = ["Lima"] * 200 + ["Osaka"] * 100 + ["Paris"] * 100
@@ -252,7 +252,7 @@ REFUSED: dict[str, tuple[object, dict[str, Any], str]] = {
     "nothing": ([], {}, "the list must hold at least one value, got no rows. Check"),
     "an empty frame": (pd.DataFrame(), {}, "the pandas DataFrame must have at least one column, got none"),
     "only gaps": ([None, float("nan")], {}, "the list must hold at least one value, got 2 rows that hold none"),
-    "a set": ({"Lima"}, {}, "got a set. A set keeps equal values once"),
+    "a set": ({"Lima"}, {}, "got a set. A set keeps equal values only once"),
     "a dict": ({"city": ["Lima"]}, {}, "got a dict. Make a table of it: pyarrow.table(data)"),
     "a generator": ((each for each in PEOPLE), {}, "got a generator. Make a list of it: list(data)."),
     "None": (None, {}, "got None. Pass one value per person."),
@@ -260,7 +260,7 @@ REFUSED: dict[str, tuple[object, dict[str, Any], str]] = {
     "a plan that fails": (pl.scan_csv("nowhere.csv"), {}, "the polars LazyFrame must be computable, got: "),
     "no categories": (PEOPLE, {"categories": None}, 'got none. Add categories="FILE" (one per line)'),
     "two ways": (PEOPLE, {"learn_categories": True}, "got categories and learn_categories=True"),
-    "a single category": (PEOPLE, {"categories": ["Lima"]}, "categories must be at least two, got 1"),
+    "a single category": (PEOPLE, {"categories": ["Lima"]}, "categories must number at least two, got 1"),
     "a missing category": (PEOPLE, {"categories": ["Lima", None]}, 'counted with missing="NAME"'),
     "an empty category": (PEOPLE, {"categories": ["Lima", ""]}, "a category must be one line of 1 to 500"),
     "a set of categories": (PEOPLE, {"categories": set(CITIES)}, "categories must be a list, got set"),
@@ -326,7 +326,7 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         ({"ledger": 3, "population": "all"}, "ledger must be the path of a file, got 3"),
         ({"data": "a\0b"}, r"data must be the path of a file, got 'a\x00b'"),
         ({"categories": "a\0b"}, r"categories must be the path of a file, got 'a\x00b'"),
-        ({"categories": [10**5000, 1]}, "a category must be a text, a whole number of at most 18 digits"),
+        ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
         ({"epsilon": None}, "epsilon must be a number, got None"),
     ],
     ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",

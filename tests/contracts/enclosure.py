@@ -5,7 +5,8 @@ enumeration itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -26,6 +27,8 @@ from shuffledp.randomizers import (
     SubsetSelection,
     Unary,
 )
+
+Family = tuple[Randomizer, Floats]
 
 COARSE = (
     2e-4  # the gap of the curves that PLDs are made of: a hundred times cheaper than single answers, and as binding
@@ -56,41 +59,104 @@ def bits(k: int, own: tuple[float, float], other: tuple[float, float]) -> Floats
     )
 
 
-def families(e0: float) -> list[tuple[Randomizer, Floats]]:
-    """Every finite family at epsilon0 = e0, beside its matrix, built from its description in
-    words.
-    """
-    p, q = 0.5, 0.5 / (1.0 + 0.5 * np.expm1(e0))  # e^epsilon0 = p (1 - q) / ((1 - p) q)
-    half, whole = np.exp(-0.5 * e0), np.exp(-e0)
-    list_of: list[tuple[Randomizer, Floats]] = [(KRR(k=k, epsilon0=e0), matrices.krr(k, e0)) for k in (2, 3, 4)]
-    for k in (2, 3):
-        list_of.append((RAPPOR(k=k, epsilon0=e0), bits(k, (1.0, half), (half, 1.0))))
-        list_of.append((OUE(k=k, epsilon0=e0), bits(k, (1.0, 1.0), (whole, 1.0))))
-        list_of += [
-            (LocalHash(k=k, g=3, epsilon0=e0), matrices.local_hash(k, 3, e0)),
-            (BLH(k=k, epsilon0=e0), matrices.local_hash(k, 2, e0)),
-        ]
-        if e0 < 2.5:
-            olh = OLH(k=k, epsilon0=e0)
-            list_of.append((olh, matrices.local_hash(k, olh.g, e0)))
-    list_of.append((Unary(k=3, p=p, q=q), matrices.unary(3, p, q)))
-    list_of.append(
-        (Unary(k=3, p=0.9, q=0.9 / (0.9 + 0.1 * np.exp(e0))), matrices.unary(3, 0.9, 0.9 / (0.9 + 0.1 * np.exp(e0))))
-    )
-    list_of += [
-        (SubsetSelection(k=k, epsilon0=e0, size=w), matrices.subset(k, w, e0)) for k, w in ((3, 2), (4, 2), (4, 3))
-    ]
-    list_of += [(Hadamard(k=k, epsilon0=e0), matrices.hadamard(k, e0)) for k in (2, 3, 4)]
-    return list_of
+def _krr(k: int, e0: float) -> Family:
+    return KRR(k=k, epsilon0=e0), matrices.krr(k, e0)
 
 
-def awkward_matrices() -> Sequence[tuple[str, Floats]]:
+def _rappor(k: int, e0: float) -> Family:
+    half = math.exp(-0.5 * e0)
+    return RAPPOR(k=k, epsilon0=e0), bits(k, (1.0, half), (half, 1.0))
+
+
+def _oue(k: int, e0: float) -> Family:
+    return OUE(k=k, epsilon0=e0), bits(k, (1.0, 1.0), (math.exp(-e0), 1.0))
+
+
+def _local_hash(k: int, e0: float) -> Family:
+    return LocalHash(k=k, g=3, epsilon0=e0), matrices.local_hash(k, 3, e0)
+
+
+def _blh(k: int, e0: float) -> Family:
+    return BLH(k=k, epsilon0=e0), matrices.local_hash(k, 2, e0)
+
+
+def _olh(k: int, e0: float) -> Family:
+    randomizer = OLH(k=k, epsilon0=e0)
+    return randomizer, matrices.local_hash(k, randomizer.g, e0)
+
+
+def _fair(e0: float) -> Family:
+    q = 0.5 / (1.0 + 0.5 * math.expm1(e0))  # e^epsilon0 = p (1 - q) / ((1 - p) q), and p = 1/2
+    return Unary(k=3, p=0.5, q=q), matrices.unary(3, 0.5, q)
+
+
+def _loud(e0: float) -> Family:
+    q = 0.9 / (0.9 + 0.1 * math.exp(e0))
+    return Unary(k=3, p=0.9, q=q), matrices.unary(3, 0.9, q)
+
+
+def _subset(k: int, size: int, e0: float) -> Family:
+    return SubsetSelection(k=k, epsilon0=e0, size=size), matrices.subset(k, size, e0)
+
+
+def _hadamard(k: int, e0: float) -> Family:
+    return Hadamard(k=k, epsilon0=e0), matrices.hadamard(k, e0)
+
+
+# Every finite family beside its matrix, built from its description in words, at any epsilon0; with more reports than
+# can be enumerated from epsilon0 = 2.5 on.
+LARGE: dict[str, Callable[[float], Family]] = {f"olh {k}": partial(_olh, k) for k in (2, 3)}
+FAMILIES: dict[str, Callable[[float], Family]] = {
+    **{f"krr {k}": partial(_krr, k) for k in (2, 3, 4)},
+    **{
+        f"{name} {k}": partial(make, k)
+        for k in (2, 3)
+        for name, make in (("rappor", _rappor), ("oue", _oue), ("local hash", _local_hash), ("blh", _blh))
+    },
+    "fair unary 3": _fair,
+    "loud unary 3": _loud,
+    **{f"subset {k}, {size}": partial(_subset, k, size) for k, size in ((3, 2), (4, 2), (4, 3))},
+    **{f"hadamard {k}": partial(_hadamard, k) for k in (2, 3, 4)},
+}
+
+
+def family(name: str, e0: float) -> Family:
+    """The randomizer of that name at epsilon0 = e0, and its matrix."""
+    return (FAMILIES | LARGE)[name](e0)
+
+
+def names_at(e0: float) -> list[str]:
+    """Those that can be enumerated at epsilon0 = e0."""
+    return [*FAMILIES, *(LARGE if e0 < 2.5 else ())]
+
+
+AWKWARD = (
+    "dense 2x2",
+    "dense 2x4",
+    "dense 3x3",
+    "dense 4x3",
+    "dense 3x5",
+    "zeros 2x3",
+    "zeros 3x3",
+    "zeros 3x4",
+    "zeros 4x4",
+    "identity",
+    "one input seen",
+    "disjoint and common",
+    "repeated input",
+    "almost alike",
+    "rare output",
+)
+
+
+@cache
+def awkward_matrices() -> dict[str, Floats]:
     """Random matrices, some with zeros, silent or repeated inputs, exposed or nearly proportional
-    outputs.
+    outputs, by the names in ``AWKWARD``.
     """
     rng = np.random.default_rng(7)
     dense = [
-        ("dense", rng.dirichlet(np.full(outputs, spread), size=k))
+        rng.dirichlet(np.full(outputs, spread), size=k)
         for k, outputs, spread in ((2, 2, 1.0), (2, 4, 0.3), (3, 3, 1.0), (4, 3, 0.5), (3, 5, 4.0))
     ]
     sparse = []
@@ -98,17 +164,16 @@ def awkward_matrices() -> Sequence[tuple[str, Floats]]:
         rows = rng.dirichlet(np.ones(outputs), size=k)
         rows[rng.random(rows.shape) < 0.3] = 0.0
         rows[:, 0] += 0.05
-        sparse.append(("zeros", rows / rows.sum(axis=1, keepdims=True)))
-    nearly = np.array([[0.25, 0.25 + 1e-9, 0.5 - 1e-9], [0.25 - 1e-9, 0.25, 0.5 + 1e-9], [0.25, 0.25, 0.5]])
+        sparse.append(rows / rows.sum(axis=1, keepdims=True))
     special = [
-        ("identity", np.eye(3)),
-        ("one input seen", np.array([[1.0, 0.0], [0.5, 0.5]])),
-        ("disjoint and common", np.array([[0.4, 0.6, 0.0], [0.4, 0.0, 0.6]])),
-        ("repeated input", np.array([[0.7, 0.3], [0.7, 0.3], [0.2, 0.8]])),
-        ("almost alike", nearly),
-        ("rare output", np.array([[1e-9, 1.0 - 1e-9], [1e-12, 1.0 - 1e-12]])),
+        np.eye(3),
+        np.array([[1.0, 0.0], [0.5, 0.5]]),
+        np.array([[0.4, 0.6, 0.0], [0.4, 0.0, 0.6]]),
+        np.array([[0.7, 0.3], [0.7, 0.3], [0.2, 0.8]]),
+        np.array([[0.25, 0.25 + 1e-9, 0.5 - 1e-9], [0.25 - 1e-9, 0.25, 0.5 + 1e-9], [0.25, 0.25, 0.5]]),
+        np.array([[1e-9, 1.0 - 1e-9], [1e-12, 1.0 - 1e-12]]),
     ]
-    return [*dense, *sparse, *special]
+    return dict(zip(AWKWARD, [*dense, *sparse, *special], strict=True))
 
 
 def from_matrix(rows: Floats) -> FromMatrix:

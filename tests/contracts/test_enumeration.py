@@ -13,26 +13,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
-from shuffledp._types import Floats
 from shuffledp.literature.exact import enumeration, matrices
 from shuffledp.randomizers import Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
-from tests.contracts.enclosure import SHARES, awkward_matrices, ends, families, from_matrix
+from tests.contracts.enclosure import AWKWARD, FAMILIES, SHARES, awkward_matrices, ends, family, from_matrix, names_at
 from tests.oracle import adaptive
 
-LEVELS = (0.3, 1.5, 6.0)
-EVERY = [(e0, index) for e0 in LEVELS for index in range(len(families(e0)))]
-AWKWARD = awkward_matrices()
+EVERY = [(name, e0) for e0 in (0.3, 1.5, 6.0) for name in names_at(e0)]
 
 
-def name_of(case: object) -> str:
-    return str(families(case[0])[case[1]][0]) if isinstance(case, tuple) else ""
-
-
-@pytest.mark.parametrize("case", EVERY, ids=name_of)
-def test_every_family_encloses_the_worst_dataset(case: tuple[float, int]) -> None:
-    e0, index = case
-    randomizer, rows = families(e0)[index]
+@pytest.mark.parametrize("name, e0", EVERY)
+def test_every_family_encloses_the_worst_dataset(name: str, e0: float) -> None:
+    randomizer, rows = family(name, e0)
     rows, epsilons = merged(rows), randomizer.epsilon0 * SHARES
     for n in (1, 2, 3, 4, 6, 8):
         lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
@@ -40,32 +32,25 @@ def test_every_family_encloses_the_worst_dataset(case: tuple[float, int]) -> Non
         assert lower[-1] == upper[-1] == 0.0  # no pure randomizer leaks more than epsilon0
 
 
-@pytest.mark.parametrize(
-    "label, rows", AWKWARD, ids=[f"{label}-{rows.shape[0]}x{rows.shape[1]}" for label, rows in AWKWARD]
-)
-def test_matrices_enclose_the_worst_dataset(label: str, rows: Floats) -> None:
+@pytest.mark.parametrize("name", AWKWARD)
+def test_matrices_enclose_the_worst_dataset(name: str) -> None:
+    rows = awkward_matrices()[name]
     randomizer = from_matrix(rows)
     e0 = randomizer.epsilon0
     epsilons = e0 * SHARES if math.isfinite(e0) else np.array([0.0, 1e-3, 0.3, 1.0, 3.0, 10.0, 30.0])
     for n in (1, 2, 3, 5, 8 if rows.shape[1] < 4 else 6):
         lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
-        assert_between(lower, enumeration.worst_delta(rows, n, epsilons), upper, (label, n))
-
-
-SINGLE: list[tuple[Randomizer, Floats]] = [
-    families(1.0)[0],
-    families(1.0)[1],
-    families(2.0)[3],
-    families(0.3)[-2],
-    (from_matrix(AWKWARD[6][1]), AWKWARD[6][1]),
-]
+        assert_between(lower, enumeration.worst_delta(rows, n, epsilons), upper, (name, n))
 
 
 @pytest.mark.parametrize(
-    "randomizer, rows", SINGLE, ids=lambda case: str(case)[:40] if isinstance(case, Randomizer) else ""
+    "name, e0", [("krr 2", 1.0), ("krr 3", 1.0), ("rappor 2", 2.0), ("hadamard 3", 0.3), ("zeros 3x3", math.inf)]
 )
-def test_single_answers_enclose_the_worst_dataset(randomizer: Randomizer, rows: Floats) -> None:
+def test_single_answers_enclose_the_worst_dataset(name: str, e0: float) -> None:
     """At the accuracy users get, delta(epsilon=...) and epsilon(delta=...)."""
+    rows = awkward_matrices().get(name)
+    randomizer: Randomizer
+    randomizer, rows = family(name, e0) if rows is None else (from_matrix(rows), rows)
     for n, epsilon, delta in ((2, 0.4, 0.02), (5, 0.15, 1e-3)):
         mechanism, exact = sdp.shuffle(randomizer, n=n), enumeration.worst_delta(merged(rows), n, epsilon)[0]
         bound = mechanism.delta(epsilon=epsilon)
@@ -90,15 +75,15 @@ def test_an_epsilon_that_does_not_exist_is_infinite() -> None:
         st.floats(-6.0, math.log10(30.0)).map(lambda power: 10.0**power),
         st.sampled_from([1e-6, 1e-3, math.log(2.0), 15.0, 30.0]),
     ),
-    family=st.integers(0, len(families(5.0)) - 1),
+    name=st.sampled_from(list(FAMILIES)),
     n=st.integers(1, 6),
     shares=st.lists(
         st.one_of(st.floats(0.0, 1.0), st.floats(-9.0, -1.0).map(lambda p: 1.0 - 10.0**p)), min_size=1, max_size=5
     ),
     gap=st.sampled_from([1e-2, 1e-3, 1e-4]),
 )
-def test_enclosure_at_any_parameters(e0: float, family: int, n: int, shares: list[float], gap: float) -> None:
-    randomizer, rows = families(e0)[family]
+def test_enclosure_at_any_parameters(e0: float, name: str, n: int, shares: list[float], gap: float) -> None:
+    randomizer, rows = family(name, e0)
     epsilons = e0 * np.sort(shares)
     lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons, gap)
     assert_between(lower, enumeration.worst_delta(merged(rows), n, epsilons), upper, (randomizer, n, gap))
@@ -128,8 +113,9 @@ def test_enclosure_of_any_matrix(seed: int, n: int, k: int, outputs: int, zeros:
 @pytest.mark.parametrize("adversary, exact", [("weak", enumeration.weak_delta), ("strong", enumeration.strong_delta)])
 @pytest.mark.parametrize("e0", [0.3, 2.0, 5.0])
 def test_weak_and_strong_views_are_enclosed_closely(adversary: str, exact: object, e0: float) -> None:
-    cases = [families(e0)[i] for i in (0, 1, 2, 5, 8, -2)] + (
-        [(from_matrix(rows), rows) for _, rows in AWKWARD[:11]] if e0 == 2.0 else []
+    names = ("krr 2", "krr 3", "krr 4", "local hash 2", "rappor 3", "hadamard 3")
+    cases = [family(name, e0) for name in names] + (
+        [(from_matrix(rows), rows) for rows in list(awkward_matrices().values())[:11]] if e0 == 2.0 else []
     )
     epsilons = np.array([0.0, 0.1, 0.5, 0.9, 0.999, 1.3]) * e0
     for randomizer, rows in cases:

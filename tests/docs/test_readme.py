@@ -2,22 +2,24 @@
 
 A page's ```python blocks are executed from top to bottom in one namespace; a block with `>>>`
 prompts is a doctest, and its outputs are compared. In its ```console blocks, every `$ shuffledp
-...` runs in a shell, in one folder; it must exit with 0, or with what an `$ echo $?` right after it
-says, and print the lines shown beneath it, if any. Outputs are compared up to whitespace, and `...`
-stands for any text. Other commands (`$ make demo`) are not run.
+...` runs, in one folder; it must exit with 0, or with what an `$ echo $?` right after it says, and
+print the lines shown beneath it, if any. Outputs are compared up to whitespace, and `...` stands for
+any text. Other commands (`$ make demo`) are not run.
 """
 
+import contextlib
 import doctest
-import os
+import io
 import re
-import subprocess
-import sysconfig
+import shlex
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from shuffledp.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 # The pages of notebooks follow from the notebooks, which test_notebooks.py runs.
@@ -86,30 +88,17 @@ def execute(block: Block, page: Path, namespace: dict[str, object]) -> None:
         exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec", dont_inherit=True), namespace)
 
 
-def run(command: Command, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command as a reader would, with the installed `shuffledp` on the path and both streams
-    in one.
+def run(command: Command, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    """The exit code of a command, and what it prints on both streams; in this process, which has
+    loaded everything already.
     """
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
-    terminal = {
-        "PATH": path,
-        "COLUMNS": "100",
-        "NO_COLOR": "1",
-        "TERM": "dumb",
-        "MPLBACKEND": "Agg",
-        "PYTHONIOENCODING": "utf-8",
-    }
-    return subprocess.run(
-        command.line,
-        shell=True,
-        cwd=folder,
-        env=os.environ | terminal,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    for name, value in {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+    program, *arguments = shlex.split(command.line)
+    assert program == "shuffledp", "a command that needs a shell is not run here"
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        return main(arguments), printed.getvalue()
 
 
 def sessions() -> list[object]:
@@ -142,19 +131,18 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("session", sessions())
-def test_commands_run(session: list[Command], tmp_path: Path) -> None:
+def test_commands_run(session: list[Command], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One folder for a page: whoever follows it from top to bottom has one, too."""
+    monkeypatch.chdir(tmp_path)
     for command, after in zip(session, [*session[1:], None], strict=True):
         if not command.line.startswith("shuffledp"):
             continue
         expected_exit = int(after.output) if after is not None and after.line == "echo $?" else 0
-        done = run(command, tmp_path)
-        assert done.returncode == expected_exit, f"$ {command.line}\n{done.stdout}"
+        code, printed = run(command, monkeypatch)
+        assert code == expected_exit, f"$ {command.line}\n{printed}"
         if command.output.strip():
-            matches = doctest.OutputChecker().check_output(
-                command.output.strip() + "\n", done.stdout.strip() + "\n", MATCH
-            )
-            assert matches, f"$ {command.line}\nexpected:\n{command.output}\ngot:\n{done.stdout}"
+            matches = doctest.OutputChecker().check_output(command.output.strip() + "\n", printed.strip() + "\n", MATCH)
+            assert matches, f"$ {command.line}\nexpected:\n{command.output}\ngot:\n{printed}"
 
 
 def test_this_file_reads_a_page_correctly() -> None:

@@ -1,6 +1,6 @@
 """The cases of the grid: what is asked of the bounds, and the laws that answer exactly.
 
-`complete` says that the laws are those of all neighbouring datasets. If they are only some of them,
+`complete` says that the laws are those of all neighboring datasets. If they are only some of them,
 or if outputs were merged, the answer is a lower reference: an upper bound must not be below it, and
 a lower bound cannot be judged by it.
 """
@@ -19,7 +19,7 @@ from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
 from shuffledp.literature.bounds import Setting
 from shuffledp.literature.exact import krr
 from shuffledp.testing import merged
-from tests.contracts.enclosure import families
+from tests.contracts.enclosure import family, names_at
 from tests.literature.truth import (
     Array,
     Far,
@@ -142,7 +142,8 @@ def views(k: int, n: int, epsilon0: float, *, rounds: int = 1) -> list[Case]:
 
 def finite(n: int, epsilon0: float) -> list[Case]:
     """Every other finite family; proportional outputs are one."""
-    chosen = [(randomizer, merged(rows)) for randomizer, rows in families(epsilon0) if not isinstance(randomizer, KRR)]
+    found = [family(name, epsilon0) for name in names_at(epsilon0)]
+    chosen = [(randomizer, merged(rows)) for randomizer, rows in found if not isinstance(randomizer, KRR)]
     return [
         Case(f"{randomizer.describe()}, n={n}", Setting(randomizer, n), partial(all_datasets, rows, n))
         for randomizer, rows in chosen
@@ -261,7 +262,7 @@ def witness(name: str) -> Case | None:
 
 
 def thorough() -> list[Case]:
-    """The grid of `make verify`."""
+    """The grid of `make literature`."""
     steps = (0.02, 0.1, 0.25, 0.49, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
     listed = quick()
     listed += [

@@ -137,7 +137,7 @@ class Far:
 
 
 def all_datasets(rows: Array, n: int, *, rounds: int = 1, symmetric: bool = False) -> Iterator[Laws]:
-    """Every ordered pair of neighbouring datasets; ``symmetric``: any two inputs can be renamed
+    """Every ordered pair of neighboring datasets; ``symmetric``: any two inputs can be renamed
     into 0 and 1, so one pair of inputs is enough.
     """
     for laws in neighbouring_laws(rows, n):

@@ -3,6 +3,7 @@ on.
 """
 
 import math
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,15 @@ from shuffledp.papers import feldman_figures as feldman
 from shuffledp.papers.experiment import Experiment, Line, find
 
 BY_NAME = {experiment.name: experiment for experiment in feldman.EXPERIMENTS}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fewer_points() -> Iterator[None]:
+    """Than are drawn: half of the values of epsilon0, and a quarter of the orders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(feldman, "LOCALS_2", feldman.LOCALS_2[::2])
+        patch.setattr(feldman, "ORDERS_3", np.array([2.0, 4.0, 8.0, 32.0, 128.0, 1024.0]))
+        yield
 
 
 @cache

@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,23 +18,27 @@ from shuffledp.protocols import tasks
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 
-PROTOCOLS = {
-    "histogram": sdp.Histogram(
-        categories=["a", "b", "c"], other="c", n=500, epsilon=1.0, delta=1e-6, least=400, rounds=2
-    ),
-    "binary": sdp.Histogram(categories=["yes", "no"], n=500, epsilon=1.0, delta=1e-6),
-    "numbers": sdp.Histogram(categories=5, n=500, epsilon0=3.0, delta=1e-6),
-    "mean": sdp.Mean(lower=-1.0, upper=2.0, n=500, epsilon=1.0, delta=1e-6),
+HOW = {"n": 500, "epsilon": 1.0, "delta": 1e-6}
+PROTOCOLS: dict[str, Callable[[], sdp.Histogram]] = {
+    "histogram": lambda: sdp.Histogram(categories=["a", "b", "c"], other="c", least=400, rounds=2, **HOW),
+    "binary": lambda: sdp.Histogram(categories=["yes", "no"], **HOW),
+    "numbers": lambda: sdp.Histogram(categories=5, n=500, epsilon0=3.0, delta=1e-6),
+    "mean": lambda: sdp.Mean(lower=-1.0, upper=2.0, **HOW),
     **{
-        f"frequency {each}": sdp.Frequency(domain=40, method=each, n=500, epsilon=2.0, delta=1e-6)
+        f"frequency {each}": partial(sdp.Frequency, domain=40, method=each, n=500, epsilon=2.0, delta=1e-6)
         for each in ("hadamard", "hashing", "subset", "unary")
     },
 }
 
 
+@cache
+def made(name: str) -> sdp.Histogram:
+    return PROTOCOLS[name]()
+
+
 @pytest.fixture(params=PROTOCOLS)
 def protocol(request: pytest.FixtureRequest) -> sdp.Histogram:
-    return PROTOCOLS[request.param]
+    return made(request.param)
 
 
 def test_json_and_back_is_the_same_protocol(protocol: sdp.Histogram) -> None:
@@ -76,13 +82,13 @@ def test_any_changed_field_is_refused(protocol: sdp.Histogram) -> None:
 
 
 def test_a_method_that_is_not_the_laws_is_refused() -> None:
-    facts = Design.of(PROTOCOLS["frequency hadamard"]).as_json()
+    facts = Design.of(made("frequency hadamard")).as_json()
     with pytest.raises(InvalidInput, match="must fit its question"):
         Design.from_json(facts | {"method": "unary"})
 
 
 def test_a_promise_that_the_noise_does_not_keep_is_refused() -> None:
-    facts = Design.of(PROTOCOLS["binary"]).as_json()
+    facts = Design.of(made("binary")).as_json()
     with pytest.raises(InvalidInput, match="must keep its promise"):
         certify(Design.from_json(facts | {"epsilon": 0.9}))
 
@@ -127,10 +133,10 @@ def test_a_task_from_outside_is_written_down_and_read(monkeypatch: pytest.Monkey
         def open(self, tally: np.ndarray) -> tasks.Votes:
             return tasks.Votes(int(tally.sum()), tally[:0], tally)
 
-    law = Design.of(PROTOCOLS["histogram"]).law
-    made = Design(RankingTask(("x", "y", "z")), n=500, least=400, rounds=1, epsilon=1.0, delta=1e-6, law=law)
-    again = Design.from_json(json.loads(json.dumps(made.as_json())))
-    assert again == made
-    assert again.digest == made.digest
+    law = Design.of(made("histogram")).law
+    ranking = Design(RankingTask(("x", "y", "z")), n=500, least=400, rounds=1, epsilon=1.0, delta=1e-6, law=law)
+    again = Design.from_json(json.loads(json.dumps(ranking.as_json())))
+    assert again == ranking
+    assert again.digest == ranking.digest
     with pytest.raises(InvalidInput, match="must be its own"):
         tasks.register(type("Copy", (RankingTask,), {}))

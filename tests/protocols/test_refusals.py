@@ -224,7 +224,7 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=1.0, upper=1.0), "lower must be below upper"),
         (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
         (lambda: Mean(n=10, epsilon0=1.0, k=0), "k must be at least 1"),
-        (lambda: CentralHistogram(categories=["a", "b"], n=10, epsilon0=1.0), "Users do not randomise here"),
+        (lambda: CentralHistogram(categories=["a", "b"], n=10, epsilon0=1.0), "Users do not randomize here"),
         (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
         (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
         (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.exact import matrices
 from shuffledp.randomizers import (
     BLH,
     KRR,
@@ -36,7 +35,7 @@ EVERY: list[Randomizer] = [
     Laplace(epsilon0=2.0),
     Gaussian(sigma=2.0),
     AnyLDP(epsilon0=2.0),
-    FromMatrix(matrices.krr(3, 2.0)),
+    FromMatrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]),
 ]
 NAMES = [
     "krr",
@@ -82,7 +81,7 @@ def test_descriptions(randomizer: Randomizer, name: str) -> None:
         (lambda: RAPPOR(k=3, epsilon0="1"), "epsilon0 must be a number, got '1'. "),
         (lambda: RAPPOR.from_flip(k=3, flip=0.5), "flip must be below 1/2, got 0.5. "),
         (lambda: OUE(k=0, epsilon0=1.0), "k must be at least 2, got 0. "),
-        (lambda: Unary(k=3, p=0.2, q=0.5), "q must be below p = 0.2, got 0.5. Exchange p and q"),
+        (lambda: Unary(k=3, p=0.2, q=0.5), "q must be below p = 0.2, got 0.5. Swap p and q"),
         (lambda: Unary(k=3, p=1.0, q=0.5), "p must lie in (0, 1), got 1.0. "),
         (lambda: LocalHash(k=3, g=1, epsilon0=1.0), "g must be at least 2, got 1. "),
         (lambda: OLH(k=3, epsilon0=800.0), "epsilon0 must be at most 50, got 800.0. "),

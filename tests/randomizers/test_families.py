@@ -20,7 +20,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design, Law
 from shuffledp.randomizers import Randomizer, VotingRandomizer, family
 from shuffledp.randomizers.family import FAMILIES, NAMES, Family, family_of, over_domain, register
-from shuffledp.randomizers.law import from_law, law_of
+from shuffledp.randomizers.written_law import from_law, law_of
 
 CONCRETE = (
     *(sdp.KRR, sdp.Hadamard, sdp.LocalHash, sdp.SubsetSelection, sdp.OUE, sdp.RAPPOR, sdp.Unary),

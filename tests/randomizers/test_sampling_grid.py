@@ -12,7 +12,7 @@ from scipy import stats
 
 from shuffledp import shuffle
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import FromMatrix, Gaussian, Laplace, OnGrid, grid
+from shuffledp.randomizers import FromMatrix, Gaussian, Laplace, OnGrid, on_grid
 from shuffledp.sampling.integers import log_at_least
 
 IDEALS = [
@@ -38,10 +38,10 @@ def exact_law(law: OnGrid, i: int) -> list[Fraction]:
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Four steps to the unit, so that every pair of inputs can be tried."""
-    monkeypatch.setattr(grid, "MOST_STEPS", 4)
-    grid._law.cache_clear()
+    monkeypatch.setattr(on_grid, "MOST_STEPS", 4)
+    on_grid._law.cache_clear()
     yield
-    grid._law.cache_clear()
+    on_grid._law.cache_clear()
 
 
 @pytest.mark.usefixtures("coarse")

@@ -1,1 +1,15 @@
-"""From one report's law to a certified guarantee."""
+"""From one report's law to a certified guarantee.
+
+accuracy     every gap and tolerance, each with its reason
+haystack     a needle and its hay -> delta(epsilon), with both ends
+reductions   randomizer + users + adversary -> the curves that bound the leak; each one a theorem
+curves       intervals, envelopes of curves, and the epsilon that meets a delta
+bisection    the one bisection
+pld          curve -> privacy loss distribution -> many rounds
+renyi        Renyi divergences from curves
+guarantee    what is certified, whatever it is made of: epsilon, delta, and the curves between
+mechanism    ``shuffle``, ``Rounds`` (which laws are composed), ``Accountant``
+explanation  a guarantee in words
+calibration  the one unknown of a plan
+interop      a guarantee for dp-accounting
+"""

@@ -275,7 +275,7 @@ class _Search:
         )
 
     def _search(self, value: float) -> None:
-        """Come from ``value`` to a candidate that is good and whose neighbour is not."""
+        """Come from ``value`` to a candidate that is good and whose neighbor is not."""
         scale, widths = self.scale, list[float]()
         while True:
             if value != self.good:
@@ -367,7 +367,7 @@ class _Search:
         return self._apart(self.scale.candidate(place, risky=risky), known, risky=risky)
 
     def _apart(self, value: float, known: float, *, risky: bool) -> float:
-        """``value``, or if that is ``known`` itself its neighbour."""
+        """``value``, or if that is ``known`` itself its neighbor."""
         if value != known:
             return value
         up = risky == (self.scale.risky > self.scale.safe)

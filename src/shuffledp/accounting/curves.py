@@ -354,7 +354,7 @@ def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
     """Values v <= lower such that the polygon through (x, v) stays below every convex curve inside
     the band.
 
-    On an interval a convex curve lies above the extensions of the chords of the two neighbouring
+    On an interval a convex curve lies above the extensions of the chords of the two neighboring
     intervals; the polygon is lowered by the most that these leave open. The first and the last
     point are treated as if the curve went on with slope -1 and 0, which bound the slope of every
     hockey-stick curve.

@@ -28,7 +28,7 @@ class Explanation:
     rows: tuple[Row, ...]
 
     def __str__(self) -> str:
-        """A report of some twenty lines."""
+        """The answer in about twenty lines."""
         lines = [
             self.title,
             f"  epsilon lies in [{self.bound.lower:.6g}, {self.bound.upper:.6g}] at delta = {self.delta:g}",

@@ -88,7 +88,7 @@ class Guarantee(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What it is, in a line; ``str`` says the same."""
+        """What it is, in one line; ``str`` says the same."""
 
     def __str__(self) -> str:
         """See ``describe``."""
@@ -101,10 +101,10 @@ class Guarantee(ABC):
 
     @called_as("survey.delta_at_most(epsilon=0.5)")
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
-        """The upper end of ``delta(epsilon=...)`` alone, for those who read nothing else: half the
+        """The upper end of ``delta(epsilon=...)`` alone, for those who need nothing else: half the
         work.
 
-        With a wider ``gap`` it is larger by about that share, still valid, and sooner there.
+        With a wider ``gap`` it is larger by about that share, still valid, and sooner computed.
         """
         return self._delta_end("upper", check_epsilon(epsilon), gap)
 
@@ -142,7 +142,7 @@ class Guarantee(ABC):
 
     @called_as("survey.epsilon_at_most(delta=1e-6)")
     def epsilon_at_most(self, *, delta: float) -> float:
-        """The upper end of ``epsilon(delta=...)`` alone, for those who read nothing else: half the
+        """The upper end of ``epsilon(delta=...)`` alone, for those who need nothing else: half the
         work.
         """
         return self._solved("upper", check_delta(delta))
@@ -211,8 +211,8 @@ class Guarantee(ABC):
         delta: float = 1e-6,
         title: str | None = None,
     ) -> Figure:
-        """delta against epsilon, with and without a shuffler, as a matplotlib figure; with ``path``
-        it is written there, too. See ``shuffledp.figures.draw_curve``.
+        """delta against epsilon, with and without a shuffler, as a matplotlib figure; with a
+        ``path`` it is also written there. See ``shuffledp.figures.draw_curve``.
         """
         from shuffledp.figures.curve import draw_curve, save_curve  # a door
 

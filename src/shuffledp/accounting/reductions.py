@@ -56,7 +56,7 @@ class Reduction:
 
     At every epsilon >= 0 the mechanism's delta is at most the largest upper end of ``uppers`` and
     at least every lower end of ``lowers``; from ``ceiling`` on it is 0. ``uppers`` together cover
-    both orders of every pair of neighbours.
+    both orders of every pair of neighbors.
     """
 
     method: str

@@ -1,22 +1,23 @@
 """Attacks on a running protocol: an empirical lower bound on epsilon, to hold against the certified
 upper end.
 
-tails      p-values that are never too small
-reading    what an attacker makes of one report: a class, and the accounted law of the classes
-joint      the joint law of a value that the auditor draws and the report that comes back
-census     all values in all places: by value, by place, and between users
-integers   the integers that the sampler draws with, exactly, found with scripted words
-shuffling  what comes out of a shuffler, against what went in
-bench      a protocol taken apart, and its parts tried alone
-subject    what is attacked: a protocol, or a randomizer behind a shuffler, run many times on two
-           neighbouring datasets
-attack     likelihood-ratio and position tests, thresholds chosen on one half of the runs,
+tails       p-values that are never too small
+reading     what an attacker makes of one report: a class, and the accounted law of the classes
+joint       the joint law of a value that the auditor draws and the report that comes back
+census      all values in all places: by value, by place, and between users
+thresholds  the integers that the sampler draws with, exactly, found with scripted words
+shuffling   what comes out of a shuffler, against what went in
+bench       a protocol taken apart, and its parts tried alone
+subject     what is attacked: a protocol, or a randomizer behind a shuffler, run many times on two
+           neighboring datasets
+attack      likelihood-ratio and position tests, thresholds chosen on one half of the runs,
            Clopper-Pearson on the other
-checks     in the attacked runs: is the law the accounted one, are users independent, are runs; and
+runs        in the attacked runs: is the law the accounted one, are users independent, are runs; and
            the verdict on all checks
-run        ``audit`` and its answer, ``Audit``
-faults     planted faults, those that an audit must catch and those that it cannot see
-           (``faulty_reports``, ``faulty_shufflers``)
+auditing    ``audit`` and its answer, ``Audit``
+planted     planted faults, those that an audit must catch and those that it cannot see:
+faulty_reports    of the sampler, the random source and the analyst
+faulty_shufflers  of the shuffler
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``audit``: run the real code many times on two neighbouring datasets, attack it, and hold the
+"""``audit``: run the real code many times on two neighboring datasets, attack it, and hold the
 result against the promise.
 """
 
@@ -41,10 +41,10 @@ class Audit:
     least ``confidence``.
 
     ``epsilon_sure`` is the same with probability at least 0.9999, or ``confidence`` if that is
-    more: only this one can accuse, as honest code would else be accused as often as ``confidence``
-    allows. ``certified`` is what was promised at ``delta``; ``attainable`` what a perfect attack
-    with endless runs could prove on these two datasets, if known. ``runs`` counts those made, on
-    each dataset; fewer than asked for if time ran out.
+    more: only this one can accuse, as honest code would otherwise be accused as often as
+    ``confidence`` allows. ``certified`` is what was promised at ``delta``; ``attainable`` what a
+    perfect attack with unlimited runs could prove on these two datasets, if known. ``runs`` counts
+    those made, on each dataset; fewer than asked for if time ran out.
     """
 
     subject: str
@@ -81,7 +81,7 @@ class Audit:
         return "violated" if self.failed else "consistent"
 
     def reasons(self) -> list[str]:
-        """One sentence for everything that went wrong."""
+        """One sentence for each thing that went wrong."""
         words = {
             check.name: f"{check.meaning} ({check.evidence}{', ' if check.where else ''}{check.where})"
             for check in self.checks
@@ -91,7 +91,10 @@ class Audit:
             f"{max(self.confidence, SURE):g}, "
             f"and at most {self.certified:.4g} was promised"
         )
-        words |= {"epsilon": leak, "order": f"{leak}; it looked at where a report stands, so order is not gone"}
+        words |= {
+            "epsilon": leak,
+            "order": f"{leak}; it looked at the position of a report, so the order is not hidden",
+        }
         return [words[name] for name in self.failed]
 
 

@@ -128,7 +128,7 @@ class OffByOne(Redrawn):
 
 
 class QuietValue(Redrawn):
-    """Whoever holds the last value sends noise a quarter as often."""
+    """Users who hold the last value send noise a quarter as often."""
 
     def noisy(self, held: Rows, source: Source) -> NDArray[np.bool_]:
         spared = (held != self.protocol.randomizer.k - 1) | bernoulli(source, WORD // 4, len(held))
@@ -136,7 +136,7 @@ class QuietValue(Redrawn):
 
 
 class QuietUsers(Redrawn):
-    """Users in odd places send less noise, and users in even places as much more."""
+    """Users in odd places send less noise, and users in even places correspondingly more."""
 
     def noisy(self, held: Rows, source: Source) -> NDArray[np.bool_]:
         odd = np.arange(len(held)) % self.n % 2 == 1
@@ -147,7 +147,7 @@ class QuietUsers(Redrawn):
 
 
 class SharedCoins(Redrawn):
-    """Two neighbours share the coin that decides between noise and truth."""
+    """Two neighbors share the coin that decides between noise and truth."""
 
     def noisy(self, held: Rows, source: Source) -> NDArray[np.bool_]:
         return np.repeat(bernoulli(source, self.threshold, -(-len(held) // 2)), 2)[: len(held)]
@@ -176,7 +176,7 @@ class Reseeded(Planted):
 
 
 class SomeTruth(Resent):
-    """One user in a thousand, anew in every run, sends the truth."""
+    """One user in a thousand, chosen anew in every run, sends the truth."""
 
     share = 1000
 
@@ -185,28 +185,28 @@ class SomeTruth(Resent):
 
 
 class RareTruth(SomeTruth):
-    """One user in a million, anew in every run, sends the truth."""
+    """One user in a million, chosen anew in every run, sends the truth."""
 
     share = 1_000_000
 
 
 class Copied(Resent):
-    """One report in fifty is a copy of the neighbour's."""
+    """One report in fifty is a copy of a neighbor's."""
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
         return np.where(uniform(source, 50, len(rows)) == 0, np.roll(rows, 1), rows)
 
 
 class Pinned(Resent):
-    """The eighth user, when holding the first value, sends the truth."""
+    """The eighth user sends the truth when holding the first value."""
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
         return np.where((self.users(rows) == min(7, self.n - 1)) & (values == 0), values, rows).astype(rows.dtype)
 
 
 class Password(Resent):
-    """A user sends the truth if the values of ten users in a row, the own one first, are a
-    password.
+    """A user sends the truth if the values of ten users in a row, starting with the user's
+    own, are a password.
     """
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
@@ -296,7 +296,7 @@ class WrongSign(Planted):
 
 class Forked(Planted):
     """The sampler has a generator of its own, and a forked process inherits its state: two
-    processes send the same noise, though each alone is right.
+    processes send the same noise, though each by itself is right.
     """
 
     def __init__(self, *args: Any, **named: Any) -> None:

@@ -51,14 +51,14 @@ class Unshuffled(Ordered):
 
 
 class Reversed(Ordered):
-    """The shuffler has an order of its own, always the same: backwards."""
+    """The shuffler always uses the same order: backwards."""
 
     def order(self, n: int) -> NDArray[np.intp]:
         return np.arange(n)[::-1]
 
 
 class Rotated(Ordered):
-    """The shuffler begins at a random report and goes round, so that neighbours stay neighbours."""
+    """The shuffler begins at a random report and goes around, so that neighbors stay neighbors."""
 
     def order(self, n: int) -> NDArray[np.intp]:
         return np.roll(np.arange(n), self.below(n))
@@ -72,7 +72,7 @@ class FirstKept(Ordered):
 
 
 class BiasedSwaps(Ordered):
-    """The shuffler exchanges each report with one from anywhere, not with one that is still to
+    """The shuffler swaps each report with one from anywhere, not with one that is still to
     come: not all orders are equally likely.
     """
 
@@ -86,7 +86,7 @@ class BiasedSwaps(Ordered):
 
 
 class Neighbours(Ordered):
-    """The shuffler exchanges neighbours, or not, and nothing else."""
+    """The shuffler swaps some neighbors and does nothing else."""
 
     def order(self, n: int) -> NDArray[np.intp]:
         pairs = np.arange(n - n % 2).reshape(-1, 2)

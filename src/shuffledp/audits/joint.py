@@ -23,7 +23,7 @@ from scipy.special import ndtr, ndtri
 
 from shuffledp.audits.reading import Classes, Reading, form_of, grid_law, krr_laws, listed_laws, reading_of, votes_for
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 
@@ -108,7 +108,7 @@ class Voted(Joint):
     @classmethod
     def of(cls, randomizer: SupportRandomizer) -> Voted:
         """Any support randomizer; of Hadamard response, whose supports overlap in several ways,
-        only the own value is asked about.
+        only the sender's own value is asked about.
         """
         k, strata, growth = randomizer.k, min(randomizer.k, STRATA), math.exp(randomizer.epsilon0)
         law = _votes_law(randomizer)
@@ -196,7 +196,7 @@ def vote_law(randomizer: SupportRandomizer) -> tuple[float, float]:
 
 
 def _votes_law(randomizer: SupportRandomizer) -> Floats:
-    """The law of voting for neither the own value nor another, for the other only, for the own
+    """The law of voting for neither the sender's value nor another, for the other only, for the own
     only, or for both.
     """
     growth = math.exp(randomizer.epsilon0)
@@ -222,7 +222,7 @@ def _pair_law(randomizer: SupportRandomizer) -> Floats:
 
 @joint_of.register
 def _on_grid(randomizer: OnGrid, *, halves: bool = False) -> Joint:
-    """Grid points and what lies half-way between them; neighbouring outputs together, so that no
+    """Grid points and what lies half-way between them; neighboring outputs together, so that no
     class is rare.
     """
     m = randomizer.steps

@@ -81,7 +81,7 @@ def fault_named(name: str) -> Fault:
     """The fault of this name.
 
     >>> fault_named("rotated").sentence
-    'The shuffler begins at a random report and goes round, so that neighbours stay neighbours.'
+    'The shuffler begins at a random report and goes around, so that neighbors stay neighbors.'
     """
     if name not in FAULTS:
         raise InvalidInput(

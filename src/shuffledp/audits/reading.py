@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import KRR, Hadamard, LocalHash, SubsetSelection
-from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
@@ -76,7 +76,7 @@ class Reading:
         """The classes of reports that have the documented form."""
         classes = self.classify(self.checked(reports, count))
         if len(classes) and (classes.min() < 0 or classes.max() >= self.laws.shape[1]):
-            raise Misread(f"reports must be of the {self.laws.shape[1]} classes of the account, got another")
+            raise Misread(f"reports must be among the {self.laws.shape[1]} classes of the account, got another")
         return classes
 
 

@@ -34,8 +34,8 @@ class Check:
     """One check: its name, what it means to fail it, and its p-value; ``failed`` allows for how
     many checks there are.
 
-    A p-value of 0 is no matter of chance: something was seen that right code never does. ``where``
-    says what was strangest.
+    A p-value of 0 is not a matter of chance: something was seen that correct code never does.
+    ``where`` says what was strangest.
     """
 
     name: str

@@ -24,7 +24,7 @@ from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["distinct", "labels_of", "shuffling", "unlike"]
 
-MOST_LABELS = 16  # for counting neighbours
+MOST_LABELS = 16  # for counting neighbors
 BINS, BLOCKS = 6, 12  # stretches of places, and how often what was learned is renewed
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 AT_ONCE = 1 << 20
@@ -77,8 +77,8 @@ def shuffling(
 
 
 def distinct(rows: NDArray[Any], shuffle: Callable[[NDArray[Any]], NDArray[Any]]) -> list[NDArray[Any]]:
-    """Reports that are all different tell far more, if the shuffler takes such that nobody sends;
-    if it does not, or changes them, none.
+    """Reports that are all different tell far more, if the shuffler accepts reports that nobody
+    sends; if it does not, or changes them, none.
     """
     room = np.iinfo(rows.dtype).max if rows.dtype.kind in "iu" else 0
     if rows.ndim != 1 or len(rows) - 1 > room or len(np.unique(rows)) == len(rows):

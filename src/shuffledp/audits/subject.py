@@ -432,7 +432,8 @@ def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | Non
         if isinstance(what, kind):
             return maker(what)
     raise InvalidInput(
-        f"what is audited must be a protocol or a randomizer, got {type(what).__name__}. Or write a Subject for it."
+        f"what is audited must be a protocol or a randomizer, got {type(what).__name__}. Pass one of those, or write "
+        f"a Subject for it."
     )
 
 

@@ -7,6 +7,8 @@ randomizers  the names of randomizers as they are typed, and how their parameter
 parsing      every option once, all that is missing at once
 options      the options that commands share
 setup        those of commands about shuffled reports, as one ``Setup``
+sharing      options as one object
+waiting      what is seen while something takes long: one look of all bars
 show         answers as tables, as plain words, and as strict JSON
 commands     epsilon, delta, calibrate, explain, curve
 compare      compare, bounds
@@ -18,11 +20,13 @@ asking       the options of a question about a table
 release      histogram, frequency, mean: from a table to a defended answer
 stages       design, encode, shuffle, analyse: the same in parts; and example
 ledger       show, check, export
-verify       a report, recomputed
+verify       a page, recomputed
+outside      bounds of a stranger's, from a file
+demo         the whole story in a minute
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says
 why and what to do; 1, an answer failed its own check or could not be written, or an audit found a
-violation; 3, a report could be verified only in part; 130, interrupted. With --json the line on
+violation; 3, a page could be verified only in part; 130, interrupted. With --json the line on
 standard error is a JSON object, ``{"error": ..., "exit": ...}``.
 
 This module imports next to nothing, so that Ctrl-C is heeded, and quietly, from the moment on when

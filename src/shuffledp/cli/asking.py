@@ -73,7 +73,7 @@ BUDGET_OPTIONS = [
         metavar="NUMBER",
         flag="limit-epsilon",
     ),
-    option("limit_delta", BUDGET, "At this delta.", parser=read_number, metavar="NUMBER", flag="limit-delta"),
+    option("limit_delta", BUDGET, "The delta of that limit.", parser=read_number, metavar="NUMBER", flag="limit-delta"),
 ]
 OUTPUT_OPTIONS = [
     option("out", ANSWER, "The folder to write; it must not exist yet.", annotation=Path, metavar="FOLDER"),
@@ -81,12 +81,14 @@ OUTPUT_OPTIONS = [
 ]
 CATEGORY_OPTIONS = [
     option("categories", TABLE, "A file with one category per line, or a list such as yes,no.", metavar="FILE|LIST"),
-    option("domain", TABLE, "The categories are 0, 1, 2, and so on: how many.", parser=read_count, metavar="COUNT"),
-    option("other", TABLE, "Count all other values as this category; left out, they are refused.", metavar="NAME"),
+    option(
+        "domain", TABLE, "The number of categories, if they are 0, 1, 2, and so on.", parser=read_count, metavar="COUNT"
+    ),
+    option("other", TABLE, "Count all other values as this category; if left out, they are refused.", metavar="NAME"),
     option(
         "missing",
         TABLE,
-        "Count missing values as this category; left out, those rows do not take part.",
+        "Count missing values as this category; if left out, those rows do not take part.",
         metavar="NAME",
     ),
 ]
@@ -99,8 +101,10 @@ LEARN = option(
     flag="learn-categories",
 )
 TABLE_OPTIONS = [
-    option("column", TABLE, "The column to ask about; a table with a single one needs no name.", metavar="NAME"),
-    option("format", TABLE, f"One of {', '.join(FORMATS)}; left out, the file's first bytes say.", metavar="NAME"),
+    option("column", TABLE, "The column to ask about; a table with only one needs no name.", metavar="NAME"),
+    option(
+        "format", TABLE, f"One of {', '.join(FORMATS)}; if left out, the file's first bytes decide.", metavar="NAME"
+    ),
     option(
         "ids",
         TABLE,
@@ -111,27 +115,27 @@ TABLE_OPTIONS = [
     option(
         "keep",
         TABLE,
-        "Of a person with several rows that hold a value: first or random; left out, first.",
+        "Which row of a person with several values to keep: first or random; if left out, first.",
         metavar="NAME",
     ),
 ]
 MESSY_OPTIONS = [
-    option("strip", MESSY, "Overlook blanks before and behind a text.", default=False, annotation=bool),
+    option("strip", MESSY, "Ignore spaces before and after a text.", default=False, annotation=bool),
     option(
         "ignore_case",
         MESSY,
-        "Overlook upper and lower case, and how accents are composed.",
+        "Ignore upper and lower case, and how accents are composed.",
         default=False,
         annotation=bool,
         flag="ignore-case",
     ),
     option("na", MESSY, "Texts that mean a missing value, such as NA,N/A.", metavar="LIST"),
     option("decimal", MESSY, "The decimal mark of numbers: . or ,", metavar="MARK"),
-    option("thousands", MESSY, "What stands between thousands, such as . in 1.234,5.", metavar="MARK"),
+    option("thousands", MESSY, "The thousands separator, such as . in 1.234,5.", metavar="MARK"),
     option(
         "encoding",
         MESSY,
-        "Of CSV: how its letters are written, such as latin-1 or utf-16; left out, utf-8.",
+        "For CSV: the encoding of its text, such as latin-1 or utf-16; if left out, utf-8.",
         metavar="NAME",
     ),
 ]
@@ -261,7 +265,7 @@ ASKED = [
     *PROMISE_OPTIONS,
     *BUDGET_OPTIONS,
     *OUTPUT_OPTIONS,
-    option("title", ANSWER, "A headline for the report.", metavar="TEXT"),
+    option("title", ANSWER, "A headline for the page.", metavar="TEXT"),
     option(
         "dry_run",
         ANSWER,

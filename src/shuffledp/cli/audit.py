@@ -53,7 +53,7 @@ def audit(
             "--confidence",
             parser=read_number,
             metavar="NUMBER",
-            help=f"Of the empirical bound: {CONFIDENCE:g}.",
+            help=f"The confidence of the empirical bound: {CONFIDENCE:g}.",
             rich_help_panel=QUESTION,
         ),
     ] = CONFIDENCE,
@@ -82,7 +82,7 @@ def audit(
             "--seed",
             parser=read_count,
             metavar="COUNT",
-            help="Repeat an audit; left out, secure randomness.",
+            help="A seed, to repeat an audit; if left out, secure randomness.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -90,9 +90,9 @@ def audit(
     """Attack the running code: an empirical lower bound on epsilon beside the certified one.
 
     The reports are really drawn and shuffled, many times, on two datasets that
-    differ in one user; and sampler, shuffler and analyst are tried alone, on all
-    values. Exit code 1 means that something is wrong. Right code is accused with
-    a probability of at most 2e-4, whatever --confidence asks of the printed bound.
+    differ in one user; and the sampler, the shuffler and the analyst are each
+    tried alone, on all values. Exit code 1 means that something is wrong. Correct code is accused
+    with a probability of at most 2e-4, whatever --confidence asks of the printed bound.
     """
     check_delta(delta)
     if seed is not None:
@@ -162,7 +162,7 @@ def _print(found: Audit, title: str, *, asked: int, fault: Fault | None) -> None
         ("", rounded(found.certified, up=True), "at most: this is guaranteed"),
     ]
     if found.attainable is not None:
-        rows.insert(1, ("", rounded(found.attainable, up=False), "what endless runs of this attack would prove"))
+        rows.insert(1, ("", rounded(found.attainable, up=False), "what unlimited runs of this attack would prove"))
     rows += [
         (check.name, _evidence(check), f"FAILED: {check.where}" if check.failed else "passed") for check in found.checks
     ]
@@ -173,13 +173,13 @@ def _print(found: Audit, title: str, *, asked: int, fault: Fault | None) -> None
     )
     if found.verdict == "consistent":
         verdict = (
-            "Consistent: nothing that was seen contradicts the guarantee. This tests the code; the proof is the "
-            "guarantee's own."
+            "Consistent: nothing observed contradicts the guarantee. This tests the code; the guarantee rests on "
+            "its proof."
         )
         if found.epsilon_lower > found.certified:
             verdict = (
-                f"Consistent, but barely: the bound printed above exceeds the guarantee, and with confidence {SURE:g}, "
-                f"which a verdict takes, it does not. "
+                f"Consistent, but barely: the bound printed above exceeds the guarantee, but with confidence {SURE:g}, "
+                f"which a verdict requires, it does not. "
                 "Repeat with more --runs."
             )
     else:

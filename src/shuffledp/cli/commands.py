@@ -173,15 +173,17 @@ def explain(setup: Setup, delta: Delta) -> None:
 )
 def curve(
     setup: Setup,
-    first: Annotated[float | None, _question("from", "The first epsilon; left out, 0.")] = None,
-    last: Annotated[float | None, _question("to", f"The last epsilon; left out, where delta is {FAR_DELTA:g}.")] = None,
+    first: Annotated[float | None, _question("from", "The first epsilon; if left out, 0.")] = None,
+    last: Annotated[
+        float | None, _question("to", f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.")
+    ] = None,
     points: Annotated[
         int | None,
         typer.Option(
             "--points",
             parser=read_count,
             metavar="COUNT",
-            help=f"How many epsilons; left out, {ROWS}.",
+            help=f"How many epsilons; if left out, {ROWS}.",
             rich_help_panel=QUESTION,
         ),
     ] = None,

@@ -180,7 +180,7 @@ def _plain(value: object) -> object:
 
 @app.command("bounds", rich_help_panel=COMPARE, epilog=examples("bounds", "bounds --json"))
 def bounds(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
-    """Every bound this package knows: who proved it, of which randomizers, when it holds, and
+    """Every bound this package knows: who proved it, for which randomizers, when it holds, and
     whether it survived our checks.
     """
     if as_json:

@@ -44,7 +44,7 @@ def main(folder: Path = FOLDER) -> int:
     _say("2. Plan. 6,366 women will be asked whether they had an affair. Which protocol, and what error?")
     _run("plan histogram --domain 2 --n 6366 --epsilon 1 --delta 1e-6")
 
-    _say("3. Run it. Every answer is randomised, the reports are shuffled, the noise is taken out again on average.")
+    _say("3. Run it. Every answer is randomized, the reports are shuffled, and the noise is removed again on average.")
     asked, limits = (
         "--column affair --categories yes,no --epsilon 1 --delta 1e-6",
         "--limit-epsilon 2 --limit-delta 1e-6",
@@ -84,8 +84,8 @@ def main(folder: Path = FOLDER) -> int:
     _truth(folder / "ages", {"mean": age})
 
     _say(
-        "5. The budget. Two questions went to the same people, so what they give away adds up: by the accountant, not "
-        "by hand."
+        "5. The budget. Two questions went to the same people, so what they give away adds up; the accountant "
+        "does the sum."
     )
     _run("ledger show", ledger)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 UNPUBLISHED = (
-    "A release that is recorded but not published counts as well: its output may never have stood, and "
-    "nobody can tell what was seen of it."
+    "A release that is recorded but not published counts as well: its output may never have been put in "
+    "place, and nobody can tell what was seen of it."
 )
 ledger = App(
     name="ledger",
@@ -41,7 +41,7 @@ def show_(
     file: File,
     population: Annotated[
         str | None,
-        typer.Option("--population", metavar="NAME", help="Only this one; left out, all.", rich_help_panel=QUESTION),
+        typer.Option("--population", metavar="NAME", help="Only this one; if left out, all.", rich_help_panel=QUESTION),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -114,7 +114,7 @@ def check(
         typer.Option(
             "--last",
             metavar="SEAL",
-            help="A record that must be there: its seal, as a report or a copy states it.",
+            help="A record that must be there: its seal, as a page or a copy of the ledger states it.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -123,7 +123,7 @@ def check(
     """Check the file, the chain of records, every entry and every total again.
 
     Nothing in a file can show that its end was cut off, or that an older copy took its place. With
-    --last, the seal of the last release that you know of, it is seen.
+    --last, the seal of the last release that you know of, this is detected.
 
     Exit code 0: all confirmed; 1: something is wrong, one line each.
     """
@@ -151,7 +151,7 @@ def export(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="A .json or .csv file; left out, JSON is printed.", rich_help_panel=ANSWER
+            "--out", metavar="FILE", help="A .json or .csv file; if left out, JSON is printed.", rich_help_panel=ANSWER
         ),
     ] = None,
     as_json: Annotated[

@@ -61,7 +61,7 @@ LISTED = (
         "histogram",
         "release",
         RUN,
-        "How many people hold each of a few categories: from a table to estimates, a figure and a report.",
+        "How many people hold each of a few categories: from a table to estimates, a figure and a page.",
     ),
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
@@ -72,7 +72,7 @@ LISTED = (
         "encode",
         "stages",
         RUN,
-        "On the clients' side: values to randomised reports. What leaves here is noisy already; ids go to the "
+        "On the clients' side: from values to randomized reports. What leaves here is already noisy; ids go to the "
         "shuffler, who drops them.",
     ),
     Listed(
@@ -82,12 +82,12 @@ LISTED = (
         "Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised "
         "are refused.",
     ),
-    Listed("analyse", "stages", RUN, "At the analyst: shuffled reports to estimates, a figure and a report."),
+    Listed("analyse", "stages", RUN, "For the analyst: from shuffled reports to estimates, a figure and a page."),
     Listed(
         "example",
         "stages",
         RUN,
-        "Data to try things on: a real survey with a sensitive question, and a made-up population.",
+        "Data to try things out on: a real survey with a sensitive question, and a made-up population.",
     ),
     Listed(
         "audit",
@@ -112,14 +112,14 @@ LISTED = (
         "bounds",
         "compare",
         COMPARE,
-        "Every bound this package knows: who proved it, of which randomizers, when it holds, and whether it survived "
+        "Every bound this package knows: who proved it, for which randomizers, when it holds, and whether it survived "
         "our checks.",
     ),
     Listed(
         "reproduce",
         "reproduce",
         COMPARE,
-        "The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and SVG.",
+        "The figures and tables of the papers, computed again beside certified bounds: as CSV, PNG and SVG.",
     ),
 )
 
@@ -131,7 +131,7 @@ RANDOMIZERS = (
     ("laplace", "--epsilon0 or --scale", "Laplace noise on [0, 1]"),
     ("gaussian", "--sigma", "Gaussian noise on [0, 1]"),
     ("hadamard", "--k --epsilon0", "Hadamard response"),
-    ("oue", "--k --epsilon0", "optimised unary encoding"),
+    ("oue", "--k --epsilon0", "optimized unary encoding"),
     ("rappor", "--k --epsilon0 or --k --flip", "basic RAPPOR"),
     ("olh", "--k --epsilon0", "optimal local hashing"),
     ("blh", "--k --epsilon0", "binary local hashing"),
@@ -165,7 +165,7 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Plan, run and defend a collection in the shuffle model: from a table to a report. Every
+    """Plan, run and defend a collection in the shuffle model: from a table to a page. Every
     privacy number is an interval that contains the true one.
     """
     if version:

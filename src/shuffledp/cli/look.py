@@ -23,10 +23,10 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 __all__: list[str] = []
 
 NOT_PRIVATE = (
-    "What you see here are true values: it is for the eyes of whoever holds the table, and nothing of it is protected."
+    "What you see here are true values: they are for the owner of the table only, and none of this is protected."
 )
 FROM_DATA = (
-    "The {what} in this command were taken from the data. Before you publish anything, replace them by those "
+    "The {what} in this command were taken from the data. Before you publish anything, replace them with ones "
     "that are known without the data."
 )
 LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
@@ -45,7 +45,7 @@ def look(
     encoding: Annotated[
         str | None,
         typer.Option(
-            "--encoding", metavar="NAME", help="Of CSV; left out, the usual are tried.", rich_help_panel=MESSY
+            "--encoding", metavar="NAME", help="For CSV; if left out, the usual ones are tried.", rich_help_panel=MESSY
         ),
     ] = None,
     rows: Annotated[
@@ -54,7 +54,7 @@ def look(
             "--rows",
             parser=read_count,
             metavar="COUNT",
-            help="How many rows to read; left out, a million.",
+            help="How many rows to read; if left out, a million.",
             rich_help_panel=TABLE,
         ),
     ] = None,
@@ -146,7 +146,7 @@ def _problems(seen: "Seen") -> list[str]:
     for group in seen.alike[:SPELLINGS]:
         said.append(f"{', '.join(map(repr, group[:SPELLINGS]))} may be the same: {_remedy(group)}")
     if len(seen.alike) > SPELLINGS:
-        said.append(f"{len(seen.alike) - SPELLINGS:,} more values are spelt in several ways")
+        said.append(f"{len(seen.alike) - SPELLINGS:,} more values are spelled in several ways")
     if seen.absent:
         words = ", ".join(f"{word!r} ({count:,})" for word, count in list(seen.absent.items())[:SPELLINGS])
         said.append(
@@ -154,12 +154,12 @@ def _problems(seen: "Seen") -> list[str]:
             f"{quote(','.join(dict.fromkeys(word.strip() for word in seen.absent)))}"
         )
     if seen.blanks and not seen.alike:
-        said.append(f"{seen.blanks:,} values begin or end with blanks: --strip")
+        said.append(f"{seen.blanks:,} values begin or end with spaces: --strip")
     if seen.decimal_commas:
         said.append(f"{seen.decimal_commas:,} numbers have a decimal comma: --decimal ,")
     if seen.thousands:
         said.append(
-            f"{'points' if seen.thousands == '.' else 'commas'} stand between thousands: --thousands {seen.thousands}"
+            f"{'points' if seen.thousands == '.' else 'commas'} separate thousands: --thousands {seen.thousands}"
         )
     if seen.formulas:
         said.append(f"{seen.formulas:,} values begin like a formula (= + - @): a spreadsheet may run them")

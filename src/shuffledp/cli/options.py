@@ -18,12 +18,13 @@ LATEX = typer.Option("--latex", help="Print the table for a paper, as LaTeX.", r
 HONEST = option(
     "honest",
     EVERYONE,
-    "How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
+    "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all. In Python: "
+    "honest in shuffle(), least in protocols.",
     parser=read_people,
     metavar="COUNT",
 )
 ROUNDS = option(
-    "rounds", EVERYONE, "How often the same users report; left out, once.", parser=read_count, metavar="COUNT"
+    "rounds", EVERYONE, "How often the same users report; if left out, once.", parser=read_count, metavar="COUNT"
 )
 AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
 

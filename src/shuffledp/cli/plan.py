@@ -13,7 +13,7 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, TASKS, WORST_ERROR, Task
+from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, PLANNED, WORST_ERROR, Task
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -28,7 +28,7 @@ __all__: list[str] = []
     ),
 )
 def plan(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(PLANNED)}.")],
     epsilon: Target,
     delta: Delta,
     n: Annotated[
@@ -53,7 +53,7 @@ def plan(
             "--rounds",
             parser=read_count,
             metavar="COUNT",
-            help="How often they report; left out, once.",
+            help="How often they report; if left out, once.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -63,7 +63,8 @@ def plan(
             "--honest",
             parser=read_people,
             metavar="COUNT",
-            help="How many of the n follow the protocol, as a count or as a share such as 90%; left out, all.",
+            help="How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all. In "
+            "Python: least.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -79,9 +80,9 @@ def plan(
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
-    if task not in TASKS:
+    if task not in PLANNED:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
+            f"the task must be one of {', '.join(PLANNED)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
     check_form(as_json=as_json, latex=latex)
@@ -128,7 +129,7 @@ def plan(
     show.table(columns, rows, numbers=3 + counts)
     show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
     if counts:
-        show.sentences([f"The worst is the {WORST_ERROR}: for instance of one that everybody holds."])
+        show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")

@@ -50,7 +50,7 @@ PROMISED = "--epsilon 1 --delta 1e-6"
 @with_counting
 def histogram(asking: Asking) -> None:
     """How many people hold each of a few categories: from a table to estimates, a figure and a
-    report.
+    page.
     """
     _answer(asking, task="histogram", categories=asking.categories)
 
@@ -86,7 +86,7 @@ def mean(
             "--lower",
             parser=read_number,
             metavar="NUMBER",
-            help="The least possible value, known without the data.",
+            help="The smallest possible value, known without the data.",
             rich_help_panel=TABLE,
         ),
     ],
@@ -96,7 +96,7 @@ def mean(
             "--upper",
             parser=read_number,
             metavar="NUMBER",
-            help="The largest possible value, likewise.",
+            help="The largest possible value, known without the data.",
             rich_help_panel=TABLE,
         ),
     ],
@@ -104,7 +104,7 @@ def mean(
         bool,
         typer.Option(
             "--clip",
-            help="Move values outside to the nearest bound; left out, they are refused.",
+            help="Move values outside the range to the nearest bound; if left out, they are refused.",
             rich_help_panel=TABLE,
         ),
     ] = False,
@@ -194,7 +194,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             | {"cost": cost, "worst": worst}
             | ({} if receipt is None else {"ledger": receipt})
         )
-    absent = f"{missing:,} without a value" if missing is not None else "those without a value among them"
+    absent = f"{missing:,} without a value" if missing is not None else "including those without a value"
     show.answer(
         f"{question.what}: {design.n:,} people, {absent}",
         [

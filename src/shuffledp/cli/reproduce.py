@@ -1,4 +1,4 @@
-"""The command reproduce: figures and tables of the papers, computed anew."""
+"""The command reproduce: figures and tables of the papers, computed again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,10 +38,10 @@ def reproduce(
         bool, typer.Option("--all", help="All of them, which takes minutes.", rich_help_panel=QUESTION)
     ] = False,
     listing: Annotated[
-        bool, typer.Option("--list", help="Say what there is, and compute nothing.", rich_help_panel=QUESTION)
+        bool, typer.Option("--list", help="List what there is, and compute nothing.", rich_help_panel=QUESTION)
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Compute also what is already there.", rich_help_panel=QUESTION)
+        bool, typer.Option("--force", help="Recompute what is already there, too.", rich_help_panel=QUESTION)
     ] = False,
     out: Annotated[
         str,
@@ -49,10 +49,10 @@ def reproduce(
     ] = FOLDER,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
 ) -> None:
-    """The figures and tables of the papers, computed anew beside certified bounds: as CSV, PNG and
+    """The figures and tables of the papers, computed again beside certified bounds: as CSV, PNG and
     SVG.
 
-    What is already there is kept, and a run that was ended goes on where it stopped.
+    What is already there is kept, and an interrupted run continues where it stopped.
     """
     if names and everything:
         raise InvalidInput(f"either names or --all, got both --all and {names[0]!r}. Leave one out.")

@@ -47,10 +47,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", ric
 Settled = Annotated[
     Path | None,
     typer.Option(
-        "--design", metavar="FILE", help="What was settled; left out, the files are believed.", rich_help_panel=QUESTION
+        "--design",
+        metavar="FILE",
+        help="The design that was settled; if left out, the files are trusted.",
+        rich_help_panel=QUESTION,
     ),
 ]
-UNSETTLED = "nobody compared it with the one that was settled. --design does."
+UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
 with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
@@ -77,18 +80,28 @@ def design(
     lower: Annotated[
         float | None,
         typer.Option(
-            "--lower", parser=read_number, metavar="NUMBER", help="Of a mean: the least.", rich_help_panel=TABLE
+            "--lower",
+            parser=read_number,
+            metavar="NUMBER",
+            help="For a mean: the smallest possible value.",
+            rich_help_panel=TABLE,
         ),
     ] = None,
     upper: Annotated[
         float | None,
         typer.Option(
-            "--upper", parser=read_number, metavar="NUMBER", help="Of a mean: the largest.", rich_help_panel=TABLE
+            "--upper",
+            parser=read_number,
+            metavar="NUMBER",
+            help="For a mean: the largest possible value.",
+            rich_help_panel=TABLE,
         ),
     ] = None,
     method: Annotated[
         str,
-        typer.Option("--method", metavar="NAME", help="Of a frequency: how values are encoded.", rich_help_panel=TABLE),
+        typer.Option(
+            "--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE
+        ),
     ] = "hadamard",
     force: Force = False,
 ) -> None:
@@ -182,7 +195,10 @@ def encode(
         typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
     ] = None,
     clip: Annotated[
-        bool, typer.Option("--clip", help="Of a mean: move values outside to the nearest bound.", rich_help_panel=TABLE)
+        bool,
+        typer.Option(
+            "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=TABLE
+        ),
     ] = False,
     most: Annotated[
         float | None,
@@ -204,8 +220,8 @@ def encode(
     ] = False,
     force: Force = False,
 ) -> None:
-    """On the clients' side: values to randomised reports. What leaves here is noisy already; ids go
-    to the shuffler, who drops them.
+    """On the clients' side: from values to randomized reports. What leaves here is already noisy;
+    ids go to the shuffler, who drops them.
     """
     from shuffledp.collection import client
     from shuffledp.collection.tables import open_column
@@ -251,11 +267,13 @@ def encode(
             "epsilon": settled.epsilon,
             "delta": settled.delta,
             "epsilon0": settled.law.epsilon0,
+            "certified": certify,
         }
         return show.as_json(facts | {"batch": done.file.header.batch} | promise, client.exposure(settled)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)
-    again = f", {done.repeated:,} rows left out whose person has another one" if done.repeated else ""
-    show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *client.exposure(settled)])
+    again = f", {done.repeated:,} rows left out because their person has another one" if done.repeated else ""
+    exposed = client.exposure(settled, certified=certify)
+    show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposed])
     return show.command(
         f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
     )
@@ -351,10 +369,10 @@ def analyse(
     given: dict[str, Any],
     design: Settled = None,
     title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="A headline for the report.", rich_help_panel=ANSWER)
+        str | None, typer.Option("--title", metavar="TEXT", help="A headline for the page.", rich_help_panel=ANSWER)
     ] = None,
 ) -> None:
-    """At the analyst: shuffled reports to estimates, a figure and a report."""
+    """For the analyst: from shuffled reports to estimates, a figure and a page."""
     from shuffledp.collection.release import stages
 
     keeping = Keeping(given["out"], given["force"], given["as_json"])
@@ -389,7 +407,9 @@ def example(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Data to try things on: a real survey with a sensitive question, and a made-up population."""
+    """Data to try things out on: a real survey with a sensitive question, and a made-up
+    population.
+    """
     from shuffledp.data import FILES, write_examples
 
     write_examples(folder, people=1_000_000 if people is None else people, replace=force)

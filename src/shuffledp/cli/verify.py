@@ -20,9 +20,9 @@ __all__: list[str] = []
 
 LARGEST = 1 << 27  # bytes
 WORDS = {
-    "pass": "pass: what was computed again agrees, the certified epsilon and delta among it",
+    "pass": "pass: everything that was computed again agrees, including the certified epsilon and delta",
     "FAIL": "FAIL: this page does not say what its own design and votes imply; do not rely on it",
-    "incomplete": "incomplete: nothing disagrees, but something that a verification cannot do without was not checked",
+    "incomplete": "incomplete: nothing disagrees, but something essential to a verification was not checked",
 }
 CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 
@@ -55,7 +55,7 @@ def verify(
             "--seconds",
             parser=read_number,
             metavar="NUMBER",
-            help="Computing time after which the rest is left: 120.",
+            help="Seconds of computing after which the rest is left unchecked: 120.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -68,8 +68,8 @@ def verify(
     accounting.
 
     The page itself comes first, then the estimates.csv beside it. Exit code 0
-    means that all agree, 1 that something does not, 2 that the file is no
-    page, 3 that nothing disagrees, but not enough could be checked.
+    means that all agree, 1 that something does not, 2 that the file is not
+    a page, 3 that nothing disagrees, but not enough could be checked.
     """
     from shuffledp.collection.ledger import Ledger
     from shuffledp.collection.verify import SECONDS
@@ -146,4 +146,4 @@ def _read(file: Path) -> str:
     except OSError as error:
         raise InvalidInput(f"{str(file)!r} must be readable, got: {error.strerror or error}. {remedy}") from None
     except UnicodeDecodeError:
-        raise InvalidInput(f"{str(file)!r} must be a page, got bytes that are no text. {remedy}") from None
+        raise InvalidInput(f"{str(file)!r} must be a page, got bytes that are not text. {remedy}") from None

@@ -1,1 +1,12 @@
-"""From data to a defended answer."""
+"""From data to a defended answer.
+
+record     a release, typed and versioned: what everything below reads
+tables     columns, values, reports files, external shuffle, tally; no accounting
+client     values -> reports, with a law and a sampler and nothing else
+ledger     recorded is spent
+page       record -> one HTML page
+verify     record -> every number computed again
+release    question + values -> record
+arguments  one sentence for two readers: ``--option`` or ``argument=``
+door       ``sdp.histogram``, ``sdp.mean``, ``sdp.frequency``
+"""

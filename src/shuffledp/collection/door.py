@@ -75,14 +75,15 @@ def histogram(
     ``data`` is the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an
     Arrow table or array, a NumPy array or a list, with one row or value for each person; a table
     with several columns needs a ``column``. ``categories`` is a list, the path of a file with one
-    category per line, or a number k for 0, ..., k - 1; it must not come from the data, or
-    ``learn_categories`` says that it does. Values that are not listed count as ``other``, and
-    missing ones as ``missing``; without these, the first are refused and the second left out.
+    category per line, or a number k for 0, ..., k - 1; it must not come from the data; to
+    take it from there, use ``learn_categories``. Values that are not listed count as ``other``, and
+    missing ones as ``missing``; without these, the former are refused and the latter left out.
 
-    ``least`` of the people, a number or a share such as 0.9, must follow the protocol. With a
-    ``ledger``, a file, the release is charged to the budget of its ``population`` before anything
-    is shown, or refused; the first release about them sets the limits. ``ids`` names the column
-    that says whose row it is. ``rng`` is for tests: whoever knows its seed knows the noise.
+    The promise holds as long as ``least`` of the people, a number or a share such as 0.9, follow
+    the protocol; it is ``--honest`` on the command line. With a ``ledger``, a file, the release is
+    charged to the budget of its ``population`` before anything is shown, or refused; the first
+    release about them sets the limits. ``ids`` names the column that says whose row it is. ``rng``
+    is for tests: anyone who knows its seed knows the noise.
 
     >>> answers = ["tea"] * 600 + ["coffee"] * 400
     >>> drinks = histogram(
@@ -188,7 +189,7 @@ def mean(
     from the data.
 
     Numbers outside are refused, or with ``clip`` moved to the nearest bound; missing ones are left
-    out. All else is as for ``histogram``.
+    out. Everything else is as for ``histogram``.
 
     >>> age = mean([30.0, 40.0] * 2000, lower=0, upper=120, epsilon=1.0, delta=1e-6)
     >>> (row,) = age.estimates
@@ -273,7 +274,7 @@ def _text(label: Any) -> str:
         return plain.isoformat()
     shown = "a larger one" if isinstance(plain, int) else repr(label)
     raise InvalidInput(
-        f"a category must be a text, a whole number of at most 18 digits, a boolean or a date, got {shown}. Write it "
+        f"a category must be text, a whole number of at most 18 digits, a boolean or a date, got {shown}. Write it "
         f"as text; missing values are counted with --missing NAME."
     )
 

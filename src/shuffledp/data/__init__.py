@@ -1,5 +1,5 @@
-"""Data to try things on: a real survey with a sensitive question, and a made-up population of any
-size. PROVENANCE.md says where both come from.
+"""Data to try things out on: a real survey with a sensitive question, and a made-up population of
+any size. PROVENANCE.md says where both come from.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shuffledp.storage.files import check_new_folder, new_folder
 __all__ = ["CITIES", "FILES", "write_examples"]
 
 FILES = {
-    "affairs.csv": "6,366 answers of married women in 1974: a real survey (see PROVENANCE.md)",
+    "affairs.csv": "6,366 answers of married women from 1974: a real survey (see PROVENANCE.md)",
     "people.parquet": "a made-up population with cities and ages",
     "cities.txt": "its cities, one per line",
     "PROVENANCE.md": "where both come from",

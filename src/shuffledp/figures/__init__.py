@@ -1,18 +1,18 @@
 """Figures. matplotlib is imported only when something is drawn.
 
 curve       delta against epsilon, with and without a shuffler
-comparison  every published bound on one mechanism
-plan        privacy against utility
+bounds      every published bound on one mechanism
+utility     privacy against utility
 estimates   estimates with error bars
 drawing     a figure that is handed back, and that a notebook shows
-figures     which files they can be
-style       colours and type sizes
+filetypes   which files they can be
+style       colors and type sizes
 """
 
 from shuffledp.figures.bounds import comparison_figure
 from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
 from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
-from shuffledp.figures.figures import FIGURE_TYPES, check_figure
+from shuffledp.figures.filetypes import FIGURE_TYPES, check_figure
 from shuffledp.figures.utility import plan_figure
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.figures.figures import check_figure
+from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, STYLE
 from shuffledp.storage.files import replace_file
 from shuffledp.wording import rounded

@@ -16,7 +16,7 @@ from shuffledp.accounting.curves import Band, meets
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Rounds, shuffle
 from shuffledp.errors import InvalidInput
-from shuffledp.figures.figures import check_figure
+from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.storage.files import replace_file
 from shuffledp.wording import rounded
@@ -122,7 +122,7 @@ def _without_shuffler(guarantee: Guarantee) -> Guarantee:
     """The same reports, each sent under its owner's name."""
     if not getattr(guarantee, "parts", ()):
         raise InvalidInput(
-            f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; of an "
+            f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; for an "
             f"Accountant, its total."
         )
     alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in guarantee.parts)

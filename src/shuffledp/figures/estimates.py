@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.figures.figures import check_figure
+from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.storage.files import replace_file
 
@@ -61,7 +61,7 @@ def draw_estimates(found: DrawnEstimates, *, title: str | None = None) -> Figure
     """Draw estimates: thick the interval of each, thin the one that holds for all at once.
 
     Of more than 40 the largest are drawn, with only the latter: the largest of many are large by
-    luck as well, and an interval of its own misses many a one.
+    luck as well, and an interval of its own misses many of them.
     """
     import matplotlib as mpl
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 
-from shuffledp.figures.figures import check_figure
+from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, STYLE
 from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, Task, plan
 from shuffledp.storage.files import replace_file

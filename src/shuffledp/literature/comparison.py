@@ -129,8 +129,8 @@ def compare(
 
     For several rounds, bounds about one round are composed by the better of basic and advanced
     composition. A bound that is expected to take longer than ``patience`` seconds is skipped, and
-    said to be; ``math.inf`` skips none. ``also`` are bounds of your own, each a ``Published``: one
-    that claims to be proven and contradicts the certified interval is among ``contradictions``.
+    listed as such; ``math.inf`` skips none. ``also`` are bounds of your own, each a ``Published``:
+    one that claims to be proven and contradicts the certified interval is among ``contradictions``.
 
     >>> from shuffledp import KRR, shuffle
     >>> table = compare(shuffle(KRR(k=16, epsilon0=4.0), n=10_000), delta=1e-6)

@@ -1,16 +1,23 @@
-"""Every figure and table of the four papers, computed anew beside certified bounds.
+"""Every figure and table of the four papers, computed again beside certified bounds.
 
-base   ``Experiment``, a figure described, and ``Line``, one of its curves
-table  lines as a CSV file, and back
-looks  what tells one curve from another
-draw   lines as a figure
-make   the files of one experiment
-run    many experiments, in a few processes
-
-koskela, feldman, balle, biswas  the experiments, one file per paper
-biswas_utility                   the same for utility, on data from ``cities``, drawn as ``heat``
-                                 maps too
-landscape                        all published bounds at a glance, which is in none of them
+experiment       ``Experiment``, a figure described, and ``Line``, one of its curves
+table            lines as a CSV file, and back
+looks            what tells one curve from another
+draw             lines as a figure
+heat             maps side by side
+make             the files of one experiment
+reproduction     many experiments, in a few processes
+balle_figures    Balle et al. 2019
+feldman_figures  Feldman et al. 2020
+koskela_figures  Koskela et al. 2021: koskela_krr, koskela_clones, and what both need
+koskela_krr      k-ary randomized response
+koskela_clones   any randomizer
+koskela_curves   curves of pairs
+biswas_tables    Biswas et al. 2023
+biswas_utility   the same for utility
+cities           the check-ins that it maps
+landscape        all published bounds at a glance, which is in none of the papers
+errata           formulas that are wrong as printed
 
 >>> [experiment.title for experiment in EXPERIMENTS if experiment.name == "biswas-table1"]
 ['Table 1: delta of shuffled k-RR, a misprint beside the truth']

@@ -58,7 +58,7 @@ class Box:
             if not -most <= ends[0] < ends[1] <= most:
                 raise InvalidInput(
                     f"{low} and {high} must increase from -{most:g} to {most:g}, got {ends[0]!r} and {ends[1]!r}. "
-                    f"Exchange or correct them."
+                    f"Swap or correct them."
                 )
         for name in ("rows", "columns"):
             check_count(name, getattr(self, name), least=1, remedy="It counts the cells along one side.")

@@ -65,7 +65,7 @@ ERRATA: tuple[Erratum, ...] = (
         where="Biswas, Jung and Palamidessi 2023, Theorem 1, what it is about",
         wrong="Even corrected it is not a guarantee of the released histogram.",
         why=(
-            "It is about one bin's count, for one known dataset, in one order of the two neighbours. The histogram has "
+            "It is about one bin's count, for one known dataset, in one order of the two neighbors. The histogram has "
             "k bins, and other datasets are worse."
         ),
         instead="`sdp.shuffle(sdp.KRR(...), n=...)`; the corrected formula is a lower bound",
@@ -141,7 +141,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=6,
-        where="Koskela, Heikkila and Honkela 2021, first version, section 4 (binary randomised response)",
+        where="Koskela, Heikkila and Honkela 2021, first version, section 4 (binary randomized response)",
         wrong="The dataset in which all others hold 0 is taken for the worst one.",
         why="One other user with a 1 makes it worse here. There is no one worst dataset: it depends on epsilon.",
         instead=(

@@ -13,7 +13,7 @@ from shuffledp.papers.experiment import Kind, Line
 
 __all__ = ["Look", "looks_of", "style", "symbols"]
 
-# In the manner of Okabe and Ito, dark and lighter in turn, so that neighbours differ in grey too;
+# In the manner of Okabe and Ito, dark and lighter in turn, so that neighbors differ in grey too;
 # the certified ends have blues of their own.
 COLOURS = ("#9c3a0a", "#17926d", "#7a2a78", "#b58600", "#444444", "#d9536f", "#1f6273", "#8a74c9", "#6b4423")
 CERTIFIED = (DARK, "#4a8fd6", "#2b6f80", "#7a8fc4", "#27496d", "#6aa0d8")

@@ -2,16 +2,20 @@
 
 tasks         what can be asked: histogram, frequency, mean, and yours
 design        a question and its noise, written down: plain data that everybody agrees on
+lazily        a field that may be left out, and is then worked out once
 protocol      ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran; ``Bag``
 settling      from a design to its protocol, and to what is certified of it
+categories    the answers that a question admits
+rounding      numbers as points of a grid
 estimate      ``Estimate``: values, standard errors, intervals
-histogram     counts of a few categories       frequency   counts of very many
+estimators    from votes to counts
+exact_limits  intervals where votes are too few for a normal law
+histogram     counts of a few categories
+frequency     counts of very many
 sums          sums, means, statistical queries
-baselines     the same by a trusted curator, whose guarantee is in central; without a shuffler:
-              ``LocalHistogram``, ``LocalMean``
+baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
-sgd           noisy gradient descent over shuffled data; its privacy in one_pass, its noise in
-              grid_noise, an example in data
+sgd           noisy gradient descent over shuffled data
 
 A name is loaded when it is first asked for: a client who reads a design needs no accountant.
 """

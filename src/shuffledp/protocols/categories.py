@@ -38,7 +38,8 @@ class Categories:
             raise InvalidInput(f"other must be hashable, got {self.other!r}. Use a string, a number or a tuple.")
         if len(self.labels) < 2:
             raise InvalidInput(
-                f"categories must be at least two, got {len(self.labels)}. With a single one there is nothing to hide; "
+                f"categories must number at least two, got {len(self.labels)}. With a single one there is nothing to "
+                f"hide; "
                 f'add an "other".'
             )
         if self.other is not None and self.other not in self._places:

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.protocols.rare import Law
+from shuffledp.protocols.exact_limits import Law
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,7 +120,7 @@ class Estimate:
     ``stderr`` is the standard deviation of the *unbiased* estimate, over the randomness of the
     protocol, for the data as they are: nothing is assumed of where they come from. ``unbiased``
     differs from ``values`` only if another estimator was asked for; intervals are about
-    ``unbiased`` always. They are not cut off at 0 or n: cut them as you like, it only adds
+    ``unbiased`` always. They are not cut off at 0 or n: cut them as you like; it costs no
     coverage.
     """
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
-from shuffledp.protocols.rare import Bounded, Signed, Supports
+from shuffledp.protocols.exact_limits import Bounded, Signed, Supports
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 
@@ -46,11 +46,11 @@ def signed(
     """The unbiased estimate votes / hit of Hadamard response, its noise and its standard error;
     ``blocks`` counts the reports in each block.
 
-    Only reports in a value's own block vote for or against it. A vote for the own value has mean
-    ``hit``, for another one mean 0, so the variance of a sum of votes is the mean number of votes
-    cast, for which the number cast stands, less hit^2 per holder. That number also holds an
-    estimate of how many users hold the block's other values; a value alone in its block has no such
-    others, and its variance is known.
+    Only reports in a value's own block vote for or against it. A vote for the sender's own value
+    has mean ``hit``, for another one mean 0, so the variance of a sum of votes is the mean number
+    of votes cast, for which the number cast stands, less hit^2 per holder. That number also holds
+    an estimate of how many users hold the block's other values; a value alone in its block has no
+    such others, and its variance is known.
     """
     own, block = randomizer.hit, randomizer.block_of
     cast = blocks[block].astype(np.float64)

@@ -37,7 +37,7 @@ ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RandomizedResponse(ShuffledProtocol):
-    """Each user sends the own category, or with probability gamma a uniformly random one.
+    """Each user sends their own category, or with probability gamma a uniformly random one.
 
     Any other ``randomizer`` whose reports vote, or that has a matrix, may take the place of k-ary
     randomized response; its noise is then given, and neither epsilon nor epsilon0 is.
@@ -169,7 +169,8 @@ class Histogram(RandomizedResponse):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalHistogram(RandomizedResponse):
-    """The same reports without a shuffler, for comparison: every report must hide its sender alone.
+    """The same reports without a shuffler, for comparison: every report must hide its sender by
+    itself.
 
     >>> alone = LocalHistogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
     >>> round(alone.epsilon0, 2)

@@ -21,9 +21,9 @@ from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.sums import LocalMean, Mean
 from shuffledp.protocols.tasks import task_named
 
-__all__ = ["COUNT_ERROR", "ERRORS", "TASKS", "WORST_ERROR", "Option", "Plan", "Task", "plan", "worst_error"]
+__all__ = ["COUNT_ERROR", "ERRORS", "PLANNED", "WORST_ERROR", "Option", "Plan", "Task", "plan", "worst_error"]
 
-TASKS = ("histogram", "frequency", "mean")
+PLANNED = ("histogram", "frequency", "mean")  # those whose protocols are compared here
 MOST_BITS = 1 << 20  # longer reports are not proposed
 ERRORS = {"mean": "standard error of the mean, worst data"}
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
@@ -105,18 +105,19 @@ def plan(
     rounds: int = 1,
     least: int | None = None,
 ) -> Plan:
-    """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with the error it
-    is predicted to make.
+    """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with its
+    predicted error.
 
     ``domain`` is the number of categories, or a list of them; a mean has none, and is of numbers in
-    [0, 1]. The promise holds as long as ``least`` of the n users are honest; left out, all.
+    [0, 1]. The promise holds as long as ``least`` of the n users are honest; if left out, all
+    (``--honest`` on the command line).
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
     [('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
     """
-    if task not in TASKS:
-        raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. A sum is n times a mean.")
+    if task not in PLANNED:
+        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. A sum is n times a mean.")
     counting = task_named(task).counts
     if (domain is None) == counting:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""A protocol: people's values go in, randomised reports are shuffled, an analyst gets estimates,
+"""A protocol: people's values go in, randomized reports are shuffled, an analyst gets estimates,
 and the accountant says what that gives away.
 """
 
@@ -31,11 +31,11 @@ from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
-from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
+from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
 
@@ -111,8 +111,9 @@ class Protocol(ABC):
     them and the analyst, ``analyse`` at the analyst.
 
     With ``epsilon`` and ``delta`` the protocol promises that much for all rounds together, as long
-    as at least ``least`` of the n users (by default all) send honest reports; it chooses its own
-    noise. With ``epsilon0`` the noise is given, and ``guarantee`` says what that is worth.
+    as at least ``least`` of the n users (by default all; ``--honest`` on the command line) send
+    honest reports; it chooses its own noise. With ``epsilon0`` the noise is given, and
+    ``guarantee`` says what that is worth.
     """
 
     n: int
@@ -243,7 +244,8 @@ class Protocol(ABC):
         check_estimates(estimates)
         if len(estimates) > self.rounds:
             raise InvalidInput(
-                f"estimates must be at most rounds = {self.rounds}, got {len(estimates)}. Build the protocol with more "
+                f"estimates must number at most rounds = {self.rounds}, got {len(estimates)}. Build the protocol with "
+                f"more "
                 f"rounds."
             )
         return combine(estimates)
@@ -272,7 +274,7 @@ class Protocol(ABC):
             return
         if self.epsilon is None:
             raise InvalidInput(
-                f"honest reports must be at least {self.least}, as guarantee assumes, got {honest}. "
+                f"honest reports must number at least {self.least}, as guarantee assumes, got {honest}. "
                 f"Wait for more reports, or build the protocol with least={honest}; guarantee_for says what that is "
                 f"worth."
             )
@@ -280,7 +282,7 @@ class Protocol(ABC):
             assert self.delta is not None
             now = restated.epsilon_at_most(delta=self.delta)
             raise InvalidInput(
-                f"honest reports must be at least {self.least} for the promised epsilon = {self.epsilon:g}, got "
+                f"honest reports must number at least {self.least} for the promised epsilon = {self.epsilon:g}, got "
                 f"{honest}, which gives {now:.4g}. "
                 f"Wait for more reports, or build the protocol with least={honest} before anybody reports."
             )
@@ -288,7 +290,7 @@ class Protocol(ABC):
     def _check_most(self, reports: int) -> None:
         if reports > self.n:
             raise InvalidInput(
-                f"reports must be at most n = {self.n}, got {reports}. Each user sends one per round; build the "
+                f"reports must number at most n = {self.n}, got {reports}. Each user sends one per round; build the "
                 f"protocol with n={reports}."
             )
 
@@ -500,7 +502,8 @@ def _check_batches(batches: Sequence[object]) -> None:
     """Refuse batches of reports that hold the same report twice, or anything else."""
     if not all(isinstance(each, Reports) for each in batches):
         raise InvalidInput(
-            "reports must be all from encode(...) or all bare rows, got a mixture. Join the bare rows to one array and "
+            "reports must all come from encode(...) or all be bare rows, got a mixture. Join the bare rows into one "
+            "array and "
             "shuffle that."
         )
     known = [each for each in batches if isinstance(each, Reports)]

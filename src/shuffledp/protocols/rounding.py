@@ -70,7 +70,7 @@ def check_numbers(values: Any, lower: float, upper: float) -> Floats:
 
 
 def on_grid(numbers: Floats, lower: float, upper: float, k: int, source: Source) -> NDArray[np.int64]:
-    """Each number at one of its two neighbours among k + 1 points from ``lower`` to ``upper``,
+    """Each number at one of its two neighbors among k + 1 points from ``lower`` to ``upper``,
     chosen at random so that its mean stays.
     """
     parts = [_rounded(numbers[at : at + CHUNK], lower, upper, k, source) for at in range(0, len(numbers), CHUNK)]

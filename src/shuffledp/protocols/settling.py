@@ -12,7 +12,7 @@ from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import REMEDY, Task
-from shuffledp.randomizers.law import from_law
+from shuffledp.randomizers.written_law import from_law
 
 if TYPE_CHECKING:
     from shuffledp.protocols.design import Design

@@ -150,7 +150,7 @@ class Summation(ShuffledProtocol):
         return {"protocol": type(self).__name__, "n": self.n, **bounds, **self.randomizer.describe()}
 
     def encode(self, values: Any, *, rng: Rng = None) -> Reports:
-        """One report per number; each is first rounded at random to one of its two neighbours on
+        """One report per number; each is first rounded at random to one of its two neighbors on
         the grid, preserving its mean.
         """
         numbers, source = self._numbers(values), source_of(rng)
@@ -272,7 +272,7 @@ class Summation(ShuffledProtocol):
         return math.sqrt(variance) / self.randomizer.contrast * self._width / self._divisor(self.n)
 
     def theorem_3(self) -> float:
-        """What every protocol with one message per user errs at least, for the worst data, at the
+        """The least error of any protocol with one message per user, for the worst data, at the
         promised epsilon and delta.
         """
         if self.epsilon is None or self.delta is None:
@@ -314,7 +314,8 @@ class Mean(Summation):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalMean(Summation):
-    """The same reports without a shuffler, for comparison: every report must hide its sender alone.
+    """The same reports without a shuffler, for comparison: every report must hide its sender by
+    itself.
 
     >>> LocalMean(n=1000, epsilon=1.0, delta=1e-6).k
     1
@@ -330,9 +331,9 @@ class StatisticalQuery(Summation):
     """The mean over the users' records of ``query``, a function into [lower, upper] (Balle et al.
     2019, Corollary 1).
 
-    ``name`` tells queries apart, and is by default where the function is defined. A lambda, or what
-    else carries values of its own, is taken to be unlike all others unless it is named, so that no
-    bag is analysed as the answer to another question.
+    ``name`` tells queries apart, and is by default where the function is defined. A lambda, or
+    anything else that carries values of its own, is taken to be unlike all others unless it is
+    named, so that no bag is analyzed as the answer to another question.
 
     >>> adults = StatisticalQuery(
     ...     query=lambda person: float(person["age"] >= 18), n=1000, epsilon0=4.0, k=1

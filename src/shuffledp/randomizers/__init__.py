@@ -1,17 +1,27 @@
 """One report's law: what the accountant needs to know of a local randomizer, and how it runs.
 
-randomizer  the interface: ``Atoms`` (a needle in a haystack, class by class) and ``Randomizer``
-family      what each family declares in its own file, and the registry of them all
-strength    the parameter that calibration solves for
-parameters  the rules that several randomizers share
-law         a randomizer as JSON, by its family, with the integers that it runs on
-votes       how a randomizer of categories runs, and how its reports are counted
-support     finite randomizers that favour the outputs supporting the input: unary, and
-mixing      those that one coin realises: krr subset local_hash hadamard
-location    a number in [0, 1] plus noise: laplace gaussian
-grid        the same as it runs
-matrix      any finite randomizer, of which finite is a base for one's own
-any_ldp     any randomizer at all
+randomizer      the interface: ``Atoms`` (a needle in a haystack, by classes) and ``Randomizer``
+family          what each family declares in its own file, and the registry of them all
+strength        the parameter that calibration solves for
+parameters      the rules that several randomizers share
+written_law     a randomizer as JSON, by its family, with the integers that it runs on
+votes           how a randomizer of categories runs, and how its reports are counted
+support         finite randomizers that favor the outputs supporting the input
+mixing          those of them that one coin realizes
+krr             k-ary and binary randomized response
+hadamard        Hadamard response
+local_hash      local hashing: OLH, BLH, any range
+subset          subset selection
+unary           unary encoding: RAPPOR, OUE, any p and q
+location        a number in [0, 1] plus noise
+laplace         Laplace noise
+gaussian        Gaussian noise
+gaussian_delta  what Gaussian noise hides: the one formula
+on_grid         a number plus noise, as it runs
+matrix          any finite randomizer
+finite          a base for one's own
+unmixing        how reports of a matrix are counted
+any_ldp         any randomizer at all
 """
 
 from __future__ import annotations
@@ -19,12 +29,12 @@ from __future__ import annotations
 from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.finite import FiniteRandomizer
 from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.grid import OnGrid
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.krr import KRR, RR
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.local_hash import BLH, OLH, LocalHash
 from shuffledp.randomizers.matrix import FromMatrix
+from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.unary import OUE, RAPPOR, Unary

@@ -16,11 +16,11 @@ __all__ = ["FiniteRandomizer"]
 
 
 class FiniteRandomizer(Randomizer):
-    """Derive from this class, and say in ``law`` with which probability each input sends each
-    report.
+    """Derive from this class, and state in ``law`` the probability with which each input sends
+    each report.
 
-    That is enough to be accounted, compared, drawn and audited. Whoever has a faster sampler than
-    a table overrides ``randomize``; ``shuffledp.testing.check_randomizer`` tells whether it draws
+    That is enough to be accounted, compared, drawn and audited. To use a faster sampler than a
+    table, override ``randomize``; ``shuffledp.testing.check_randomizer`` tells whether it draws
     the same law, which is then the law that is accounted. Without one, reports are drawn from the
     matrix in multiples of 2^-53, and ``realised`` has exactly those.
 

@@ -208,7 +208,7 @@ register(
         make=Hadamard,
         law="hadamard",
         parameters=("k", "epsilon0"),
-        sentence="Hadamard response: a value's row of signs is sent as one index, sometimes a wrong one",
+        sentence="Hadamard response: one index into the value's row of signs is sent, sometimes a wrong one",
         names=(over_domain("hadamard", "Hadamard response", Hadamard),),
     )
 )

@@ -117,8 +117,8 @@ register(
         make=KRR,
         law="krr",
         parameters=("k", "epsilon0"),
-        sentence="k-ary randomized response: the true value is sent or, with a set probability, one drawn at random "
-        "from all of them",
+        sentence="k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random "
+        "from all values",
         names=(
             over_domain(
                 "krr", "k-ary randomized response", KRR, Way((K, GAMMA), KRR.from_gamma, lambda krr: krr.gamma)

@@ -139,7 +139,7 @@ class LocalHash(MixingRandomizer):
 
 
 def OLH(*, k: int, epsilon0: float) -> LocalHash:
-    """Optimal local hashing: g = e^epsilon0 + 1, rounded, minimises the variance (Wang et al. 2017,
+    """Optimal local hashing: g = e^epsilon0 + 1, rounded, minimizes the variance (Wang et al. 2017,
     section 4.4).
 
     g is at most 2^32, the most that runs, so from epsilon0 = 32 log 2, about 22.2, it is 2^32: the
@@ -166,7 +166,7 @@ register(
         make=LocalHash,
         law="hash",
         parameters=("k", "g", "epsilon0"),
-        sentence="local hashing: the value is hashed into a few groups, and the group is randomized",
+        sentence="local hashing: the value is hashed into one of a few groups, and the group is randomized",
         names=(
             over_domain("olh", "optimal local hashing", OLH),
             over_domain("blh", "binary local hashing", BLH),

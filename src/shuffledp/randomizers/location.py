@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
-from shuffledp.randomizers.grid import OnGrid
+from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import Rng
 
@@ -64,7 +64,7 @@ class LocationRandomizer(Randomizer):
     @abstractmethod
     def noise_weights(self, steps: int, reach: int) -> list[int]:
         """The noise as it runs: integer weights of -reach, ..., reach, counted in ``steps`` to the
-        unit (``sampling.tables``).
+        unit (``sampling.noise_tables``).
         """
 
     @property

@@ -3,7 +3,7 @@ output that supports the input.
 
 With probability t = T / 2^64 the report is drawn from the base law, and else from the base law's
 outputs that support the input, a share f of all. So mu_x(y) = base(y) (t + (1 - t) / f if y
-supports x else t), and one integer T realises e^epsilon0 = 1 + (1 - t) / (t f) exactly.
+supports x else t), and one integer T realizes e^epsilon0 = 1 + (1 - t) / (t f) exactly.
 """
 
 from __future__ import annotations

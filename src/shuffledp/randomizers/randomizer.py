@@ -68,7 +68,7 @@ class Randomizer(ABC):
 
     def __init_subclass__(cls) -> None:
         """Refuse to change what this package finished: theorems were proven, and reports counted,
-        for the law as it stands.
+        for the law as it is.
         """
         super().__init_subclass__()
         for base in cls.__bases__:
@@ -98,8 +98,8 @@ class Randomizer(ABC):
     @property
     @abstractmethod
     def worst_pair(self) -> tuple[object, object]:
-        """The two inputs of the target that are hardest to tell apart from nobody's point of view
-        but the analyst's.
+        """The two inputs of the target that the analyst can tell apart most
+        easily.
         """
 
     @abstractmethod
@@ -122,7 +122,7 @@ class Randomizer(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Name and natural parameters, for reports and JSON."""
+        """Name and natural parameters, for people and for JSON."""
 
     # What runs
 

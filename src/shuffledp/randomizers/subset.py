@@ -41,7 +41,7 @@ class SubsetSelection(MixingRandomizer):
     the others.
 
     Ye and Barg 2018, Wang et al. 2016. ``size`` left out is w = k / (E + 1), rounded, which
-    minimises the variance of frequency estimates; size 1 is k-RR. No set holds every value, so the
+    minimizes the variance of frequency estimates; size 1 is k-RR. No set holds every value, so the
     blanket is uniform on the sets.
 
     A report takes w draws and k flags, so it is slow where sets are large: about 40 microseconds
@@ -104,12 +104,12 @@ class SubsetSelection(MixingRandomizer):
         return self.w * bits_for(self.k)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        remedy = f"A report of subset selection is {self.w} different values from 0 to {self.k - 1} in rising order."
+        remedy = f"A report of subset selection is {self.w} different values from 0 to {self.k - 1} in ascending order."
         table = check_table("reports", reports, self.w, remedy=remedy)
         if not np.issubdtype(table.dtype, np.integer):
             raise InvalidInput(f"reports must be whole numbers, got an array of {table.dtype}. {remedy}")
         if int(table.min()) < 0 or int(table.max()) >= self.k or not np.all(table[:, 1:] > table[:, :-1]):
-            raise InvalidInput(f"reports must be sets of values, got a row that is none. {remedy}")
+            raise InvalidInput(f"reports must be sets of values, got a row that is not one. {remedy}")
         return table
 
     @property
@@ -137,13 +137,13 @@ class SubsetSelection(MixingRandomizer):
         return {"randomizer": "subset", "k": self.k, "epsilon0": self.epsilon0, "size": self.w}
 
 
-SIZE = Parameter("size", "count", "3", "how many values a report of subset selection names; left out, the best")
+SIZE = Parameter("size", "count", "3", "how many values a report of subset selection names; if left out, the best")
 register(
     Family(
         make=SubsetSelection,
         law="subset",
         parameters=("k", "epsilon0", "size"),
-        sentence="subset selection: a set of values is sent, which contains the true one more often than others",
+        sentence="subset selection: a set of values is sent that contains the true one more often than any other",
         names=(over_domain("subset", "subset selection", SubsetSelection, optional=(SIZE,)),),
     )
 )

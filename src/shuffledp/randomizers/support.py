@@ -1,5 +1,5 @@
 """Support randomizers: an output is a vote for the inputs it supports, and the true input is
-favoured by one factor.
+favored by one factor.
 
 k-RR, Hadamard response, unary encoding, local hashing and subset selection are one mechanism in
 different clothes. There is a base law on outputs and a relation "output y supports input x", with f

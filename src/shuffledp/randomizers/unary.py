@@ -31,7 +31,7 @@ from shuffledp.sampling.integers import flip_threshold, log_at_least
 
 __all__ = ["OUE", "RAPPOR", "Unary"]
 
-CHANCES = "p and q are the chances that the own bit and another bit are sent as 1, with q below p."
+CHANCES = "p and q are the chances that a user's own bit and another bit are sent as 1, with q below p."
 
 
 class UnaryEncoding(SupportRandomizer):
@@ -77,8 +77,8 @@ class UnaryEncoding(SupportRandomizer):
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         width = -(-self.k // 8)
         remedy = (
-            f"A report of unary encoding is {self.k} bits packed into {width} bytes (numpy.packbits), filled up "
-            f"with zeros."
+            f"A report of unary encoding is {self.k} bits packed into {width} bytes (numpy.packbits), padded with "
+            f"zeros."
         )
         table = check_table("reports", reports, width, remedy=remedy)
         if table.dtype != np.uint8:
@@ -125,7 +125,7 @@ class Unary(UnaryEncoding):
         check_fields(self)
         if self.q >= self.p:
             raise InvalidInput(
-                f"q must be below p = {self.p!r}, got {self.q!r}. Exchange p and q; equal chances say nothing of the "
+                f"q must be below p = {self.p!r}, got {self.q!r}. Swap p and q; equal chances say nothing about the "
                 f"input."
             )
         check_epsilon0(self.epsilon0)
@@ -221,7 +221,7 @@ class RAPPOR(UnaryEncoding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OUE(UnaryEncoding):
-    """Optimised unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values
+    """Optimized unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values
     (Wang et al. 2017, section 4.3).
 
     >>> OUE(k=10, epsilon0=math.log(3)).q
@@ -271,8 +271,8 @@ register(
         make=OUE,
         law="oue",
         parameters=("k", "epsilon0"),
-        sentence="optimised unary encoding: one bit per value, each bit randomized",
-        names=(over_domain("oue", "optimised unary encoding", OUE),),
+        sentence="optimized unary encoding: one bit per value, each bit randomized",
+        names=(over_domain("oue", "optimized unary encoding", OUE),),
     )
 )
 register(

@@ -1,6 +1,6 @@
 """Reports as votes: how a randomizer of categories runs, and how its reports are counted.
 
-A report votes for the values it supports. A user's vote for the own value has mean ``hit``, for
+A report votes for the values it supports. A user's vote for their own value has mean ``hit``, for
 another value mean ``miss``, so (votes - n miss) / (hit - miss) estimates a value's count without
 bias; hit - miss is called ``contrast``.
 """

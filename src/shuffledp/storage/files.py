@@ -81,7 +81,7 @@ def check_apart(out: Path, *others: Path) -> None:
 def replace_file(
     path: Path, write: Callable[[Path], object], *, private: bool = False, last: Callable[[], object] | None = None
 ) -> None:
-    """Let ``write`` fill a temporary neighbour of ``path``, then put it in place at once: nobody
+    """Let ``write`` fill a temporary neighbor of ``path``, then put it in place at once: nobody
     ever sees half a file.
 
     ``last`` is called when all of it is on the disk and nobody else may read it yet. A ``private``
@@ -141,7 +141,7 @@ def _check_contents(folder: Path, path: Path, replacing: Collection[str]) -> Non
 
 
 def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collection[str] = ()) -> None:
-    """Let ``fill`` fill a hidden neighbour of ``path``, then put it in place: the folder is absent
+    """Let ``fill`` fill a hidden neighbor of ``path``, then put it in place: the folder is absent
     or complete, whenever the program ends.
 
     What earlier runs left behind when they were killed is swept away; what a run that is still
@@ -162,7 +162,7 @@ def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collect
 
 @contextmanager
 def _neighbour(path: Path, make: Callable[[Path], object]) -> Iterator[tuple[Path, int]]:
-    """A new, hidden neighbour of ``path``, locked for as long as it is ours, so that no other run
+    """A new, hidden neighbor of ``path``, locked for as long as it is ours, so that no other run
     takes it for what a dead one left.
 
     Nobody else may look into it; who may look into what it becomes is the number that comes with

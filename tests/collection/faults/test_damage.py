@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from shuffledp.collection.tables import Places, open_column, open_reports, read
+from tests.cli.people import ABSENT, CITIES, PEOPLE, PROMISE, people
 from tests.collection.faults.runner import Runner
-from tests.collection.release.people import ABSENT, CITIES, PEOPLE, PROMISE, people
 from tests.collection.tables.tables import FORMATS, Write, as_arrow_file, as_arrow_stream, as_csv
 
 PREFIXES, FLIPS = 15, 24

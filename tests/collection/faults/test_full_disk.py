@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from shuffledp.collection.ledger import Ledger
+from tests.cli.people import listing
 from tests.collection.faults.conftest import Made
 from tests.collection.faults.runner import Runner
-from tests.collection.release.people import listing
 
 SIZE = 200 * 1024
 LIMITS = ("--population", "p", "--limit-epsilon", 5, "--limit-delta", 1e-6)

@@ -16,9 +16,9 @@ from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.record import HASHED, embedded_json
 from shuffledp.collection.tables import open_reports
 from shuffledp.storage.canonical import digest_of
+from tests.cli.people import FILES
 from tests.collection.faults.conftest import Made
 from tests.collection.faults.runner import Runner
-from tests.collection.release.people import FILES
 
 LEAST = 12  # kills of every command
 LIMIT = 20.0

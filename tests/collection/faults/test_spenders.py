@@ -9,9 +9,9 @@ from pathlib import Path
 from shuffledp.collection.ledger import Ledger, OverLimit
 from shuffledp.collection.release.budget import entry_of
 from shuffledp.protocols.design import Design
+from tests.cli.people import FILES
 from tests.collection.faults.conftest import Made
 from tests.collection.faults.runner import Runner
-from tests.collection.release.people import FILES
 
 LIMIT = {"limit_epsilon": 1.5, "limit_delta": 1e-6}
 Record = Callable[[str, object], None]

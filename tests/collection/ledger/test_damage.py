@@ -117,7 +117,7 @@ def test_what_is_no_ledger_is_refused_and_left_as_it_was(tmp_path: Path) -> None
     connection.execute("PRAGMA user_version = 3")
     connection.close()
     for path, reason in (
-        (text, "no SQLite database"),
+        (text, "not an SQLite database"),
         (other, "another program's"),
         (newer, "a newer shuffledp wrote it"),
         (tmp_path, "got a folder"),

@@ -22,10 +22,10 @@ from shuffledp.collection.ledger.store import held
 from shuffledp.collection.ledger.total import EXACT, Grouped, composed
 from shuffledp.errors import InvalidInput
 from shuffledp.literature import exact
-from shuffledp.randomizers.law import law_of
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.written_law import law_of
 from shuffledp.storage.canonical import canonical
-from tests.collection.ledger.made import DESIGN, LIMITS, entry
+from tests.collection.ledger.made import DESIGN, LIMITS, SURVEY, entry
 
 FAMILIES: list[Callable[[float], Randomizer]] = [
     lambda e: KRR(k=16, epsilon0=e),
@@ -319,9 +319,9 @@ def test_an_entry_survives_json_to_the_last_digit(
         ({"epsilon": -1.0}, "epsilon must be positive"),
         ({"delta": 0.0}, "delta must lie in"),
         ({"parts": (Part({"randomizer": "krr"}, 10, 10, 1),)}, "the law of krr must have"),
-        ({"parts": (Part(entry().parts[0].law, 10, 11, 1),)}, "honest must be at most"),
-        ({"parts": (Part(entry().parts[0].law, 10, 10, 0),)}, "rounds must be at least 1"),
-        ({"parts": (Part(entry().parts[0].law | {"integers": ["1"]}, 10, 10, 1),)}, "the integers of krr must be"),
+        ({"parts": (Part(law_of(SURVEY), 10, 11, 1),)}, "honest must be at most"),
+        ({"parts": (Part(law_of(SURVEY), 10, 10, 0),)}, "rounds must be at least 1"),
+        ({"parts": (Part(law_of(SURVEY) | {"integers": ["1"]}, 10, 10, 1),)}, "the integers of krr must be"),
     ],
 )
 def test_a_wrong_entry_is_refused_in_one_sentence(change: dict[str, object], reason: str) -> None:

@@ -374,7 +374,7 @@ def test_a_pipe_or_a_link_in_the_place_of_a_log_is_refused_at_once(end: str, led
     log = ledger.path.with_name(ledger.path.name + end)
     for make in (lambda: os.mkfifo(log), lambda: log.symlink_to("elsewhere")):
         make()
-        with pytest.raises(InvalidInput, match="got something that is no ordinary file"):
+        with pytest.raises(InvalidInput, match="got something that is not an ordinary file"):
             ledger.spend("p", entry())
         log.unlink()
 

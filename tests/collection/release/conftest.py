@@ -5,8 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.collection.release.people import AGE, CITY, done, people
+from shuffledp.collection.release.picture import release_figure
+from tests.cli.people import AGE, CITY, done, people
 from tests.collection.tables.tables import as_parquet
+from tests.sketch import DRAWN_BY
 
 
 @pytest.fixture(scope="session")
@@ -19,19 +21,24 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def released(table: Path) -> Path:
-    """A histogram of the cities."""
+    """A histogram of the cities, with its figure."""
     folder = table.with_name("cities")
-    done("histogram", table, *CITY, "--out", folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DRAWN_BY, release_figure)
+        done("histogram", table, *CITY, "--out", folder)
     return folder
 
 
 @pytest.fixture(scope="session")
 def folders(table: Path, released: Path) -> dict[str, Path]:
-    """One release of every kind."""
-    frequency, mean = table.with_name("frequency"), table.with_name("mean")
-    done("frequency", table, *CITY, "--out", frequency)
-    done("mean", table, *AGE, "--out", mean)
-    return {"histogram": released, "frequency": frequency, "mean": mean}
+    """One release of every kind, with its figure."""
+    made = {"histogram": released}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DRAWN_BY, release_figure)
+        for task, asked in (("frequency", CITY), ("mean", AGE)):
+            made[task] = table.with_name(task)
+            done(task, table, *asked, "--out", made[task])
+    return made
 
 
 @pytest.fixture

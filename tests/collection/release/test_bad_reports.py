@@ -4,6 +4,7 @@ person or one foreign design costs nothing.
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from shuffledp.collection.tables import Header, ReportsFile, open_reports, write
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
-from tests.collection.release.people import done, listing, run
+from tests.cli.people import done, listing, run
 from tests.collection.tables.tables import small_files
 
 PEOPLE = 1000
@@ -71,7 +72,7 @@ def test_one_bad_report_costs_nothing_and_the_honest_ones_are_released_afterward
     before = listing(tmp_path)
     for _ in range(3):
         run("shuffle", good, bad, "--out", tmp_path / "out", *spend).refused(
-            f"row 1 of '{bad}' must be a report of its design"
+            f"row 1 of '{bad}' must be a report that its design allows"
         )
     assert listing(tmp_path) == before, "no output, and no ledger either"
     done("shuffle", good, "--out", tmp_path / "out", *spend)
@@ -140,7 +141,7 @@ def test_a_file_that_becomes_another_is_refused_and_costs_nothing(
         return whole(file, **options)
 
     monkeypatch.setattr(ReportsFile, "rows", late)
-    with pytest.raises(InvalidInput, match="must stay as it is while it is read"):
+    with pytest.raises(InvalidInput, match="must not change while it is read"):
         stages.shuffle([good], tmp_path / "out", budget=budget)
     assert not (tmp_path / "budget.sqlite").exists()
 
@@ -175,7 +176,7 @@ def test_a_repeated_person_is_refused_and_costs_nothing(tmp_path: Path, settled:
     second = reports(tmp_path / "second", settled, honest(400), [*names[590:990]])
     before = listing(tmp_path)
     said = run("shuffle", first, second, "--out", tmp_path / "out", "--ledger", tmp_path / "budget.sqlite", *LIMITS)
-    said.refused(f"'{second}' must hold one report of a person, got 10 whose ids were there before")
+    said.refused(f"'{second}' must hold one report per person, got 10 whose ids were there before")
     assert listing(tmp_path) == before
     nameless = reports(tmp_path / "nameless", settled, honest(395), [None] * 395)
     done("shuffle", first, nameless, "--out", tmp_path / "out")
@@ -185,7 +186,7 @@ def test_a_repeated_person_is_refused_and_costs_nothing(tmp_path: Path, settled:
 def test_the_design_that_was_settled_is_believed_and_not_the_files(
     tmp_path: Path, settled: Design, design: Path, command: str
 ) -> None:
-    """The positive control is the same without --design: the files are believed."""
+    """The positive control is the same without --design: the files are trusted."""
     weak = Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, least=1, epsilon=30.0, delta=1e-6))
     if command == "shuffle":
         foreign, own = reports(tmp_path / "weak", weak, honest(999)), reports(tmp_path / "own", settled, honest(999))
@@ -207,8 +208,8 @@ def test_the_design_that_was_settled_is_believed_and_not_the_files(
 
 def test_a_shuffler_says_whether_it_compared_the_design(tmp_path: Path, settled: Design, design: Path) -> None:
     own = reports(tmp_path / "own", settled, honest(999))
-    assert "nobody compared it" in done("shuffle", own, "--out", tmp_path / "a").out
-    assert "nobody compared it" not in done("shuffle", own, "--design", design, "--out", tmp_path / "b").out
+    assert "it was not compared" in done("shuffle", own, "--out", tmp_path / "a").out
+    assert "it was not compared" not in done("shuffle", own, "--design", design, "--out", tmp_path / "b").out
     assert done("shuffle", own, "--design", design, "--out", tmp_path / "c", "--json").facts["design_given"] is True
 
 
@@ -241,8 +242,23 @@ def test_a_client_hears_what_one_report_says_and_can_refuse_it(tmp_path: Path, s
         "If the shuffler shares what it sees, your report multiplies the odds of any guess about you by up to "
         "e^epsilon0 = " in said
     )
-    assert "Promised to you: epsilon at most 1 at delta = 1e-06, if 990 honest reports are shuffled together." in said
+    promise = "epsilon at most 1 at delta = 1e-6, if 990 honest reports are shuffled together."
+    assert f"Promised by the design, not checked here (see --certify): {promise}" in said
+    said = " ".join(encode(tmp_path, settled, "--certify", "--force").out.split())
+    assert f"Promised to you, and checked: {promise}" in said
+    assert "not checked" not in said
     assert "Warning" not in said
+
+
+def test_a_promise_that_nobody_checked_is_not_repeated_as_the_truth(tmp_path: Path, settled: Design) -> None:
+    """An analyst may write any epsilon beside noise that does not keep it."""
+    false = replace(settled, epsilon=1e-9)
+    said = " ".join(encode(tmp_path, false).out.split())
+    assert "Promised to you" not in said
+    assert "Promised by the design, not checked here (see --certify): epsilon at most 1e-9" in said
+    assert encode(tmp_path, false, "--force", "--json").facts["certified"] is False
+    assert encode(tmp_path, settled, "--certify", "--force", "--json").facts["certified"] is True
+    encode(tmp_path, false, "--certify", "--force").refused("a design must keep its promise")
 
 
 def test_a_client_is_warned_of_next_to_no_noise_and_of_a_delta_that_promises_nothing(tmp_path: Path) -> None:
@@ -410,7 +426,7 @@ def test_a_release_that_stands_is_shown_although_nobody_can_say_what_else_would_
     (tmp_path / "people.csv").write_text("answer\n" + "yes\nno\n" * 100)
 
     def busy(*_: Any, **__: Any) -> None:
-        raise InvalidInput("the ledger must be at rest for a moment, got others writing all the time. Try again.")
+        raise InvalidInput("the ledger must be at rest for a moment, got others that keep writing. Try again.")
 
     monkeypatch.setattr(Budget, "more", busy)
     asked = (

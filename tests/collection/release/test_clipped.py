@@ -23,7 +23,7 @@ from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.protocols import Mean
 from shuffledp.storage.canonical import digest_of
-from tests.collection.release.people import PROMISE, Said, done, people
+from tests.cli.people import PROMISE, Said, done, people
 
 UPPER = 40.0
 RUNS = 1000

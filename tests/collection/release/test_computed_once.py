@@ -14,7 +14,7 @@ from shuffledp.collection.release.budget import Budget, entry_of
 from shuffledp.protocols import Histogram
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
-from tests.collection.release.people import done
+from tests.cli.people import done
 
 
 @pytest.fixture

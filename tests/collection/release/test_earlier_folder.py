@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.collection.release.people import PROMISE, done, run
+from tests.cli.people import PROMISE, done, run
 
 V1 = Path(__file__).parents[2] / "data" / "v1" / "binary"
 

@@ -19,7 +19,7 @@ from shuffledp.collection.release.picture import release_figure
 from shuffledp.collection.release.rows import SHOWN, EstimateTable
 from shuffledp.protocols import Frequency, Histogram
 from shuffledp.protocols.estimate import Estimate
-from tests.collection.release.people import Said, done
+from tests.cli.people import Said, done
 
 VALUES, PEOPLE, RUNS = 9_758, 40_000, 60
 Shown = list[tuple[str, float, float]]

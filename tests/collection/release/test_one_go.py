@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp.collection.record import embedded_json
 from shuffledp.protocols.design import Design
-from tests.collection.release.people import ABSENT, AGE, CITIES, CITY, FILES, PEOPLE, TRUTH, done, listing, people
+from tests.cli.people import ABSENT, AGE, CITIES, CITY, FILES, PEOPLE, TRUTH, done, listing, people
 from tests.collection.tables.tables import FORMATS, Write, as_arrow_stream, as_csv, as_gzipped_csv
 
 TASKS = ("histogram", "frequency", "mean")

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.stages import release
 from shuffledp.collection.release.terms import Categories, Promise
-from tests.collection.release.people import FILES, PROMISE, done, people
+from tests.cli.people import FILES, PROMISE, done, people
 from tests.collection.tables.tables import as_csv
 
 PEOPLE = 400
@@ -41,6 +42,7 @@ def numbers(facts: object) -> set[object]:
     return {facts}
 
 
+@pytest.mark.usefixtures("drawn")
 def test_tables_with_the_same_reports_have_the_same_release(tmp_path: Path) -> None:
     """Same places among the categories, but other texts, other columns, another size, another age:
     all of it must be invisible.

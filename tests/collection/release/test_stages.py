@@ -16,7 +16,7 @@ from shuffledp.collection.release.stages import read_design, release
 from shuffledp.collection.release.terms import Categories
 from shuffledp.collection.tables import open_reports, write_reports
 from shuffledp.errors import InvalidInput
-from tests.collection.release.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
+from tests.cli.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
 
 CATEGORIES = ("--categories", ",".join(CITIES))
 LEDGER = ("--population", "people", "--limit-epsilon", 3, "--limit-delta", 1e-6)
@@ -129,7 +129,7 @@ def test_fewer_than_promised_are_refused_and_cost_nothing(
         tmp_path / "budget.sqlite",
         *LEDGER,
     )
-    said.refused(f"reports must be at least the {PEOPLE} that were promised")
+    said.refused(f"reports must number at least the {PEOPLE} that were promised")
     assert listing(tmp_path) == before, "no output, and no ledger either"
 
 
@@ -275,7 +275,7 @@ def test_fewer_reports_than_were_promised_are_not_certified(tmp_path: Path, shuf
     file = open_reports(shuffled)
     cut = tmp_path / "cut.parquet"
     write_reports(cut, file.header, [(next(file.batches())[:10], None)])
-    run("analyse", cut, "--out", tmp_path / "result").refused("must be at least the")
+    run("analyse", cut, "--out", tmp_path / "result").refused("must number at least the")
     assert not (tmp_path / "result").exists()
 
 
@@ -284,7 +284,7 @@ def test_too_few_values_are_refused_before_the_budget_is_spent(tmp_path: Path, d
     table.write_text("city\n" + f"{CITIES[0]}\n" * 5, encoding="utf-8")
     question = Question(task="histogram", source=str(table), categories=Categories(tuple(CITIES), "a list")).settled()
     budget = Budget(tmp_path / "budget.sqlite", "people", 3.0, 1e-6)
-    with question.values(question.open()) as values, pytest.raises(InvalidInput, match="must be at least the"):
+    with question.values(question.open()) as values, pytest.raises(InvalidInput, match="must number at least the"):
         release(question, values, read_design(design), tmp_path / "result", budget=budget)
     assert [each.name for each in tmp_path.iterdir()] == ["few.csv"]
 

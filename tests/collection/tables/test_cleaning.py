@@ -70,7 +70,7 @@ def test_words_for_a_missing_value_are_missing_and_blanks_too() -> None:
 def test_categories_that_the_rules_take_for_one_or_for_none_are_refused() -> None:
     with pytest.raises(
         InvalidInput,
-        match="categories must differ in more than --strip and --ignore-case overlook, got 'Rio' and 'RIO'",
+        match="categories must differ in more than --strip and --ignore-case ignore, got 'Rio' and 'RIO'",
     ):
         Places(("Rio", "RIO"), cleaning=Cleaning(ignore_case=True))
     with pytest.raises(InvalidInput, match="must not be a word for a missing value, got 'NA'"):

@@ -112,7 +112,7 @@ def test_a_lazy_frame_is_computed_once_and_takes_names_as_they_are() -> None:
 
 def test_two_columns_of_one_name_are_told_apart_by_nobody() -> None:
     frame = pd.DataFrame([["a", "b"]], columns=["x", "x"])
-    with pytest.raises(InvalidInput, match=r"got 'x', which 2 have\. Rename them"):
+    with pytest.raises(InvalidInput, match=r"got 'x', a name that 2 columns have\. Rename them"):
         open_column(held_table(frame), "x", kind="text")
 
 

@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 import shuffledp as sdp
 from shuffledp.collection.tables import Header, open_reports, write_reports
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.law import law_of
+from shuffledp.randomizers.written_law import law_of
 from tests.collection.tables.tables import false_text, not_utf8, small_files
 
 KRR = sdp.KRR(k=16, epsilon0=2.0)
-DESIGN = {"task": "histogram", "n": 1000, "law": law_of(KRR)}
 RANDOMIZERS = [
     KRR,
     sdp.KRR(k=1000, epsilon0=2.0),
@@ -44,8 +43,12 @@ RANDOMIZERS = [
 ]
 
 
+def design() -> dict[str, object]:
+    return {"task": "histogram", "n": 1000, "law": law_of(KRR)}
+
+
 def header() -> Header:
-    return Header.encoded(DESIGN, secure=True)
+    return Header.encoded(design(), secure=True)
 
 
 def sample(count: int = 1000) -> NDArray[Any]:
@@ -71,7 +74,7 @@ def test_reports_of_every_randomizer_come_back_as_they_were(tmp_path: Path, rand
     wrote = write_reports(tmp_path / "r", header(), [(reports[:123], None), (reports[123:], None)])
     found = open_reports(tmp_path / "r", stage="encoded")
     assert found == wrote
-    assert (found.count, found.header.design, found.header.secure) == (500, DESIGN, True)
+    assert (found.count, found.header.design, found.header.secure) == (500, design(), True)
     back = rows_of(tmp_path / "r", check=randomizer.check_reports)
     assert np.array_equal(back, reports)
     assert back.dtype == reports.dtype
@@ -154,7 +157,7 @@ def test_a_changed_bit_is_noticed_or_changes_nothing_that_is_read(
 @pytest.mark.parametrize(
     "changes, said",
     [
-        ({"format": "other"}, "must be a file of reports, got another's header"),
+        ({"format": "other"}, "must be a file of reports, got a different header"),
         ({"version": 2}, "must be of version 1, got 2"),
         ({"version": "1"}, "must be of version 1, got '1'"),
         ({"stage": "mixed"}, "got a difference in batch, batches"),
@@ -197,7 +200,7 @@ def test_other_files_stages_and_reports_are_refused(tmp_path: Path) -> None:
 
 def test_reports_that_fit_no_column_are_not_written(tmp_path: Path) -> None:
     for chunks, said in (
-        ([], "must be at least one, got none"),
+        ([], "must hold at least one report, got none"),
         ([(sample().astype(np.float64), None)], "unsigned integers"),
         ([(sample(), None), (sample().astype(np.uint16), None)], "must all be uint8"),
     ):
@@ -238,7 +241,7 @@ def test_encoded_reports_are_the_owners_alone_and_shuffled_ones_anybodys(tmp_pat
         for name, stage, mode in (
             ("in", header(), 0o600),
             ("old", header(), 0o600),
-            ("out", Header.shuffled(DESIGN, secure=True, batches=1), 0o644),
+            ("out", Header.shuffled(design(), secure=True, batches=1), 0o644),
         ):
             seen = []
 

@@ -192,8 +192,8 @@ def test_what_must_not_be_shuffled_is_refused_and_nothing_is_written(tmp_path: P
     copy.write_bytes(one.read_bytes())
     krr = sdp.KRR(k=50, epsilon0=1.0)
     cases: list[tuple[list[Path], dict[str, Any], str]] = [
-        ([one], {"least": 101}, r"reports must be at least the 101 that were promised, got 100\. Wait for more"),
-        ([one], {"least": 1, "most": 99}, "reports must be at most the 99 people that the design knows, got 100"),
+        ([one], {"least": 101}, r"reports must number at least the 101 that were promised, got 100\. Wait for more"),
+        ([one], {"least": 1, "most": 99}, "reports must number at most the 99 people that the design knows, got 100"),
         ([one, other], {"least": 1}, r"got a difference in law\.integers, rounds"),
         ([one, wide], {"least": 1}, "got a difference in dtype"),
         ([one, copy], {"least": 1}, r"must hold new reports, got those of .* again"),
@@ -202,7 +202,8 @@ def test_what_must_not_be_shuffled_is_refused_and_nothing_is_written(tmp_path: P
         (
             [one],
             {"least": 1, "check": krr.check_reports},
-            r"row 51 of .* must be a report of its design, got one that is none: reports must be from 0 to 49, got 50",
+            r"row 51 of .* must be a report that its design allows, got one that is not: reports must be from 0 to "
+            "49, got 50",
         ),
     ]
     for paths, options, said in cases:
@@ -294,7 +295,8 @@ def test_so_many_bad_reports_that_the_promise_fails_are_not_all_looked_at(
     monkeypatch.setattr("shuffledp.collection.tables.reports.batch_rows", lambda _: 100)
     path, ticks, krr = encoded(tmp_path, np.full(10_000, 200, dtype=np.uint8)), list[int](), sdp.KRR(k=3, epsilon0=1.0)
     with pytest.raises(
-        InvalidInput, match="must be at least the 9990 that were promised, got 9900 without the 100 that were dropped"
+        InvalidInput,
+        match="must number at least the 9990 that were promised, got 9900 without the 100 that were dropped",
     ):
         shuffle_files([path], tmp_path / "out", least=9990, check=krr.check_reports, drop=True, tick=ticks.append)
     assert sum(ticks) == 100
@@ -315,7 +317,7 @@ def test_illegal_reports_of_every_shape_are_dropped_and_no_others(tmp_path: Path
     spoilt = reports.copy()
     spoilt[bad] = np.iinfo(reports.dtype).max
     path = encoded(tmp_path, spoilt)
-    with pytest.raises(InvalidInput, match=r"row 8 of .* must be a report of its design"):
+    with pytest.raises(InvalidInput, match=r"row 8 of .* must be a report that its design allows"):
         shuffle_files([path], tmp_path / "out", least=1, check=randomizer.check_reports)
     made = shuffle_files([path], tmp_path / "out", least=296, check=randomizer.check_reports, drop=True)
     assert made.dropped == {path: 4}

@@ -110,6 +110,7 @@ def _of_value(form: Any, inner: Any, key: Any, whole: dict[str, Any], at: str, t
     form = form.form if isinstance(form, OrNone) else form
     if isinstance(form, type) and issubclass(form, Part):
         yield from _of_part(form, value, whole, f"{at}.", task)
+        yield _forged(whole, inner, key, f"{at}.more", "added", value | {"more": 1})
     elif isinstance(value, dict):  # what is written as it stands, such as a law
         for name in value:
             yield from _of_value(None, value, name, whole, f"{at}.{name}", task)

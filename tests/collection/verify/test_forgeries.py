@@ -29,7 +29,7 @@ from shuffledp.collection.verify.outcomes import Check
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact.summation import DIGITS, TooLarge, haystack_interval
 from shuffledp.protocols.design import Design
-from shuffledp.randomizers.law import law_of
+from shuffledp.randomizers.written_law import law_of
 from tests.collection.verify.releases import as_page, facts, rehashed
 
 Change = Callable[[dict[str, Any]], object]

@@ -13,7 +13,7 @@ from shuffledp.collection.verify.counted_estimates import counts, signed_counts
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.protocols.baselines.analytic_gaussian import sigma
 from shuffledp.protocols.estimators import inversion, signed
-from shuffledp.randomizers.law import law_of
+from shuffledp.randomizers.written_law import law_of
 
 TAILS = (0.025, 0.0005)
 

@@ -1,9 +1,17 @@
 """Needle + hay -> delta(eps), with both ends: the one functional behind every guarantee here
 (theory, sections 2 and 3).
+
+description  what the analyst's view is made of
+ramp         E(G_1 + ... + G_n)_+ / n between two ends, whatever the scores are; by one of
+contour      a contour integral, at a cost that does not grow with n
+counts       adding up every view, where there are few
+mesh         adding positions up on a mesh, where scores spread over many orders of magnitude
+many_pairs   many pairs of inputs at once
+binary       binary randomized response on explicit datasets, and on all of them
 """
 
 from shuffledp.accounting.haystack.binary import BinaryDataset, BinaryScan
 from shuffledp.accounting.haystack.description import Haystack
-from shuffledp.accounting.haystack.family import HaystackFamily
+from shuffledp.accounting.haystack.many_pairs import HaystackFamily
 
 __all__ = ["BinaryDataset", "BinaryScan", "Haystack", "HaystackFamily"]

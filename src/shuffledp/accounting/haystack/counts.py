@@ -35,7 +35,7 @@ def count_bounds(n: int, hay: Floats, low: Floats, high: Floats, unit: Floats) -
     """Both ends, a row each, for scores between the rows of ``low`` and ``high``, which are finite
     and in units of ``unit``.
 
-    The unit belongs into the logarithms: a probability too small for a float may carry a score that
+    The unit belongs in the logarithms: a probability too small for a float may carry a score that
     is too large for one.
     """
     counts, log_ways = _counts(n, hay.size)

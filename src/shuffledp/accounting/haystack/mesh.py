@@ -3,7 +3,7 @@ magnitude, where a contour sees only the largest.
 
 The law of a sum of m positions is kept on the points w sinh(step j): evenly spaced near 0,
 relatively spaced far out. Sums of two laws fall between the points. x -> x_+ is convex, so
-spreading each to its two neighbours *preserving the mean* can only raise the value, and merging
+spreading each to its two neighbors *preserving the mean* can only raise the value, and merging
 cells to their means can only lower it: the two ends are proven by the same steps. The last addition
 is not rounded at all.
 

@@ -3,7 +3,7 @@
 Both moves are safe, because the gentler mechanism can be computed from the harsher one's output:
 
 * more users: add the other users' reports, and shuffle again;
-* a smaller epsilon0 of the same family: randomise every report again. Families that mix a fixed law
+* a smaller epsilon0 of the same family: randomize every report again. Families that mix a fixed law
   with noise replace a report by noise with some probability; fixed means the same k, hash range,
   subset size, and Hadamard blocks, which epsilon0 chooses: across such a step a smaller epsilon0
   may leak more. Unary encodings pass every bit through one binary channel: for RAPPOR another

@@ -61,8 +61,8 @@ class Release:
 
     @property
     def state(self) -> str:
-        """Either "published" or "recorded": then its output may never have stood, and it counts all
-        the same.
+        """Either "published" or "recorded": then its output may never have been put in place, and
+        it counts all the same.
         """
         return "recorded" if self.published is None else "published"
 

@@ -35,8 +35,8 @@ def checked(book: Book, last: str | None = None) -> Check:
         place = next((place for place, row in enumerate(book.rows, 1) if row.record == last), None)
         if place is None:
             faults.append(
-                f"the record with the seal {last} is not there: the ledger was cut short, or an older or another one "
-                f"stands in its place"
+                f"the record with the seal {last} is not there: the ledger was cut short, or an older or a different "
+                f"one is in its place"
             )
         else:
             since = len(book.rows) - place

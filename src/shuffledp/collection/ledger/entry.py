@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Accountant, Rounds, Shuffled, shuffle
 from shuffledp.errors import InvalidInput, check_delta, check_positive, check_rounds, check_users
-from shuffledp.randomizers.law import from_law, law_of
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.storage.canonical import canonical
 
 __all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]
@@ -83,7 +83,8 @@ class Entry:
         """The entry of a guarantee from ``shuffle``, ``compose`` or ``Accountant.total``."""
         if not isinstance(guarantee, (Shuffled, Rounds)):
             raise InvalidInput(
-                f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Of an Accountant, pass its "
+                f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. For an Accountant, pass "
+                f"its "
                 f"total."
             )
         mechanisms = guarantee.parts if isinstance(guarantee, Rounds) else ((guarantee, 1),)
@@ -149,7 +150,7 @@ def check_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, got {value!r}. {remedy}")
     if not value.strip() or value != value.strip():
-        raise InvalidInput(f"{name} must be text without blanks around it, got {value!r}. {remedy}")
+        raise InvalidInput(f"{name} must be text without spaces around it, got {value!r}. {remedy}")
     if len(value) > LONGEST or not value.isprintable():
         raise InvalidInput(
             f"{name} must be printable and short, got {value[:40]!r}{' ...' * (len(value) > 40)}. {remedy}"

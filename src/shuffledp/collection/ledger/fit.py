@@ -16,7 +16,7 @@ from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.entry import Entry, Part
 from shuffledp.collection.ledger.total import composed, harshest
 from shuffledp.errors import MOST_ROUNDS, InvalidInput
-from shuffledp.randomizers.law import from_law, law_of
+from shuffledp.randomizers.written_law import from_law, law_of
 
 __all__ = ["MANY", "largest", "more"]
 

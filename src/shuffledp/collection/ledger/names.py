@@ -63,11 +63,11 @@ def check_new_name(name: str, known: Iterable[str]) -> str:
     if hidden := next((letter for letter in name if ord(letter) in INVISIBLE), None):
         raise InvalidInput(
             f"a new population must have a name that is seen, got the invisible U+{ord(hidden):04X} in {name!a}. Type "
-            f"the name anew."
+            f"the name again."
         )
     if twin := next((each for each in known if _letters(each) == _letters(name)), None):
         raise InvalidInput(
-            f"a new population must differ from {twin!r} in more than case, blanks or letters that look the same, got "
+            f"a new population must differ from {twin!r} in more than case, spaces or letters that look the same, got "
             f"{name!r}. "
             f"Did you mean {twin!r}? The same users share one budget."
         )

@@ -2,7 +2,7 @@
 record.
 
 So a row that is changed, removed or slipped in breaks the chain. Whoever rewrites the whole file
-can seal it anew: keep the last seal elsewhere, as every report does, and ask ``ledger check
+can seal it again: keep the last seal elsewhere, as every page does, and ask ``ledger check
 --last``.
 """
 
@@ -22,7 +22,7 @@ START = "0" * 64  # what the first record follows
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The same users, release after release, and what may be learnt about any of them in all."""
+    """The same users, release after release, and what may be learned about any of them in all."""
 
     name: str
     limit_epsilon: float

@@ -198,7 +198,7 @@ class Ledger:
 
     def spent_at_least(self, release: int, *, delta: float) -> float:
         """The certified lower end of epsilon at ``delta`` of everything about a release's
-        population up to that release: what its report may not go below.
+        population up to that release: what its page may not go below.
         """
         book, number = self._book(), _number(release)
         row = next((each for each in book.rows if each.id == number), None)
@@ -362,7 +362,7 @@ def _there(connection: sqlite3.Connection, taken: tuple[int, str], owner: Popula
 
 def _check_batches(book: Book, entry: Entry, *, but: int | None = None) -> None:
     """Refuse reports that an earlier release holds together with others: the difference of the two
-    shows what few people sent.
+    shows what a few people sent.
 
     The very same batches again are the same multiset, which gives away nothing new; it is charged
     all the same. A release of which nothing was ever seen gives away nothing either.
@@ -370,9 +370,9 @@ def _check_batches(book: Book, entry: Entry, *, but: int | None = None) -> None:
     for row, batches in book.sharing(entry.batches):
         if row.begun is not None and row.id != but and batches != entry.batches:
             raise InvalidInput(
-                f"the reports of a release must be new, got some of release {row.id} with others: who compares the two "
-                f"sees what few people sent. "
-                "Shuffle exactly the same files again, or let everybody encode anew."
+                f"the reports of a release must be new, got some of release {row.id} with others: anyone who compares "
+                f"the two sees what a few people sent. "
+                "Shuffle exactly the same files again, or let everybody encode again."
             )
 
 

@@ -125,7 +125,7 @@ def _check_logs(path: Path) -> None:
             continue
         shared = ledger.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
         if not stat.S_ISREG(status.st_mode):
-            what = "something that is no ordinary file"
+            what = "something that is not an ordinary file"
         elif end == "-journal" and status.st_size:
             what = "a journal, which no ledger has"
         elif status.st_uid not in (0, ledger.st_uid) and not shared:
@@ -158,7 +158,7 @@ def reading(path: Path, read: Callable[[sqlite3.Connection], T]) -> T:
                     raise
             time.sleep(0.02)
     raise InvalidInput(
-        f"the ledger {str(path)!r} must be at rest for a moment, got others writing all the time. Try again."
+        f"the ledger {str(path)!r} must be at rest for a moment, got others that keep writing. Try again."
     )
 
 
@@ -388,7 +388,8 @@ def spoken(path: Path) -> Iterator[None]:
         name = f"the ledger {str(path)!r}"
         if code == sqlite3.SQLITE_NOTADB:
             raise InvalidInput(
-                f"{str(path)!r} must be a ledger of shuffledp, got a file that is no SQLite database. Choose another "
+                f"{str(path)!r} must be a ledger of shuffledp, got a file that is not an SQLite database. Choose "
+                f"another "
                 f"file."
             ) from None
         if code == sqlite3.SQLITE_BUSY:

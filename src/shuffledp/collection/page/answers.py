@@ -1,4 +1,4 @@
-"""What was learnt: drawn with error bars, then in numbers."""
+"""What was learned: drawn with error bars, then in numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import Bar, bars, interval, narrow
 from shuffledp.collection.page.markup import Markup, element, join, label
+from shuffledp.collection.page.numerals import count, decimals_for, exact, fixed, level, percent, tied
 from shuffledp.collection.page.parts import details, figure, gloss, section
-from shuffledp.collection.page.words import count, decimals_for, exact, fixed, level, percent, tied
 from shuffledp.collection.record import Estimates, Record
 
 __all__ = ["accuracy", "estimates", "together"]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shuffledp.collection.page.markup import Markup, element, join
+from shuffledp.collection.page.numerals import decimals_for, fixed, power, scientific, tied
 from shuffledp.collection.page.svg import (
     Scale,
     chart,
@@ -23,7 +24,6 @@ from shuffledp.collection.page.svg import (
     text,
     window,
 )
-from shuffledp.collection.page.words import decimals_for, fixed, power, scientific, tied
 
 __all__ = ["Bar", "bars", "curve", "interval", "narrow"]
 

@@ -5,7 +5,7 @@ the page and on the terminal.
 from __future__ import annotations
 
 from shuffledp.collection.page import phrases
-from shuffledp.collection.page.words import SPACE, decimals_for, exact, fixed, level
+from shuffledp.collection.page.numerals import SPACE, decimals_for, exact, fixed, level
 from shuffledp.collection.record import Ends, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_TO_BOUNDS
 

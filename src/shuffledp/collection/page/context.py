@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import Bar, bars
 from shuffledp.collection.page.markup import Markup, element, join, label
+from shuffledp.collection.page.numerals import count, exact, fixed, many, predicted, scientific, tied, times
 from shuffledp.collection.page.parts import details, facts_list, figure, section
-from shuffledp.collection.page.words import count, exact, fixed, many, predicted, scientific, tied, times
 from shuffledp.collection.record import Record
 
 __all__ = ["budget", "checking", "trust"]

@@ -6,8 +6,7 @@ from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import accuracy, together
 from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
 from shuffledp.collection.page.markup import Markup, element, join, label
-from shuffledp.collection.page.parts import facts_list, gloss
-from shuffledp.collection.page.words import (
+from shuffledp.collection.page.numerals import (
     count,
     exact,
     fixed,
@@ -19,6 +18,7 @@ from shuffledp.collection.page.words import (
     sentence,
     tied,
 )
+from shuffledp.collection.page.parts import facts_list, gloss
 from shuffledp.collection.record import Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN
 

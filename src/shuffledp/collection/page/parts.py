@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shuffledp.collection.page.markup import Markup, element, join
-from shuffledp.collection.page.words import tied
+from shuffledp.collection.page.numerals import tied
 
 __all__ = ["details", "facts_list", "figure", "gloss", "section"]
 

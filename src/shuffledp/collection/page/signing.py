@@ -7,8 +7,8 @@ from __future__ import annotations
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import curve
 from shuffledp.collection.page.markup import Markup, element, join, label
+from shuffledp.collection.page.numerals import count, exact, factor_of, many, scientific, sentence, tied
 from shuffledp.collection.page.parts import facts_list, figure, section
-from shuffledp.collection.page.words import count, exact, factor_of, many, scientific, sentence, tied
 from shuffledp.collection.record import DeltaBound, EpsilonBound, Record
 
 __all__ = ["certificate", "profile"]

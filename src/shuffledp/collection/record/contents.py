@@ -272,7 +272,7 @@ class Ends(Part):
 
 @part
 class Estimates(Part):
-    """What was learnt: columns of equal length, one row per label. ``lower`` to ``upper`` is the
+    """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
     """
 

@@ -59,4 +59,4 @@ def embedded_json(text: str) -> object:
 def _fault(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"a fault at character {error.pos}"
-    return str(error) if isinstance(error, ValueError) else "too deep a nest"
+    return str(error) if isinstance(error, ValueError) else "JSON that is nested too deeply"

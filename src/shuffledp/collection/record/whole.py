@@ -152,7 +152,7 @@ def _check_outline(facts: object) -> int:
     edition: Any = facts.get("edition", 1)
     if type(edition) is not int or not 1 <= edition <= MOST_EDITIONS:
         raise InvalidInput(
-            f"the edition of a page must be a whole number from 1 on, got {str(edition)[:40]!r}. {REMEDY}"
+            f"the edition of a page must be a whole number of at least 1, got {str(edition)[:40]!r}. {REMEDY}"
         )
     if missing := [part for part in (*HASHED, "hashes") if part not in facts]:
         raise InvalidInput(f"the record of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")

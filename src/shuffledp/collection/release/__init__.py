@@ -1,4 +1,4 @@
-"""From a table to a defended answer: the room that joins pipeline, protocols, ledger and report.
+"""From a table to a defended answer: tables, protocols, ledger and page joined.
 
 terms        what is promised, and which answers count
 question     a question about a column of a table
@@ -6,6 +6,7 @@ certificate  what a privacy officer signs
 facts        everything about a release, as its record
 budget       a release in the ledger
 write        the folder that a release leaves
+picture      what is drawn of it
 rows         the estimates as a table
 sentences    what terminal and notebook say of a release
 notebook     a release in a notebook

@@ -48,7 +48,7 @@ class Spent:
             whole = "the release" if place is None else repr(str(place))
             raise Unnoted(
                 f"{whole} is complete and was charged as release {self.receipt.id}, but the ledger must note "
-                f"that it stands, got: {reason}. "
+                f"that it is in place, got: {reason}. "
                 "Do not ask again, which would be charged again; `shuffledp ledger show` lists this one as recorded."
             ) from None
 

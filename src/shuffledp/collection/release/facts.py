@@ -66,7 +66,7 @@ def check_reports(design: Design, reports: int) -> int:
     """Refuse to certify fewer reports than the certificate is about."""
     if reports < design.least:
         raise InvalidInput(
-            f"reports must be at least the {design.least} that the design promises, got {reports}. Wait for "
+            f"reports must number at least the {design.least} that the design promises, got {reports}. Wait for "
             f"more, or design for fewer."
         )
     return reports

@@ -116,9 +116,9 @@ class Question:
             raise InvalidInput(
                 f"{title} must hold values that many people share for its categories to be learned, got {len(counts)} "
                 f"distinct values, {rare} of which "
-                f"fewer than {FEW} people hold: to publish their list would give those people away. Declare the "
+                f"fewer than {FEW} people hold: publishing their list would give those people away. Declare the "
                 f"categories instead, from a public source: "
-                "--categories FILE, with --other NAME for the rest; if they are very many, with `shuffledp frequency`."
+                "--categories FILE, with --other NAME for the rest; if there are very many, with `shuffledp frequency`."
             )
 
     @property

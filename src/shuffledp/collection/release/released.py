@@ -70,7 +70,7 @@ class Release:
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write what the command writes into a new ``folder``: the page, the estimates as CSV, JSON
-        and figure, and the design. Saving again is no new release, and costs nothing.
+        and figure, and the design. Saving again is not a new release, and costs nothing.
         """
         try:
             place = check_folder(Path(folder))

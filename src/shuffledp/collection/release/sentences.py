@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
-from shuffledp.collection.page.words import many
+from shuffledp.collection.page.numerals import many
 from shuffledp.collection.record import LedgerEntry, Record
 from shuffledp.wording import exactly, rounded
 
@@ -24,7 +24,7 @@ def headline(record: Record) -> str:
     """What was asked, and of how many."""
     counted = record.counted
     missing = f", {counted.missing:,} values missing" if counted.missing else ""
-    again = f", {counted.repeated:,} rows left out whose person has another one" if counted.repeated else ""
+    again = f", {counted.repeated:,} rows left out because their person has another one" if counted.repeated else ""
     return f"{record.asked.what}: {many(counted.reports, 'report')}{missing}{again}"
 
 

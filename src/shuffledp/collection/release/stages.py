@@ -57,7 +57,7 @@ def release(
     rng: Rng = None,
     tick: Tick = None,
 ) -> Release:
-    """Randomise, count and analyse ``values``, and write the result into ``folder``, if there is
+    """Randomize, count and analyze ``values``, and write the result into ``folder``, if there is
     one. The budget is spent before anything is written or returned.
 
     In one process the shuffler is the counting: a multiset of reports is how often each occurs, and
@@ -178,7 +178,7 @@ def analyse(
     force: bool = False,
     tick: Tick = None,
 ) -> Release:
-    """At the analyst: shuffled reports to estimates; with a ``design``, of no other one."""
+    """For the analyst: from shuffled reports to estimates; with a ``design``, of no other one."""
     check_folder(folder, replace=force)
     check_words("--title", title)
     file = open_reports(path, stage="shuffled")
@@ -202,7 +202,7 @@ def check_design(file: ReportsFile, design: Design) -> None:
         wrong = ", ".join(differences(design.as_json(), file.header.design))
         raise InvalidInput(
             f"{str(file.path)!r} must be of the design in --design, got another, with a difference in {wrong}. Leave "
-            f"it out, or encode anew."
+            f"it out, or encode again."
         )
 
 

@@ -112,7 +112,7 @@ def _check_given(other: str | None, missing: str | None, *, categories: bool, le
         raise InvalidInput(
             f"the categories must be given in one way, got {' and '.join(given) or 'none'}. Add --categories FILE (one "
             f"per line) or --categories yes,no; "
-            "--learn-categories takes them from the data, and the list of those is then published without protection."
+            "--learn-categories takes them from the data, and their list is then published without protection."
         )
     check_words("--other", other)
     check_words("--missing", missing)
@@ -124,7 +124,7 @@ def name_of(path: Path) -> str:
 
 
 def check_words(name: str, text: object) -> None:
-    """Refuse words of the user that a report cannot show."""
+    """Refuse words of the user that a page cannot show."""
     if text is None:
         return
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text):
@@ -135,11 +135,11 @@ def check_words(name: str, text: object) -> None:
 
 
 def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse fewer than two categories, and those that no report can show."""
+    """Refuse fewer than two categories, and those that no page can show."""
     check_size("categories", len(labels))
     if len(labels) < 2:
         raise InvalidInput(
-            f"categories must be at least two, got {len(labels)}. List all answers that count, or add one for the "
+            f"categories must number at least two, got {len(labels)}. List all answers that count, or add one for the "
             f"rest: --other."
         )
     if max(map(len, labels)) > LONGEST or UNPRINTABLE.search("".join(labels)):

@@ -1,19 +1,19 @@
-"""From files to counted reports: people's values in, randomised reports, shuffled, added up.
+"""From files to counted reports: people's values in, randomized reports, shuffled, added up.
 Nothing here knows what privacy that gives.
 
-opening  files that are one whole, and one sentence for those that are not
-formats  CSV, Parquet and Arrow, in batches
-memory   data frames, arrays and lists, likewise
-look     a first look at a table
-columns  one column of a table
-cleaning what of a messy table is forgiven
-values   its values as the randomizer takes them: places among the categories, or numbers within
+opening   files that are one whole, and one sentence for those that are not
+formats   CSV, Parquet and Arrow, in batches
+memory    data frames, arrays and lists, likewise
+look      a first look at a table
+columns   one column of a table
+cleaning  what of a messy table is forgiven
+values    its values as the randomizer takes them: places among the categories, or numbers within
          bounds
-spool    rows kept for later, in memory and then on disk
-persons  one row for each person
-reports  the file that clients send and the shuffler releases
-shuffle  many files of reports to one, in a uniformly random order, larger than memory
-tallying the same in one process: reports are added up as they are made, and never stored
+spool     rows kept for later, in memory and then on disk
+persons   one row for each person
+reports   the file that clients send and the shuffler releases
+shuffle   many files of reports to one, in a uniformly random order, larger than memory
+tallying  the same in one process: reports are added up as they are made, and never stored
 """
 
 from __future__ import annotations

@@ -117,7 +117,8 @@ def find_column(table: Table, name: str, option: str) -> str:
         return name
     if times:
         raise InvalidInput(
-            f"{option} must name one column of {table.title}, got {name!r}, which {times} have. Rename them."
+            f"{option} must name one column of {table.title}, got {name!r}, a name that {times} columns have. Rename "
+            f"them."
         )
     raise InvalidInput(f"{option} must name a column of {table.title}, got {name!r}. {nearest(name, table.names)}")
 

@@ -80,7 +80,7 @@ def open_table(path: str, format: Format | None = None, encoding: str | None = N
     if format is not None and format not in get_args(Format):
         raise InvalidInput(
             f"format must be one of {', '.join(get_args(Format))}, got {format!r}. Leave it out: the first bytes of "
-            f"the file tell."
+            f"the file are enough."
         )
     place: Path | io.BufferedReader = Path(path)
     title = repr(path)
@@ -277,7 +277,7 @@ class _Csv(Table):
                         plain = "Write them like -1.5 or 2e3; leave missing ones empty, or name them: --na."
                         remedy = comma if DECIMAL_COMMA.fullmatch(value[1].strip()) else plain
                         if THOUSANDS_COMMA.fullmatch(value[1].strip()):
-                            remedy = "Where commas stand between thousands, add --thousands ,"
+                            remedy = "Where commas separate thousands, add --thousands ,"
                         raise self._not(name, f"hold numbers, got {value[1][:60]!r}", remedy) from None
                     raise
         finally:
@@ -341,7 +341,7 @@ class _ArrowStream(Table):
     """An Arrow IPC stream, from a file or from standard input. A stream may just stop, or another
     may follow, and its reader takes both for an end.
 
-    So the end is looked at: else whoever was cut off, or came behind it, is lost.
+    So the end is looked at: otherwise anyone who was cut off, or came after it, is lost.
     """
 
     def __init__(self, title: str, place: Path | io.BufferedReader) -> None:
@@ -361,7 +361,7 @@ class _ArrowStream(Table):
                 raise InvalidInput(f"{self.title} must be a whole Arrow stream, got one without its end. {DAMAGED}")
             if self._stream.read(1):
                 raise InvalidInput(
-                    f"{self.title} must be one Arrow stream, got more behind its end. Join several with a tool that "
+                    f"{self.title} must be one Arrow stream, got more after its end. Join several with a tool that "
                     f"knows the format."
                 )
 

@@ -1,5 +1,5 @@
 """A first look at a table: what its columns hold, and what would go wrong. What it finds are true
-values, for the eyes of whoever holds the table.
+values, for the owner of the table only.
 
 The first rows are read, a million unless more are asked for; distinct values are counted up to a
 limit, and beyond it only that there are more.

@@ -206,7 +206,7 @@ def _remedy(data: object) -> str:
     if isinstance(data, dict):
         return "Make a table of it: pyarrow.table(data) has a column for each key."
     if isinstance(data, (set, frozenset)):
-        return "A set keeps equal values once, and people with them would be lost: pass a list."
+        return "A set keeps equal values only once, so people would be lost: pass a list."
     if isinstance(data, Iterable):
         return "Make a list of it: list(data)."
     return "Pass one value per person."

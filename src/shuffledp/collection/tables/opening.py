@@ -2,7 +2,7 @@
 are one whole.
 
 Parquet and Arrow files are read from their end, where it is said where everything lies. Two such
-files one behind the other, as ``cat`` joins them, pass for the last one, and its places are then
+files one after the other, as ``cat`` joins them, pass for the last one, and its places are then
 looked up in the first: people are lost, and nothing shows. So what lies between is accounted for.
 """
 
@@ -26,7 +26,7 @@ from shuffledp.errors import InvalidInput
 __all__ = ["ARROW_FILE", "DAMAGED", "PARQUET", "first_bytes", "open_arrow", "open_parquet", "readable"]
 
 PARQUET, ARROW_FILE = b"PAR1", b"ARROW1"
-DAMAGED = "It may have been cut off or changed on its way; copy it again."
+DAMAGED = "It may have been cut off or changed on the way; copy it again."
 LARGEST_GAP = 64  # bytes between the last batch of an Arrow file and its footer: a mark of 8, and padding
 
 
@@ -66,7 +66,7 @@ def open_parquet(path: Path, title: str, **options: Any) -> Iterator[pa.parquet.
     with path.open("rb") as raw, pa.parquet.ParquetFile(raw, **options) as file:
         if _seam(raw, file.metadata):
             raise InvalidInput(
-                f"{title} must be one Parquet file, got several, one behind the other. Join them with a tool that "
+                f"{title} must be one Parquet file, got several, one after the other. Join them with a tool that "
                 f"knows the format."
             )
         yield file
@@ -81,7 +81,7 @@ def open_arrow(path: Path, title: str, **options: Any) -> Iterator[pa.ipc.Record
         end = _last_batch(raw.read(size))
         if end and start - end > LARGEST_GAP:
             raise InvalidInput(
-                f"{title} must be one Arrow file, got several, one behind the other. Join them with a tool that knows "
+                f"{title} must be one Arrow file, got several, one after the other. Join them with a tool that knows "
                 f"the format."
             )
         yield reader

@@ -82,7 +82,7 @@ class Persons(Closing):
         if keep not in KEEPING:
             raise InvalidInput(
                 f"keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows "
-                f"says something."
+                f"means something."
             )
         source, present = source_of(rng), self.holding
         kept, people, absent = np.zeros(len(present), dtype=np.bool_), 0, 0
@@ -102,7 +102,7 @@ class Persons(Closing):
         return Chosen(kept, people, absent)
 
     def repeated(self) -> NDArray[np.int64]:
-        """The rows whose person had a row before, in rising order."""
+        """The rows whose person had a row before, in ascending order."""
         parts = [np.delete(rows, starts) for rows, starts in self._groups(self.holding)]
         return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
 
@@ -167,7 +167,7 @@ def check_keep(keep: str | None, ids: str | None) -> Keep:
     if keep not in KEEPING:
         raise InvalidInput(
             f"--keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows "
-            f"says something."
+            f"means something."
         )
     return cast(Keep, keep)
 

@@ -114,12 +114,12 @@ class Header:
             given = None
         if not isinstance(given, dict) or given.get("format") != FORMAT:
             raise InvalidInput(
-                f"{title} must be a file of reports, got another's header. Make it with `shuffledp encode`."
+                f"{title} must be a file of reports, got a different header. Make it with `shuffledp encode`."
             )
         if given.get("version") != VERSION:
             raise InvalidInput(
                 f"{title} must be of version {VERSION}, got {given.get('version')!r}. Use the shuffledp that wrote it, "
-                f"or encode anew."
+                f"or encode again."
             )
         origin: dict[str, type] = {"batch": str} if given.get("stage") == "encoded" else {"batches": int}
         kinds: dict[str, type | tuple[type, ...]] = {
@@ -216,8 +216,8 @@ class ReportsFile:
         ):
             if _described(self.path, file, title) != self:
                 raise InvalidInput(
-                    f"{title} must stay as it is while it is read, got another file of that name. Run it again when "
-                    f"nobody writes there."
+                    f"{title} must not change while it is read, got another file of that name. Run it again when "
+                    f"nobody is writing there."
                 )
             for batch in file.iter_batches(batch_rows(self.header.row_bytes), columns=wanted, use_threads=False):
                 reports = self.header._rows(batch.column(0))
@@ -240,7 +240,7 @@ class ReportsFile:
             said = str(error)
         where = f"row {before + first + 1} of {str(self.path)!r}"
         return InvalidInput(
-            f"{where} must be a report of its design, got one that is none: {said} {ILLEGAL[self.header.stage]}"
+            f"{where} must be a report that its design allows, got one that is not: {said} {ILLEGAL[self.header.stage]}"
         )
 
 
@@ -265,7 +265,9 @@ def write_reports(
         feed = iter(chunks)
         first = next((chunk for chunk in feed if len(chunk[0])), None)
         if first is None:
-            raise InvalidInput("reports must be at least one, got none. Give the values of somebody.")
+            raise InvalidInput(
+                "reports must hold at least one report, got none. Pass the value of at least one person."
+            )
         shaped = header.of(first[0])
         schema = shaped._schema(ids=first[1] is not None)
         # zstd squeezes small integers, which Parquet stores in four bytes, to a little over one;

@@ -207,8 +207,8 @@ def _read_all(
     ):
         if count:
             raise InvalidInput(
-                f"{str(file.path)!r} must hold one report of a person, got {count:,} whose ids were there before. "
-                "Leave the file out, or encode it anew: `shuffledp encode --id` keeps one row of a person."
+                f"{str(file.path)!r} must hold one report per person, got {count:,} whose ids were there before. "
+                "Leave the file out, or encode it again: `shuffledp encode --id` keeps one row per person."
             )
     return dropped
 
@@ -217,12 +217,14 @@ def _check_count(reports: int, least: int, most: int | None, dropped: int = 0) -
     without = f" without the {dropped:,} that were dropped" if dropped else ""
     if reports < least:
         raise InvalidInput(
-            f"reports must be at least the {least} that were promised, got {reports}{without}. Wait for more: among "
+            f"reports must number at least the {least} that were promised, got {reports}{without}. Wait for more: "
+            f"among "
             f"fewer nobody is hidden as promised."
         )
     if most is not None and reports > most:
         raise InvalidInput(
-            f"reports must be at most the {most} people that the design knows, got {reports}{without}. Leave out what "
+            f"reports must number at most the {most} people that the design knows, got {reports}{without}. Leave out "
+            f"what "
             f"came twice, or design for more."
         )
 
@@ -252,7 +254,7 @@ def _check_headers(files: Sequence[ReportsFile]) -> None:
         if wrong:
             raise InvalidInput(
                 f"{str(file.path)!r} must have the design of {str(first.path)!r}, got a difference in "
-                f"{', '.join(wrong)}. Encode anew."
+                f"{', '.join(wrong)}. Encode again."
             )
         if other.batch in seen:
             raise InvalidInput(

@@ -44,7 +44,7 @@ def tally(
     threads: int = 2,
     tick: Tick | None = None,
 ) -> Tally:
-    """Randomise the values in ``chunks`` and count the votes, in ``threads`` threads with a secure
+    """Randomize the values in ``chunks`` and count the votes, in ``threads`` threads with a secure
     source each; a report takes ``row_bytes``.
 
     A ``source`` of one's own is used in one thread and in order, so that a seed gives the same
@@ -72,7 +72,7 @@ def tally(
             feed.stop()
     parts = [votes for votes, _ in done if votes is not None]
     if not parts:
-        raise InvalidInput("values must be at least one, got none. Give the values of somebody.")
+        raise InvalidInput("values must hold at least one value, got none. Pass the value of at least one person.")
     total: NDArray[np.int64] = np.sum(parts, axis=0)
     return Tally(total, sum(reports for _, reports in done), all(each.secure for each in sources))
 

@@ -97,7 +97,8 @@ class Places:
     def __post_init__(self) -> None:
         if len(set(self.labels)) < len(self.labels) or not self.labels:
             raise InvalidInput(
-                f"categories must be distinct and at least one, got {len(self.labels)}. Merge those that are the same."
+                f"categories must be distinct, and at least one must be given, got {len(self.labels)}. Merge those "
+                f"that are the same."
             )
         for name, label in (("other", self.other), ("missing", self.missing)):
             if label is not None and label not in self.labels:
@@ -109,12 +110,12 @@ class Places:
         for label in self.labels:
             if (twin := seen.setdefault(self.cleaning.key(label), label)) != label:
                 raise InvalidInput(
-                    f"categories must differ in more than --strip and --ignore-case overlook, got {twin!r} and "
+                    f"categories must differ in more than --strip and --ignore-case ignore, got {twin!r} and "
                     f"{label!r}. Leave one out."
                 )
             if self.cleaning.absent(label):
                 raise InvalidInput(
-                    f"a category must not be a word for a missing value, got {label!r} in --na too. Leave it out of "
+                    f"a category must not be a word for a missing value, got {label!r} in --na too. Remove it from "
                     f"one of the two."
                 )
 

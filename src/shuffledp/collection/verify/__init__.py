@@ -14,13 +14,13 @@ check_comparison   what other kinds of trust would cost
 oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
 counted_estimates  estimates, standard errors and limits from the votes
-intervals          confidence limits from their definition
+counted_intervals  confidence limits from their definition
 outcomes           one line of a verification
-limits             how much work all this may be
+effort             how much work all this may be
 """
 
 from shuffledp.collection.verify.check_ledger import KeptLedger
-from shuffledp.collection.verify.limits import SECONDS
+from shuffledp.collection.verify.effort import SECONDS
 from shuffledp.collection.verify.outcomes import Check
 from shuffledp.collection.verify.verification import Verification, verify
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import Certificate, EpsilonBound
-from shuffledp.collection.verify.limits import TooLarge
+from shuffledp.collection.verify.effort import TooLarge
 from shuffledp.collection.verify.oracle import Oracle, Span
 from shuffledp.collection.verify.outcomes import Check, Outcome, holds, unchecked, vital
 from shuffledp.literature.exact.lattice import Array

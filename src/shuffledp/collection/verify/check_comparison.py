@@ -14,7 +14,7 @@ from scipy.special import log_ndtr
 
 from shuffledp.collection.record import Alternative, Designed, Record
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
-from shuffledp.collection.verify.limits import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
+from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 from shuffledp.literature.exact.lattice import UNIT, Array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.limits import LISTED
+from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
 
 __all__ = ["check_consistency"]

@@ -11,7 +11,7 @@ from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.limits import LISTED
+from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 
 __all__ = ["COLUMNS", "LOOSER", "check_estimates", "places_of", "tails_of"]

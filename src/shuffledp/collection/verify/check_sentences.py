@@ -39,7 +39,7 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
             _learned(design.learned),
             "a page cannot prove it, nor what counted as another value; `verify --ledger` knows the recorded design",
         ),
-        unchecked("the question", asked.title or asked.what or "", "these are the words of whoever asked"),
+        unchecked("the question", asked.title or asked.what or "", "these are the words of the person who asked"),
         unchecked("the notes", "; ".join(record.notes) or "none", "advice, not a claim"),
         unchecked("when and with what it was made", record.made.when, "a page cannot prove it"),
     ]

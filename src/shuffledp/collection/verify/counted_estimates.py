@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import ndtri
 
+from shuffledp.collection.verify.counted_intervals import rare, rare_signed, score
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.intervals import rare, rare_signed, score
 from shuffledp.literature.exact.lattice import UNIT, Array
 
 __all__ = ["Estimated", "counted_at_ends", "counted_mean", "counted_people"]

@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
-from shuffledp.collection.verify.limits import LARGEST_EPSILON, MOST_VALUES
+from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_VALUES
 from shuffledp.errors import InvalidInput
 
 __all__ = ["Classes", "CountedLaw"]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shuffledp.collection.verify.counted_law import Classes, CountedLaw
-from shuffledp.collection.verify.limits import (
+from shuffledp.collection.verify.effort import (
     FEW_ROUNDS,
     FEW_USERS,
     FEW_VALUES,

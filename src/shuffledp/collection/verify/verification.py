@@ -1,4 +1,4 @@
-"""All checks of one report."""
+"""All checks of one page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shuffledp.collection.verify.check_page import check_page
 from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.limits import SECONDS, Effort, TooLarge, TooMuch
+from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
 
@@ -66,10 +66,10 @@ def verify(
     seconds: float = SECONDS,
     tick: Tick | None = None,
 ) -> Verification:
-    """Recompute every number of a page (HTML, or its JSON) with the slow oracle; what is no page is
-    refused.
+    """Recompute every number of a page (HTML, or its JSON) with the slow oracle; anything that is
+    not a page is refused.
 
-    What needs no oracle comes first, the page itself before all: a page that shows something else
+    What needs no oracle comes first, the page itself before all: a page that shows something other
     than its facts is found out at once, and then nothing else is computed. ``table`` is the
     estimates.csv beside the page, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
     answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
@@ -85,7 +85,9 @@ def verify(
         "the estimates": lambda: check_estimates(record, law),
         "estimates.csv": lambda: check_table(table, record, law),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
-        "the ledger's block": lambda: check_claims(record.ledger, Oracle(law, design.least, 1, effort=effort)),
+        "the ledger's block": lambda: check_claims(
+            record.ledger, Oracle(law, design.least, 1, effort=effort), here=ledger is not None
+        ),
     }
     slow: dict[str, Part] = {
         "the certificate": lambda: check_certificate(
@@ -97,7 +99,7 @@ def verify(
     for part, check in quick.items():
         checks += _run(part, check)
         if part == "the page" and _wrong(checks):
-            why = "a page that shows something else than its facts is not worth it"
+            why = "the oracle is not run for a page that shows something other than its facts"
             return Verification((*checks, unchecked("everything else", "", why)))
     for part, check in slow.items():
         why = "not computed again, since something is wrong already"

@@ -1,7 +1,7 @@
 """Every known way to bound what a shuffled mechanism leaks: one file per paper, under one
 interface.
 
-base              ``Published``, a bound described, and ``Setting``, what it is asked about
+published         ``Published``, a bound described, and ``Setting``, what it is asked about
 erlingsson        Erlingsson et al. 2019
 cheu              Cheu et al. 2019
 balle             Balle et al. 2019: the privacy blanket, with Hoeffding's and Bennett's
@@ -10,12 +10,13 @@ checkins          Balle et al. 2020: random check-ins
 feldman           Feldman et al. 2020: closed forms and the numerical algorithm
 girgis            Girgis et al. 2021: Renyi divergences
 clones_renyi      Feldman et al. 2020, through Renyi divergences
-koskela           Koskela et al. 2021: the Fourier accountant (its pairs in koskela_pairs, its
-                  transform in fourier)
+koskela           Koskela et al. 2021: the Fourier accountant
+koskela_pairs     its pairs of laws
+fourier           its transform
 biswas            Biswas et al. 2023
 variation_ratio   Wang et al. 2023
 certified         what this package proves
-composition       from one round to many, knowing only (epsilon, delta)
+composing         from one round to many, knowing only (epsilon, delta)
 
 >>> from shuffledp import RR
 >>> round(

@@ -1,7 +1,7 @@
 """The pairs of laws of Koskela, Heikkila and Honkela, arXiv 2106.00477, term by term, for the
 Fourier accountant.
 
-Binary randomised response and the first form of the k-RR views are printed only in the first
+Binary randomized response and the first form of the k-RR views are printed only in the first
 version (sections 4 and 5), the second form of the k-RR views in the revision (Thms 8, 10, 11 and eq
 (2.4)), the clones pair in both. The pairs follow the paper, errors included, unless their docstring
 says otherwise. The double sums run one row at a time over the ranges of section 5.2 (Hoeffding).
@@ -99,7 +99,7 @@ def krr_strong_pair(n: int, k: int, gamma: float, *, reading: StrongReading = "i
       delta=1e-9, one round: 1.135, exact 1.187). For most parameters it is loose (erratum 4): it
       leaves out the factor 1-gamma and the weight of eq (2.3).
     - "exact": the adversary's own divergence. With probability gamma the target's report is noise
-      and nothing is learnt; otherwise (N_1 - 1, N_2) is multinomial, and the loss is log(N_1/N_2),
+      and nothing is learned; otherwise (N_1 - 1, N_2) is multinomial, and the loss is log(N_1/N_2),
       eq (2.3). Not in the paper.
     """
     p = gamma / k

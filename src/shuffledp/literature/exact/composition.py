@@ -5,7 +5,7 @@ As a function of x = e^eps, delta is convex and decreasing, 1 at x = 0, and ever
 to a pair of laws: where its slope jumps by m, the ratio P / Q is x with probability m under Q, and
 so m x under P. A curve that is nowhere below another belongs to a pair that is at least as easy to
 tell apart, in any number of rounds (Blackwell). Upper: chords through upper values. Lower: on every
-interval between knots a convex curve is at least what its neighbouring chords extend to. The loss
+interval between knots a convex curve is at least what its neighboring chords extend to. The loss
 of R rounds is a sum of R losses (lattice.py).
 """
 
@@ -121,7 +121,7 @@ def _masses(x: Array, y: Array) -> tuple[Array, Array, float]:
 
 
 def _deltas(law: Lattice, rounds: int, epsilons: Array, end: float) -> Array:
-    """E (1 - e^(eps - loss))_+ over the loss of all rounds, at every epsilon: neighbouring ones
+    """E (1 - e^(eps - loss))_+ over the loss of all rounds, at every epsilon: neighboring ones
     share a tilt, and so a transform.
     """
     total, values = float(law.masses.sum()), law.values

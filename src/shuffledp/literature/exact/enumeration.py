@@ -88,7 +88,7 @@ def hockey_stick(P: ArrayLike | Law, Q: ArrayLike | Law, eps: float) -> float:
 
 def neighbouring_laws(rows: ArrayLike, n: int) -> Iterator[list[Array]]:
     """For every multiset of inputs of the n-1 other users: the laws for each input of the target.
-    Any two of one list are neighbours.
+    Any two of one list are neighbors.
     """
     matrix = _matrix(rows)
     inputs = len(matrix)
@@ -106,7 +106,7 @@ def neighbouring_laws(rows: ArrayLike, n: int) -> Iterator[list[Array]]:
 
 
 def worst_delta(rows: ArrayLike, n: int, epsilons: ArrayLike) -> Array:
-    """The largest hockey-stick divergence over all neighbouring datasets of n users, both orders,
+    """The largest hockey-stick divergence over all neighboring datasets of n users, both orders,
     for each epsilon.
     """
     return rounds_delta([rows], n, epsilons)

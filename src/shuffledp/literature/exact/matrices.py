@@ -32,7 +32,7 @@ def krr(k: int, e0: float) -> Matrix:
 
 
 def unary(k: int, p: float, q: float) -> Matrix:
-    """All bit vectors; the own bit is Bernoulli(p), the others Bernoulli(q)."""
+    """All bit vectors; the user's own bit is Bernoulli(p), the others Bernoulli(q)."""
     outputs = list(product((0, 1), repeat=k))
 
     def bit(one: float, value: int) -> float:
@@ -53,12 +53,12 @@ def local_hash(k: int, g: int, e0: float) -> Matrix:
 
 
 def subset(k: int, w: int, e0: float) -> Matrix:
-    """All w-subsets; those that hold the input are favoured."""
+    """All w-subsets; those that hold the input are favored."""
     return _favoured(k, list(combinations(range(k), w)), lambda y, x: x in y, e0)  # type: ignore[operator]
 
 
 def hadamard(k: int, e0: float) -> Matrix:
-    """B blocks of b columns, the +1 columns of the input's row of its block favoured (Acharya, Sun
+    """B blocks of b columns, the +1 columns of the input's row of its block favored (Acharya, Sun
     and Zhang 2019).
     """
     blocks = 2 ** (math.ceil(math.log2(min(math.exp(e0), 2 * k))) - 1)

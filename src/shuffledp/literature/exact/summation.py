@@ -8,7 +8,7 @@ otherwise, has (docs/theory.md, section 2)
                                                 class c, 0 for nothing.
 
 y -> y_+ is convex, and so the G may be moved to a lattice in two ways. Splitting a value between
-its two neighbours, keeping the mean, can only raise the expectation. Pooling a value with some of
+its two neighbors, keeping the mean, can only raise the expectation. Pooling a value with some of
 the mass of the most frequent value, so that their common mean falls on the lattice, can only lower
 it. On a lattice the law of a sum is plain to compute (lattice.py). Nothing else of the package is
 used here.
@@ -153,7 +153,7 @@ def _pooled(values: Array, masses: Array, step: float) -> Lattice | None:
 
 
 def _split(values: Array, masses: Array, step: float) -> Lattice:
-    """Upper: every value is shared between its two neighbours on the lattice, keeping its mean."""
+    """Upper: every value is shared between its two neighbors on the lattice, keeping its mean."""
     centre = float(values[int(np.argmax(masses))])
     parts = (values - centre) / step
     below = np.floor(parts * NUDGE)

@@ -51,7 +51,7 @@ class Central(Protocol):
     def _prepare(self) -> None:
         if self.epsilon is None or self.delta is None:
             raise InvalidInput(
-                f"epsilon and delta must be given to {type(self).__name__}, got epsilon0. Users do not randomise here."
+                f"epsilon and delta must be given to {type(self).__name__}, got epsilon0. Users do not randomize here."
             )
         self._set(
             sigma=gaussian.sigma(

@@ -68,7 +68,7 @@ class ShuffledSGD:
     or the ``noise`` in units of the sensitivity 2 ``clip``.
 
     ``order`` says what amplifies: "permuted", the subject of this class; or "given", for
-    comparison: nothing, a user's own noise is all there is.
+    comparison: nothing; a user's own noise is all there is.
 
     >>> training = ShuffledSGD(n=20_000, dimension=10, epsilon=0.5, delta=1e-6, batch=50)
     >>> (
@@ -160,7 +160,7 @@ class ShuffledSGD:
             else ()
         )
         return (
-            "replace-one adjacency: neighbouring datasets differ in one user's data",
+            "replace-one adjacency: neighboring datasets differ in one user's data",
             *order,
             "every user is taken once, and row i of the gradients depends on the data of user i and on the current "
             "weights only",

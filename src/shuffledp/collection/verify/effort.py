@@ -52,7 +52,8 @@ class Effort:
     def __post_init__(self) -> None:
         if not 0.0 <= self.seconds < float("inf"):
             raise InvalidInput(
-                f"the seconds of a verification must be a number from 0 on, got {self.seconds!r}. Leave them out for "
+                f"the seconds of a verification must be a number of at least 0, got {self.seconds!r}. Leave them out "
+                f"for "
                 f"{SECONDS:g}."
             )
 

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from shuffledp.cli import show, waiting
-from tests.collection.release.people import CITIES
+from tests.cli.people import CITIES
 
 COMMAND = [sys.executable, "-m", "shuffledp"]
 ESCAPE = b"\x1b"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.collection.release.people import done, run
+from tests.cli.people import done, run
 from tests.collection.tables.tables import FORMATS, Write
 
 CITIES = ["São Paulo", " São Paulo", "são paulo", "SÃO PAULO", "Rio", "Rio ", "NA", "N/A", "Belém", ""]

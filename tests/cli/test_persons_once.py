@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from shuffledp.collection.record import Record
-from tests.collection.release.people import PROMISE, done, run
+from tests.cli.people import PROMISE, done, run
 
 ASKED = ("--column", "answer", "--categories", "yes,no", *PROMISE)
 
@@ -40,7 +40,7 @@ def test_one_row_of_each_person_is_counted(tmp_path: Path, visits: Path) -> None
     assert abs(value - 500) < 6 * error
     Record.from_json({name: value for name, value in facts.items() if name != "out"})
     again = done("histogram", visits, *ASKED, "--id", "who", "--out", tmp_path / "result", "--force").out
-    assert "1,000 reports, 5 values missing, 1,000 rows left out whose person has another one" in " ".join(
+    assert "1,000 reports, 5 values missing, 1,000 rows left out because their person has another one" in " ".join(
         again.split()
     )
     every_row = run("histogram", visits, *ASKED, "--honest", 100_000, "--out", tmp_path / "rows")
@@ -68,7 +68,7 @@ def test_clients_send_one_row_of_each_person_and_the_shuffler_sees_that(tmp_path
     assert sorted(ids) == sorted(f"p{i}" for i in range(1000))
     assert done(*encode, "--out", tmp_path / "all", "--json").facts["reports"] == 2000, "the control"
     spoken = done(*encode, "--id", "who", "--out", tmp_path / "again").out
-    assert "1,000 rows left out whose person has another one" in " ".join(spoken.split())
+    assert "1,000 rows left out because their person has another one" in " ".join(spoken.split())
     run("shuffle", tmp_path / "r", tmp_path / "again", "--out", tmp_path / "s").refused(
         "got 1,000 whose ids were there before"
     )

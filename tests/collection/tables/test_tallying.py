@@ -99,7 +99,7 @@ def test_a_failure_anywhere_ends_it_at_once_and_is_told(threads: int) -> None:
 
 
 def test_nobody_gives_no_tally() -> None:
-    with pytest.raises(InvalidInput, match="values must be at least one"):
+    with pytest.raises(InvalidInput, match="values must hold at least one value"):
         tally([], same, KRR.supports)
 
 

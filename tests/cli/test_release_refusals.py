@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collection.release.people import AGE, CITIES, CITY, PROMISE, done, listing, people, run
+from tests.cli.people import AGE, CITIES, CITY, PROMISE, done, listing, people, run
 from tests.collection.tables.tables import as_csv, as_parquet
 
 LIST = ("--categories", ",".join(CITIES))
@@ -70,13 +70,13 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "no categories": ((*COUNT, *PROMISE, *OUT), "must be given in one way, got none"),
     "no file of categories": ((*COUNT, "--categories", "citis.txt", *PROMISE, *OUT), "Did you mean 'cities.txt'?"),
     "a folder of categories": ((*COUNT, "--categories", "full", *PROMISE, *OUT), "Is a directory"),
-    "one category": ((*COUNT, "--categories", "one.txt", *PROMISE, *OUT), "categories must be at least two, got 1"),
+    "one category": ((*COUNT, "--categories", "one.txt", *PROMISE, *OUT), "categories must number at least two, got 1"),
     "duplicate categories": ((*COUNT, "--categories", "twice.txt", *PROMISE, *OUT), "got 'Lima' twice"),
     "empty categories": (
         (*COUNT, "--categories", "empty.txt", *PROMISE, *OUT),
-        "categories must be at least two, got 0",
+        "categories must number at least two, got 0",
     ),
-    "only commas": ((*COUNT, "--categories", ",,", *PROMISE, *OUT), "categories must be at least two, got 0"),
+    "only commas": ((*COUNT, "--categories", ",,", *PROMISE, *OUT), "categories must number at least two, got 0"),
     "categories in Latin-1": ((*COUNT, "--categories", "latin.txt", *PROMISE, *OUT), "must be a text file in UTF-8"),
     "a huge label": (
         (*COUNT, "--categories", "huge.txt", *PROMISE, *OUT),
@@ -91,7 +91,7 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
         (*COUNT, "--categories", "Lima,Osaka", *PROMISE, *OUT),
         "Add it to the list, or count",
     ),
-    "no domain": ((*COUNT, "--domain", 0, *PROMISE, *OUT), "categories must be at least two, got 0"),
+    "no domain": ((*COUNT, "--domain", 0, *PROMISE, *OUT), "categories must number at least two, got 0"),
     "huge domain": ((*COUNT, "--domain", 1e9, *PROMISE, *OUT), "domain must be at most"),
     "a nameless other": ((*COUNT, *LIST, "--other", "", *PROMISE, *OUT), "--other must be one line"),
     "a nameless missing": ((*COUNT, *LIST, "--missing", " ", *PROMISE, *OUT), "--missing must be one line"),
@@ -166,7 +166,10 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "a delta that moves": ((*COUNT, *LIST, *PROMISE, *LEDGER[:4], "--limit-delta", 1e-3, *OUT), "must stay 1e-06"),
     "a budget that is spent": ((*COUNT, *LIST, *PROMISE, *LEDGER[:4], *OUT), "would still fit"),
     "a folder as ledger": ((*COUNT, *LIST, *PROMISE, "--ledger", "full", *LEDGER[2:], *OUT), "got a folder"),
-    "a text as ledger": ((*COUNT, *LIST, *PROMISE, "--ledger", "people.csv", *LEDGER[2:], *OUT), "no SQLite database"),
+    "a text as ledger": (
+        (*COUNT, *LIST, *PROMISE, "--ledger", "people.csv", *LEDGER[2:], *OUT),
+        "not an SQLite database",
+    ),
     "a ledger nowhere": (
         (*COUNT, *LIST, *PROMISE, "--ledger", "nowhere/x.sqlite", *LEDGER[2:], *OUT),
         "must exist, got none",

@@ -1,7 +1,7 @@
 """A number in [0, 1] plus noise, as it runs: on a grid, from an integer table, within a common
 range. This is the law that is accounted.
 
-The interval is cut into m steps. An input is rounded to one of its two neighbours on the grid at
+The interval is cut into m steps. An input is rounded to one of its two neighbors on the grid at
 random, so that its mean is kept, and noise on the grid is added; sums outside [-c, m + c] are moved
 to its ends, which are so far out that this happens about once in 2^64 reports. So every output is
 possible for every input. All laws are integers over a power of 2^64.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from shuffledp.collection.verify.limits import MOST_STRAY_VOTES, TooLarge
+from shuffledp.collection.verify.effort import MOST_STRAY_VOTES, TooLarge
 from shuffledp.literature.exact.lattice import Array
 
 __all__ = ["rare", "rare_signed", "score"]

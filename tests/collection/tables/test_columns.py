@@ -299,7 +299,7 @@ def test_an_empty_line_of_a_single_column_is_a_missing_value_and_between_rows_no
         (b"a,b\n\xe4,2\n", "column 'a' of .* must be text in UTF-8"),
         (b'a,b\n1,2\n3,"4\n5,6\n', "must close every double quote"),
         (b'a,b\n1,2\n,"4\n5,6', "must close every double quote"),
-        (b"a,a\n1,2\n", "got 'a', which 2 have"),
+        (b"a,a\n1,2\n", "got 'a', a name that 2 columns have"),
         (b"PAR1 is my first column\n1\n", "must be a whole Parquet file"),
         (b"ARROW1 is too\n1\n", "must be a whole Arrow file"),
         (b"\xff\xff\xff\xff", "must be a whole Arrow stream"),

@@ -1,0 +1,71 @@
+"""The plan of the house, as README draws it, as the linter enforces it, and as the tree is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import shuffledp
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = Path(shuffledp.__file__).parent
+QUIET = {"__init__", "__main__", "_types"}
+
+
+def contracts() -> dict[str, dict[str, object]]:
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    return {each["name"]: each for each in table}
+
+
+def layers(name: str) -> list[str]:
+    listed = next(each["layers"] for title, each in contracts().items() if title.startswith(name))
+    return [room.strip() for layer in listed for room in re.split("[:|]", str(layer))]  # type: ignore[attr-defined]
+
+
+def drawn(indent: int) -> list[str]:
+    """The names in README's drawing that stand so many spaces in."""
+    drawing = (ROOT / "README.md").read_text().split("```text\nsrc/shuffledp/\n")[1].split("```")[0]
+    return re.findall(rf"^ {{{indent}}}(\w+)(?:/|\.py) ", drawing, re.M)
+
+
+def test_the_drawing_is_what_the_linter_enforces() -> None:
+    enforced = [wing for wing in reversed(layers("A wing imports only")) if wing not in QUIET]
+    assert drawn(2) == enforced
+    assert drawn(4) == list(reversed(layers("Collection, room by room")))
+
+
+def test_the_linter_forgets_nobody() -> None:
+    """A wing that is not drawn would be without rules."""
+    tree = {path.stem for path in SOURCE.iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert tree - QUIET - {"__pycache__", "py"} == set(drawn(2))
+
+
+def test_no_two_files_share_a_name() -> None:
+    """But a command's file is called after the command."""
+    names = Counter(path.stem for path in SOURCE.rglob("*.py") if path.stem not in QUIET and path.parent.name != "cli")
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_module_hides_behind_a_function_of_its_name() -> None:
+    for folder in sorted({path.parent for path in SOURCE.rglob("*.py")}):
+        package = ".".join(("shuffledp", *folder.relative_to(SOURCE).parts))
+        loaded = import_module(package)
+        for name in [path.stem for path in folder.glob("*.py") if path.stem not in QUIET]:
+            import_module(f"{package}.{name}")
+            assert isinstance(getattr(loaded, name), ModuleType), f"{package}.{name}"
+
+
+def test_every_package_lists_its_rooms() -> None:
+    """The first lines of a package are its map: every module once, and no other."""
+    for init in sorted(SOURCE.rglob("__init__.py")):
+        rooms = {path.stem for path in init.parent.glob("*.py")} - QUIET
+        rooms |= {path.parent.name for path in init.parent.glob("*/__init__.py")}
+        if not rooms:
+            continue
+        package = ".".join(("shuffledp", *init.parent.relative_to(SOURCE).parts))
+        listed = re.findall(r"^([a-z_0-9]+) {2,}\S", import_module(package).__doc__ or "", re.M)
+        assert sorted(listed) == sorted(rooms), package
