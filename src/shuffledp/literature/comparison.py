@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import NamedTuple, TypeVar
 
 from shuffledp._types import End
@@ -233,18 +234,18 @@ def _check_own(also: object) -> list[Published]:
 def _guarded(bound: Published) -> Published:
     """A stranger's bound whose mistakes are said to be its own."""
 
-    def guarded(stated: Callable[[Setting, float], float]) -> Callable[[Setting, float], float]:
-        def answer(setting: Setting, at: float) -> float:
+    def guarded(stated: Callable[..., float]) -> Callable[..., float]:
+        def answer(*asked: object) -> float:
             try:
-                value = stated(setting, at)
+                value: object = stated(*asked)
             except ShuffledpError:
                 raise
             except Exception as error:
                 raise InvalidInput(
-                    f"the bound {bound.name} must answer or raise DoesNotApply, got {type(error).__name__}: {error}. "
-                    f"Correct the bound."
+                    f"the bound {bound.name} must answer or raise DoesNotApply, got {type(error).__name__}: "
+                    f"{' '.join(str(error).split())}. Correct the bound."
                 ) from error
-            number = float(value)
+            number = float(value) if isinstance(value, Real) else math.nan
             if not number >= 0.0:
                 raise InvalidInput(
                     f"the bound {bound.name} must be 0 or more, got {value!r}. Where it says nothing, let it raise "
@@ -258,6 +259,7 @@ def _guarded(bound: Published) -> Published:
         bound,
         epsilon_at=None if bound.epsilon_at is None else guarded(bound.epsilon_at),
         delta_at=None if bound.delta_at is None else guarded(bound.delta_at),
+        cost=None if bound.cost is None else guarded(bound.cost),
     )
 
 
