@@ -111,3 +111,12 @@ def test_refusals_name_the_rule_the_value_and_a_remedy(make: Callable[[], object
         make()
     assert str(refusal.value).startswith(message)
     assert len(str(refusal.value)) > len(message) or message.endswith("output.")
+
+
+def test_other_spellings_of_a_number_are_stored_as_the_number() -> None:
+    """A field is replaced by what its check makes of it; what is right already stays as it is."""
+    spelt, plain = KRR(k=16.0, epsilon0=4), KRR(k=16, epsilon0=4.0)  # type: ignore[arg-type]
+    assert spelt == plain
+    assert [type(each) for each in (spelt.k, spelt.epsilon0)] == [int, float]
+    strength = 4.0
+    assert KRR(k=16, epsilon0=strength).epsilon0 is strength
