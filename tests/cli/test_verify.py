@@ -53,3 +53,13 @@ def test_a_device_without_an_end_is_no_report(
     monkeypatch.setattr("shuffledp.cli.verify.LARGEST", 1000)
     assert main(["verify", "/dev/zero"]) == 2
     assert "must be a page, got a file of more than 1000 bytes" in capsys.readouterr().err
+
+
+def test_json_that_is_called_a_page_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A browser would show what its notes hold, and the verdict was about its numbers alone."""
+    made = facts("tiny")
+    made["notes"] = ["<h1>epsilon = 0.001, certified</h1><!--"]
+    for name in ("page.html", "PAGE.HTM"):
+        (tmp_path / name).write_text(json.dumps(made), encoding="utf-8")
+        assert main(["verify", str(tmp_path / name)]) == 2
+        assert "must be a page, as its name says, got JSON" in " ".join(capsys.readouterr().err.split())
