@@ -62,3 +62,13 @@ def test_a_ledger_that_is_none_is_bad_input(tmp_path: Path, capsys: pytest.Captu
     told = capsys.readouterr()
     assert not told.out
     assert "must be a ledger of shuffledp" in told.err
+
+
+def test_json_that_is_called_a_page_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A browser would show what its notes hold, and the verdict was about its numbers alone."""
+    made = facts("tiny")
+    made["notes"] = ["<h1>epsilon = 0.001, certified</h1><!--"]
+    for name in ("page.html", "PAGE.HTM"):
+        (tmp_path / name).write_text(json.dumps(made), encoding="utf-8")
+        assert main(["verify", str(tmp_path / name)]) == 2
+        assert "must be a page, as its name says, got JSON" in " ".join(capsys.readouterr().err.split())

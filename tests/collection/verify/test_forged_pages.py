@@ -127,6 +127,15 @@ def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> No
     assert {"design in the ledger", "digest in the ledger"} <= wrong
 
 
+def test_an_assumption_is_no_theorem() -> None:
+    made = told("tiny")
+    certificate = made["certificate"]
+    certificate["assumption_ids"] = [*certificate["theorem_ids"], *certificate["assumption_ids"]]
+    certificate["theorem_ids"] = []
+    found = [check.what for check in verify(json.dumps(rehashed(made))).failed]
+    assert found == ["the ids of theorem and assumptions"]
+
+
 @pytest.mark.parametrize("recorded", [True, False])
 def test_what_the_ledger_answered_is_not_called_unchecked(recorded: bool) -> None:
     made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))

@@ -66,9 +66,10 @@ def _theorems(record: Record, law: CountedLaw) -> Sequence[str]:
 
 def _check_ids(record: Record, law: CountedLaw) -> Check:
     """What theorem and premises are called, where that is said; earlier editions did not."""
-    said = [*record.certificate.theorem_ids, *record.certificate.assumption_ids]
-    names = [*_theorems(record, law), *_premises(record, law)] if said else []
-    claimed, wanted = (", ".join(each) or "none" for each in (said, names))
+    certificate = record.certificate
+    said = [list(certificate.theorem_ids), list(certificate.assumption_ids)]
+    names = [list(_theorems(record, law)), list(_premises(record, law))] if any(said) else [[], []]
+    claimed, wanted = ("; ".join(", ".join(ids) or "none" for ids in each) for each in (said, names))
     return _said("the ids of theorem and assumptions", claimed, wanted, said == names, record)
 
 
