@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.installed-runtime  ## the whole story in a minute: plan, run, estimate, report, audit; it goes to build/demo/
 	@$(BIN)/python -m shuffledp.cli.demo
@@ -23,10 +23,10 @@ test: .venv/.installed  ## the tests, every docstring, and every example in READ
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
 
 # One BLAS thread per worker, as for the tests.
-.PHONY: verify
-verify: export OMP_NUM_THREADS := 1
-verify: export OPENBLAS_NUM_THREADS := 1
-verify: .venv/.installed  ## a million comparisons of published bounds with exact answers, a few minutes
+.PHONY: literature
+literature: export OMP_NUM_THREADS := 1
+literature: export OPENBLAS_NUM_THREADS := 1
+literature: .venv/.installed  ## a million comparisons of published bounds with exact answers, a few minutes
 	@$(BIN)/python -m tests.literature
 
 lint: .venv/.installed  ## style, formatting, types, and the boundaries between rooms

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from shuffledp.collection.release.picture import release_figure
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.randomizers import family
 from tests.literature.report import WIDTH, Row, table
@@ -22,6 +23,12 @@ def sketched() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DRAWN_BY, sketch)
         yield
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this test, they leave their figure."""
+    monkeypatch.setattr(DRAWN_BY, release_figure)
 
 
 @pytest.fixture(autouse=True)

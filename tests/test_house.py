@@ -64,7 +64,7 @@ def test_every_package_lists_its_rooms() -> None:
     for init in sorted(SOURCE.rglob("__init__.py")):
         rooms = {path.stem for path in init.parent.glob("*.py")} - QUIET
         rooms |= {path.parent.name for path in init.parent.glob("*/__init__.py")}
-        if init.parent == SOURCE or not rooms:
+        if not rooms:
             continue
         package = ".".join(("shuffledp", *init.parent.relative_to(SOURCE).parts))
         listed = re.findall(r"^([a-z_0-9]+) {2,}\S", import_module(package).__doc__ or "", re.M)

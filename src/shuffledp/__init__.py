@@ -1,5 +1,21 @@
 """shuffledp: certified privacy guarantees in the shuffle model. Start with ``shuffle(randomizer,
 n=...)``.
+
+errors       what can go wrong, what may be asked, and the checks that say so
+wording      what terminal, page and figures say alike
+storage      whole files or none, and JSON in one spelling
+data         a table to try things on
+sampling     random words -> exact draws
+randomizers  one report's law
+accounting   a law -> both ends of epsilon and delta
+literature   every published bound, and brute force that judges everything
+protocols    a question, its randomizer, its estimator
+testing      checks for a class of one's own
+audits       attacks on running code
+figures      drawing
+collection   from data to a defended answer
+papers       figures, tables and errata of four papers
+cli          the command ``shuffledp``
 """
 
 from importlib import import_module

@@ -55,6 +55,7 @@ __all__ = [
 # What may be asked, for every wing that reads a promise.
 LARGEST_EPSILON = 700.0  # e to the power of more is no float
 LEAST_DELTA = 1e-250  # floats end at 1e-308, and the accountant needs room below a delta
+LONGEST_SHOWN = 60  # characters of a text that a message repeats
 MOST_USERS = 10**15  # rounding grows with n times 2^-52: beyond, answers would not be certified
 MOST_ROUNDS = 10**7  # beyond, rounding would decide what a round adds
 
@@ -131,7 +132,7 @@ def _misuse(
     kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
     places = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     by_name = [name for name, kind in kinds.items() if kind is inspect.Parameter.KEYWORD_ONLY]
-    extra = ", ".join(repr(each) for each in arguments[len(places) :])
+    extra = ", ".join(_shown(each) for each in arguments[len(places) :])
     unknown = [name for name in named if name not in kinds]
     needed = [
         name
@@ -143,12 +144,21 @@ def _misuse(
     elif extra:
         words = f"{call} must be given no more than {places[-1]}, got also {extra}"
     elif unknown and inspect.Parameter.VAR_KEYWORD not in kinds.values():
-        words = f"{call} must be given arguments that it has, got {unknown[0]}={named[unknown[0]]!r}"
+        words = f"{call} must be given arguments that it has, got {unknown[0]}={_shown(named[unknown[0]])}"
     elif needed:
         words = f"{needed[0]} must be given to {call}, got nothing"
     else:
         words = f"{call} must be given every argument once, got one twice"
     return Misused(f"{words}. Write it as in {example}.")
+
+
+def _shown(value: object) -> str:
+    """A short and plain value itself, and of all else what it is: it may be people's data."""
+    plain = value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**30)
+    if plain or (isinstance(value, str) and len(value) <= LONGEST_SHOWN):
+        return repr(value)
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
 def check_finite(name: str, value: object, *, remedy: str) -> float:

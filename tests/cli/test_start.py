@@ -63,7 +63,6 @@ def test_a_command_loads_what_it_needs() -> None:
 def test_the_name_audit_is_the_function_whichever_is_imported_first() -> None:
     for first in (
         "import shuffledp.audits",
-        "import shuffledp.audits.auditing",
         "from shuffledp.audits.auditing import BUDGET",
         "import shuffledp.cli.audit",
         "",

@@ -315,3 +315,55 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         for option in re.findall(r"--[a-z][a-z0-9-]+", path.read_text(encoding="utf-8")):
             name = spoken(option).removesuffix("=True")
             assert name in known | elsewhere, f"{option} in {path.name}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"strip": "no"}, "strip must be True or False, got 'no'"),
+        ({"learn_categories": "no", "categories": None}, "learn_categories must be True or False, got 'no'"),
+        ({"ledger": b"budget", "population": "all"}, "ledger must be the path of a file, got b'budget'"),
+        ({"ledger": 3, "population": "all"}, "ledger must be the path of a file, got 3"),
+        ({"data": "a\0b"}, r"data must be the path of a file, got 'a\x00b'"),
+        ({"categories": "a\0b"}, r"categories must be the path of a file, got 'a\x00b'"),
+        ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
+        ({"epsilon": None}, "epsilon must be a number, got None"),
+    ],
+    ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",
+)
+def test_what_is_no_argument_at_all_is_answered_by_a_sentence(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(sdp.InvalidInput) as caught:
+        sdp.histogram(**({"data": PEOPLE} | ASKED | wrong))
+    assert str(caught.value).startswith(said)
+
+
+def test_a_mean_is_clipped_only_by_a_truth_value() -> None:
+    with pytest.raises(sdp.InvalidInput, match="clip must be True or False, got 'no'"):
+        sdp.mean([0.5, 7.0], lower=0, upper=1, clip="no", **PROMISE)  # type: ignore[arg-type]
+
+
+def test_numbers_and_labels_of_other_libraries_are_taken() -> None:
+    import pyarrow as pa
+
+    labels = pa.array(CITIES)
+    found = [
+        sdp.histogram(PEOPLE, categories=known, least=least, **PROMISE, rng=seeded()).estimates.to_dict()
+        for known, least in ((CITIES, 0.9), (labels, np.float64(0.9)))
+    ]
+    assert found[0] == found[1]
+
+
+def test_a_misspelt_call_does_not_repeat_what_people_hold() -> None:
+    wrong = (lambda: sdp.histogram(PEOPLE, None, PEOPLE), lambda: sdp.histogram(frame=PEOPLE))  # type: ignore[call-arg,misc]
+    for call in wrong:
+        with pytest.raises(sdp.InvalidInput, match=r"got (frame=)?a list") as caught:
+            call()
+        assert "Lima" not in str(caught.value)
+
+
+def test_nothing_is_charged_for_randomness_that_is_none(tmp_path: Path) -> None:
+    ledger = tmp_path / "budget.sqlite"
+    limits = {"ledger": ledger, "population": "all", "limit_epsilon": 2.0, "limit_delta": 1e-5}
+    with pytest.raises(sdp.InvalidInput, match="rng must be"):
+        sdp.histogram(PEOPLE, **ASKED, **limits, rng=7)
+    assert not ledger.exists()

@@ -1,4 +1,4 @@
-"""`make verify`: at least a million comparisons of published bounds with exact answers, each of
+"""`make literature`: at least a million comparisons of published bounds with exact answers, each of
 which could fail.
 
 Exits with 1 if one fails that should not.

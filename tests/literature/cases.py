@@ -262,7 +262,7 @@ def witness(name: str) -> Case | None:
 
 
 def thorough() -> list[Case]:
-    """The grid of `make verify`."""
+    """The grid of `make literature`."""
     steps = (0.02, 0.1, 0.25, 0.49, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
     listed = quick()
     listed += [

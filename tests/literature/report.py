@@ -1,4 +1,4 @@
-"""The table that `make test` and `make verify` print: one line per bound."""
+"""The table that `make test` and `make literature` print: one line per bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes of `make verify` do. A module of its own, as a spawned process cannot import
+"""What the processes of `make literature` do. A module of its own, as a spawned process cannot import
 from __main__.
 """
 

@@ -55,10 +55,10 @@ def test_the_interval_of_a_nearly_noiseless_histogram_contains_its_estimate() ->
 def test_the_average_of_nearly_noiseless_rounds_covers() -> None:
     poll, truth = Histogram(categories=4, n=N, epsilon0=8.0, rounds=3), np.array([900, 90, 10, 0])
     rounds = counts_of(poll.randomizer, truth, np.random.default_rng(4), 1500).reshape(500, 3, 4)
+    averages = [combine([poll.analyse_counts(each) for each in three]) for three in rounds]
     for level in (0.95, 0.999):
         covered = []
-        for three in rounds:
-            average = combine([poll.analyse_counts(each) for each in three])
+        for average in averages:
             low, high = average.interval(level)
             assert np.all((low <= average.values) & (average.values <= high))
             covered.append((low <= truth) & (truth <= high))

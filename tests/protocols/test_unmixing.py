@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -71,3 +72,54 @@ def test_a_law_without_a_matrix_is_refused() -> None:
 def test_reports_that_are_no_columns_are_refused() -> None:
     with pytest.raises(InvalidInput, match="reports must"):
         poll(Own()).shuffle(np.full(int(TRUTH.sum()), 4))
+
+
+@pytest.mark.parametrize("users", [1, 2, 3])
+def test_intervals_of_a_handful_of_reports_cover_as_often_as_they_say(users: int) -> None:
+    """Exactly, over all reports: a rare one may weigh a hundred times as much as the others."""
+    rows = np.array([[0.9, 0.09, 0.01], [0.8, 0.17, 0.03], [0.97, 0.02, 0.01]])
+    asked = sdp.Histogram(categories=[0, 1, 2], n=users, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
+    for held in product(range(3), repeat=users):
+        truth, covered, together = np.bincount(held, minlength=3), np.zeros(3), 0.0
+        for sent in product(range(3), repeat=users):
+            chance = float(np.prod(rows[list(held), list(sent)]))
+            estimate = asked.analyse_counts(asked.tally(np.array(sent)))
+            low, high = estimate.interval(0.95)
+            covered += chance * ((low <= truth) & (truth <= high))
+            low, high = estimate.simultaneous(0.95)
+            together += chance * bool(np.all((low <= truth) & (truth <= high)))
+        assert min(*covered, together) >= 0.95
+
+
+def test_rounds_of_a_handful_of_reports_are_averaged() -> None:
+    asked = sdp.Histogram(categories=["a", "b", "c"], n=4, rounds=3, randomizer=Own())  # type: ignore[arg-type]
+    once = asked.analyse_counts(asked.tally(np.array([0, 1, 2, 3])))
+    (low, high), (lower, higher) = asked.combine([once] * 3).interval(), once.interval()
+    assert np.all((lower < low) & (low <= once.values) & (once.values <= high) & (high < higher))
+
+
+def test_reports_of_another_matrix_are_refused() -> None:
+    """Even one of the same size and strength: the estimates would be another category's."""
+    asked, other = poll(sdp.FromMatrix(ROWS)), poll(sdp.FromMatrix(ROWS[::-1]))
+    bag = asked.shuffle(asked.encode(np.repeat(["a", "b", "c"], TRUTH)))
+    with pytest.raises(InvalidInput, match="differs in matrix"):
+        other.analyse(bag)
+
+
+def test_reports_that_nobody_sends_are_refused() -> None:
+    rows = [[0.7, 0.3, 0.0], [0.3, 0.7, 0.0]]
+    asked = sdp.Histogram(categories=["a", "b"], n=9, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="got 2, which no input sends"):
+        asked.shuffle(np.full(9, 2))
+
+
+def test_counts_that_do_not_add_up_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="counts must say of every report"):
+        poll(Own()).analyse_counts(np.array([10, -5, 500, 0, 0, 0, 0, 0]))
+
+
+@pytest.mark.filterwarnings("error")
+def test_reports_without_noise_are_counted_exactly() -> None:
+    asked = sdp.Histogram(categories=["a", "b"], n=5, randomizer=sdp.FromMatrix(np.eye(2)))  # type: ignore[arg-type]
+    estimate = asked.analyse(asked.shuffle(asked.encode(["a", "a", "a", "b", "b"])))
+    assert [end.tolist() for end in estimate.interval()] == [[3.0, 2.0], [3.0, 2.0]]

@@ -8,7 +8,7 @@ bisection    the one bisection
 pld          curve -> privacy loss distribution -> many rounds
 renyi        Renyi divergences from curves
 guarantee    what is certified, whatever it is made of: epsilon, delta, and the curves between
-mechanism    ``shuffle``, ``compose``, ``Accountant``
+mechanism    ``shuffle``, ``Rounds`` (which laws are composed), ``Accountant``
 explanation  a guarantee in words
 calibration  the one unknown of a plan
 interop      a guarantee for dp-accounting

@@ -1,5 +1,8 @@
 """Every gap, tolerance and numerical limit of the accountant, each with the reason for its size.
 
+Which one moves what: delta of one round, ``DEFAULT_GAP``; epsilon of one round, ``SOLVE_GAP`` and
+``CLOSE``; several rounds take no gap, their ends come from ``CURVE_GAP`` and ``pld.spacing``.
+
 What may be asked at all (the largest epsilon, the smallest delta, the most users and rounds) is
 checked at the door and stands beside those checks, in ``shuffledp.errors``. Constants of a single
 derivation, such as a count of roundings, stand beside its formula.

@@ -13,7 +13,7 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, TASKS, WORST_ERROR, Task
+from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, PLANNED, WORST_ERROR, Task
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -28,7 +28,7 @@ __all__: list[str] = []
     ),
 )
 def plan(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(PLANNED)}.")],
     epsilon: Target,
     delta: Delta,
     n: Annotated[
@@ -80,9 +80,9 @@ def plan(
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
-    if task not in TASKS:
+    if task not in PLANNED:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
+            f"the task must be one of {', '.join(PLANNED)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
     check_form(as_json=as_json, latex=latex)

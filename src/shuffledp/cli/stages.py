@@ -267,11 +267,13 @@ def encode(
             "epsilon": settled.epsilon,
             "delta": settled.delta,
             "epsilon0": settled.law.epsilon0,
+            "certified": certify,
         }
         return show.as_json(facts | {"batch": done.file.header.batch} | promise, client.exposure(settled)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)
     again = f", {done.repeated:,} rows left out because their person has another one" if done.repeated else ""
-    show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *client.exposure(settled)])
+    exposed = client.exposure(settled, certified=certify)
+    show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposed])
     return show.command(
         f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
     )

@@ -25,7 +25,7 @@ from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
 from shuffledp.sampling import Rng, source_of
-from shuffledp.wording import large_delta, rounded
+from shuffledp.wording import exactly, large_delta, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.tables import Cleaning, Column, Keep, Numbers, Places, ReportsFile
@@ -126,15 +126,20 @@ def check_client(design: Design, most_epsilon0: float | None = None) -> None:
         )
 
 
-def exposure(design: Design) -> list[str]:
-    """What is promised to anyone who reports, what holds if the shuffler shares what it
-    sees, and what to think of that.
+def exposure(design: Design, *, certified: bool = False) -> list[str]:
+    """What is promised to anyone who reports, what holds if the shuffler shares what it sees, and
+    what to think of that. A promise that nobody has ``certified`` here is the word of whoever made
+    the design, and is called that.
     """
     epsilon0 = design.law.epsilon0
+    assert design.epsilon is not None
+    promised = (
+        "Promised to you, and checked" if certified else "Promised by the design, not checked here (see --certify)"
+    )
     rounds = "" if design.rounds == 1 else f", in each of {design.rounds:,} rounds"
     said = [
-        f"Promised to you: epsilon at most {design.epsilon:g} at delta = {design.delta:g}, if {design.least:,} "
-        f"honest reports are shuffled together.",
+        f"{promised}: epsilon at most {exactly(design.epsilon)} at delta = {exactly(design.delta)}, if "
+        f"{design.least:,} honest reports are shuffled together.",
         f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "
         f"odds of any guess about you"
         f" by up to e^epsilon0 = {rounded(math.exp(epsilon0), up=True)}{rounds}.",

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.release.budget import Budget
@@ -38,6 +39,7 @@ from shuffledp.sampling import Rng
 __all__ = ["frequency", "histogram", "mean"]
 
 PathLike = str | os.PathLike[str]
+LARGEST_LABEL = 10**18  # of whole numbers as categories
 Listed = int | PathLike | Iterable[object]
 
 
@@ -92,13 +94,15 @@ def histogram(
     (True, True)
     """
     with in_python():
-        known = _categories(categories, learn=learn_categories, other=other, missing=missing)
+        known = _categories(
+            categories, learn=_switch("learn_categories", learn_categories), other=other, missing=missing
+        )
         question = Question(
             task="histogram",
             **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
             title=title,
             categories=known,
-            cleaning=Cleaning(strip=strip, ignore_case=ignore_case, na=_words(na)),
+            cleaning=_cleaning(strip, ignore_case, na),
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
@@ -147,9 +151,9 @@ def frequency(
             task="frequency",
             **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
             title=title,
-            categories=_categories(domain, learn=learn_domain, other=other, missing=missing),
+            categories=_categories(domain, learn=_switch("learn_domain", learn_domain), other=other, missing=missing),
             method=method,
-            cleaning=Cleaning(strip=strip, ignore_case=ignore_case, na=_words(na)),
+            cleaning=_cleaning(strip, ignore_case, na),
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
@@ -199,7 +203,7 @@ def mean(
             title=title,
             lower=lower,
             upper=upper,
-            clip=clip,
+            clip=_switch("clip", clip),
             cleaning=Cleaning(na=_words(na), decimal=decimal, thousands=thousands),
         )
         promise = _promise(epsilon, delta, rounds, least)
@@ -224,7 +228,7 @@ def _reading(
     names = {"column": _name("column", column), "ids": whose, "keep": check_keep(keep, whose)}
     if isinstance(data, (str, os.PathLike)):
         known = None if encoding is None else check_encoding(encoding)
-        return {"source": os.fsdecode(data), "format": format, "encoding": known, **names}
+        return {"source": _path("data", data), "format": format, "encoding": known, **names}
     source = held_table(data)
     for name, given in (("format", format), ("encoding", encoding)):
         if given is not None:
@@ -247,7 +251,7 @@ def _categories(given: object, *, learn: bool, other: str | None, missing: str |
     """The categories as Python gives them: a list, a number, a file, or asked of the data."""
     other, missing = (None if each is None else _text(each) for each in (other, missing))
     if isinstance(given, (str, os.PathLike)):
-        return read_categories(os.fsdecode(given), learn=learn, domain=None, other=other, missing=missing)
+        return read_categories(_path("categories", given), learn=learn, domain=None, other=other, missing=missing)
     if isinstance(given, Integral):
         return read_categories(None, learn=learn, domain=int(given), other=other, missing=missing)
     if given is None:
@@ -259,18 +263,38 @@ def _categories(given: object, *, learn: bool, other: str | None, missing: str |
 def _text(label: Any) -> str:
     """A category as the text that values are compared by."""
     plain = label.item() if isinstance(label, np.generic) else label
+    plain = plain.as_py() if isinstance(plain, pa.Scalar) else plain
     if isinstance(plain, float) and plain.is_integer():
         plain = int(plain)
     if isinstance(plain, bool):
         return str(plain).lower()
-    if isinstance(plain, (str, int)):
+    if isinstance(plain, str) or (isinstance(plain, int) and abs(plain) < LARGEST_LABEL):
         return str(plain)
     if type(plain) is date:
         return plain.isoformat()
+    shown = "a larger one" if isinstance(plain, int) else repr(label)
     raise InvalidInput(
-        f"a category must be text, a whole number, a boolean or a date, got {label!r}. Write it as text; missing "
-        f"values are counted with --missing NAME."
+        f"a category must be text, a whole number of at most 18 digits, a boolean or a date, got {shown}. Write it "
+        f"as text; missing values are counted with --missing NAME."
     )
+
+
+def _cleaning(strip: object, ignore_case: object, na: str | Iterable[str]) -> Cleaning:
+    return Cleaning(strip=_switch("strip", strip), ignore_case=_switch("ignore_case", ignore_case), na=_words(na))
+
+
+def _switch(argument: str, given: object) -> bool:
+    """True or False; a text such as "no" would pass for True."""
+    if not isinstance(given, (bool, np.bool_)):
+        raise InvalidInput(f"{argument} must be True or False, got {given!r}. Leave it out for False.")
+    return bool(given)
+
+
+def _path(argument: str, given: object) -> str:
+    """The path of a file, as text."""
+    if not isinstance(given, (str, os.PathLike)) or "\0" in (path := os.fsdecode(given)):
+        raise InvalidInput(f"{argument} must be the path of a file, got {given!r}. Pass a string or a pathlib.Path.")
+    return path
 
 
 def _words(na: str | Iterable[str]) -> tuple[str, ...]:
@@ -283,14 +307,17 @@ def _words(na: str | Iterable[str]) -> tuple[str, ...]:
 
 def _promise(epsilon: float, delta: float, rounds: int, least: float | None) -> Promise:
     """What is promised. A share of the people is meant as it is written: 0.9 is nine tenths."""
+    for name, given in (("epsilon", epsilon), ("delta", delta)):
+        if given is None:
+            raise InvalidInput(f"{name} must be a number, got None. It is half of what is promised.")
     honest: Any = least
     if isinstance(least, float) and 0.0 < least <= 1.0:
-        honest = Fraction(repr(least))
+        honest = Fraction(repr(float(least)))
     return Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest)
 
 
 def _budget(
     ledger: PathLike | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
 ) -> Budget | None:
-    path = None if ledger is None else Path(ledger)
+    path = None if ledger is None else Path(_path("ledger", ledger))
     return Budget.of(path, population, limit_epsilon, limit_delta)

@@ -42,14 +42,14 @@ class Noise:
     """The law of an unbiased estimate around a true value c: variance ``base + slope * c``, and
     third moment over variance ``skew``.
 
-    ``unit`` is how much one report moves the estimate, and ``law`` the exact law of the votes, for
-    where they are too few for a normal one.
+    ``unit`` is how much one report moves the estimate, at most, and ``law`` the exact law of the
+    votes, or a bound on it, for where they are too few for a normal one.
     """
 
     base: Floats
     slope: Floats
     skew: Floats
-    unit: float = 0.0
+    unit: float | Floats = 0.0
     law: Law | None = None
 
     @classmethod
@@ -92,7 +92,7 @@ class Noise:
             self.base[chosen],
             self.slope[chosen],
             self.skew[chosen],
-            self.unit,
+            self.unit if isinstance(self.unit, float) else self.unit[chosen],
             None if self.law is None else self.law.at(chosen),
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
-from shuffledp.protocols.exact_limits import Signed, Supports
+from shuffledp.protocols.exact_limits import Bounded, Signed, Supports
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 
@@ -72,16 +72,21 @@ def unmixed(counts: NDArray[np.int64], n: int, randomizer: Unmixed) -> tuple[Flo
     """The unbiased estimate from how often each report came, its noise and its standard error.
 
     The variance of a value's count depends on what all others hold. The standard error has the
-    estimates in their place; the interval has whatever is worst for that value.
+    estimates in their place; the interval has whatever is worst for that value, and where single
+    reports can move the estimate too far for a normal law, a bound that holds for any.
     """
     values: Floats = np.asarray(counts @ randomizer.weights, dtype=np.float64)
     held = np.clip(values, 0.0, n)
-    held *= n / held.sum()
+    held = held * (n / held.sum()) if held.any() else np.full_like(values, n / randomizer.k)
     variance = held @ randomizer.variances
     own = np.diag(randomizer.variances)
     others = np.max(np.where(np.eye(randomizer.k, dtype=bool), 0.0, randomizer.variances), axis=0)
     skew = np.divide(held @ randomizer.skews, variance, out=np.zeros_like(values), where=variance > 0.0)
-    return values, Noise(n * others, own - others, skew), np.sqrt(variance)
+    above, below = randomizer.reach
+    law = Bounded(values, n, variance=np.maximum(own, others), above=above, below=below)
+    unit = np.maximum(above, below)
+    unit[unit == 0.0] = 1.0  # a report without noise
+    return values, Noise(n * others, own - others, skew, unit, law), np.sqrt(variance)
 
 
 def opened(
@@ -95,7 +100,13 @@ def opened(
             f"counts must be what tally(...) adds up to for at most n = {most} reports, got shape {seen.shape}. Add up "
             f"the tallies of a bag."
         )
-    return int(seen[0]), seen[1:head], seen[head:]
+    blocks = seen[1:head]
+    if len(blocks) and (blocks.min() < 0 or blocks.max() > most or blocks.sum() != seen[0]):
+        raise InvalidInput(
+            f"counts must place every report in a block, got {seen[0]} reports and a different number in blocks. "
+            f"Add up the tallies of a bag."
+        )
+    return int(seen[0]), blocks, seen[head:]
 
 
 def debiased(

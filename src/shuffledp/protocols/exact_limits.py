@@ -1,7 +1,8 @@
 """Exact confidence limits for a count whose noise is too rare for a normal law.
 
-Both laws invert tests on the exact distribution, as Clopper and Pearson (1934) do: they cover at
-least as often as they say, and often more.
+Two laws invert tests on the exact distribution, as Clopper and Pearson (1934) do; where a law is
+known by its matrix alone, Bernstein's inequality stands in for it. All cover at least as often as
+they say, and often more.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scipy.special import betainc
 
 from shuffledp._types import Floats
 
-__all__ = ["Law", "Signed", "Supports"]
+__all__ = ["Bounded", "Law", "Signed", "Supports"]
 
 Ints = NDArray[np.int64]
 CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
@@ -26,13 +27,13 @@ CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Law(ABC):
-    """How the votes ``seen`` in ``rounds`` bags together depend on how many of the ``n`` users hold
-    a value.
+    """How what is ``seen`` in ``rounds`` bags together, votes usually, depends on how many of the
+    ``n`` users hold a value.
     """
 
-    seen: Ints
+    seen: NDArray[Any]
     n: int
-    hit: float
+    hit: float = 0.0
     rounds: int = 1
 
     @abstractmethod
@@ -133,6 +134,46 @@ class Signed(Law):
 
     def at(self, chosen: Any) -> Self:
         return replace(self, seen=self.seen[chosen], cast=self.cast[chosen])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounded(Law):
+    """``seen`` is an unbiased estimate: a sum of independent terms, one for each report, each with
+    a variance of at most ``variance``, at most ``above`` over its mean and ``below`` under it.
+
+    By Bernstein's inequality it lies t over its mean with probability at most
+    exp(-t^2 / (2 V + 2 above t / 3)), V the variances' sum, whatever people hold; likewise under.
+    """
+
+    variance: Floats = None  # type: ignore[assignment]
+    above: Floats = None  # type: ignore[assignment]
+    below: Floats = None  # type: ignore[assignment]
+
+    def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
+        total, seen = self.n * self.rounds * self.variance[chosen], self.seen[chosen]
+        over, under = (self._farthest(total, reach[chosen], tail) for reach in (self.above, self.below))
+        return (seen - over) / self.rounds, (seen + under) / self.rounds
+
+    @staticmethod
+    def _farthest(total: Floats, reach: Floats, tail: float) -> Floats:
+        """The t at which the inequality says ``tail``."""
+        third = -math.log(tail) * reach / 3.0
+        farthest: Floats = third + np.sqrt(third**2 - 2.0 * math.log(tail) * total)
+        return farthest
+
+    def add(self, other: Self) -> Self | None:
+        mine, theirs = ((law.n, *(part.tobytes() for part in law._parts)) for law in (self, other))
+        if mine != theirs:
+            return None
+        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds)
+
+    def at(self, chosen: Any) -> Self:
+        variance, above, below = (part[chosen] for part in self._parts)
+        return replace(self, seen=self.seen[chosen], variance=variance, above=above, below=below)
+
+    @property
+    def _parts(self) -> tuple[Floats, Floats, Floats]:
+        return self.variance, self.above, self.below
 
 
 def binomial_above(trials: Ints, least: Ints, p: float) -> Floats:

@@ -21,9 +21,9 @@ from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.sums import LocalMean, Mean
 from shuffledp.protocols.tasks import task_named
 
-__all__ = ["COUNT_ERROR", "ERRORS", "TASKS", "WORST_ERROR", "Option", "Plan", "Task", "plan", "worst_error"]
+__all__ = ["COUNT_ERROR", "ERRORS", "PLANNED", "WORST_ERROR", "Option", "Plan", "Task", "plan", "worst_error"]
 
-TASKS = ("histogram", "frequency", "mean")
+PLANNED = ("histogram", "frequency", "mean")  # those whose protocols are compared here
 MOST_BITS = 1 << 20  # longer reports are not proposed
 ERRORS = {"mean": "standard error of the mean, worst data"}
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
@@ -116,8 +116,8 @@ def plan(
     >>> [(option.name, option.trust) for option in table.options]
     [('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
     """
-    if task not in TASKS:
-        raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. A sum is n times a mean.")
+    if task not in PLANNED:
+        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. A sum is n times a mean.")
     counting = task_named(task).counts
     if (domain is None) == counting:
         raise InvalidInput(

@@ -1,7 +1,9 @@
 """What can be asked: each task with its own fields, and all that other rooms want to know of it.
 
 A task is plain data, and says nothing of privacy. To add one, write a frozen dataclass of ``Task``
-and ``register`` it; the protocol that answers it is registered in ``protocols.settling``.
+and ``register`` it; the protocol that answers it is registered in ``protocols.settling``. That is
+enough for designs, clients and shufflers. To be planned, asked on the command line and shown on a
+page it needs ``protocols.planning``, ``cli.release``, and its kind in ``collection.record``.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
 from shuffledp.randomizers.location import LocationRandomizer
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.strength import Strength
-from shuffledp.sampling.tables import discrete_gaussian
+from shuffledp.sampling.noise_tables import discrete_gaussian
 
 __all__ = ["Gaussian"]
 

@@ -7,6 +7,7 @@ linearly independent. Of all such W the one with the least squares is taken.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -66,6 +67,14 @@ class Unmixed(VotingRandomizer):
         mean, square, cube = np.eye(len(self.table)), self.table @ self.weights**2, self.table @ self.weights**3
         return np.asarray(cube - 3.0 * square * mean + 2.0 * mean)
 
+    @cached_property
+    def reach(self) -> tuple[Floats, Floats]:
+        """How far over its mean, and under it, a single report can move the estimate of each x."""
+        off = self.weights[None, :, :] - np.eye(self.k)[:, None, :]
+        possible = (self.table > 0.0)[:, :, None]
+        above, below = (np.max(np.where(possible, side, 0.0), axis=(0, 1)) for side in (off, -off))
+        return above, below
+
     @property
     def k(self) -> int:  # type: ignore[override]
         """How many inputs there are."""
@@ -97,7 +106,14 @@ class Unmixed(VotingRandomizer):
         return bits_for(self.blocks)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        return check_indices("reports", reports, self.blocks, remedy="A report is the number of a column.")
+        checked = check_indices("reports", reports, self.blocks, remedy="A report is the number of a column.")
+        never = np.flatnonzero(self.table.max(axis=0) == 0.0)
+        if len(never) and np.any(wrong := np.isin(checked, never)):
+            raise InvalidInput(
+                f"reports must be of columns that can occur, got {int(checked[wrong][0])}, which no input sends. Leave "
+                f"such reports out."
+            )
+        return checked
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         drawn: NDArray[Any] = self.inner.randomize(values, rng=source)
@@ -139,8 +155,11 @@ class Unmixed(VotingRandomizer):
         return made
 
     def describe(self) -> dict[str, object]:
+        """As ``inner``, and by a digest of the matrix: reports of two that agree in all else must
+        not be taken for one another's.
+        """
         said: dict[str, object] = self.inner.describe()
-        return said
+        return said | {"matrix": hashlib.sha256(self.table.tobytes()).hexdigest()[:16]}
 
     @classmethod
     def of(cls, given: Randomizer) -> Unmixed | None:

@@ -1,14 +1,14 @@
 """Random words, and exact draws from them. Every probability here is an integer over a power of
 two.
 
-source       where words come from: ``SecureSource`` (AES-256 in counter mode) or ``SeededSource``
-             (a NumPy generator)
-integers     from a real parameter to the integers that realize it, and back to a logarithm that is
-             never too small
-draws        ``bernoulli``, ``uniform``, ``choice``: arrays with exactly the stated law, if the
-             words are uniform
-permutation  uniformly random orders
-tables       integer tables of noise: Laplace and Gaussian
+source        where words come from: ``SecureSource`` (AES-256 in counter mode) or ``SeededSource``
+              (a NumPy generator)
+integers      from a real parameter to the integers that realize it, and back to a logarithm that is
+              never too small
+draws         ``bernoulli``, ``uniform``, ``choice``: arrays with exactly the stated law, if the
+              words are uniform
+permutation   uniformly random orders
+noise_tables  integer tables of noise: Laplace and Gaussian
 """
 
 from __future__ import annotations

@@ -20,6 +20,17 @@ from shuffledp.errors import InvalidInput
 from tests.collection.ledger.made import LIMITS, entry
 
 
+def crowd(act: Callable[[Path, int], dict[str, object]], paths: list[Path], tries: int) -> list[dict[str, object]]:
+    """Do the same in several processes at once, one for each name of the ledger."""
+    children = [_child(lambda path=path: print(json.dumps(act(path, tries)))) for path in paths]
+    answers = []
+    for child, printed in children:
+        with os.fdopen(printed) as lines:
+            answers.append(json.loads(lines.read()))
+        os.waitpid(child, 0)
+    return answers
+
+
 def race(path: Path, tries: int) -> dict[str, object]:
     """Try to spend so many times."""
     accepted, refused = [], 0
@@ -119,19 +130,23 @@ def _spend_in(path: Path, size: int) -> None:
 
 
 def main() -> None:
-    """Run ``spender MODE PATH [NUMBERS] [quick]``; the last line printed is the answer."""
-    mode, path, numbers = sys.argv[1], Path(sys.argv[2]), [int(each) for each in sys.argv[3:] if each != "quick"]
+    """Run ``spender MODE PATHS [NUMBERS] [quick]``; the last line printed is the answer."""
+    mode, given = sys.argv[1], [each for each in sys.argv[2:] if each != "quick"]
+    paths, numbers = (
+        [Path(each) for each in given if not each.isdigit()],
+        [int(each) for each in given if each.isdigit()],
+    )
+    path = paths[0]
     if "quick" in sys.argv:
         total = spend.composed(entry(n=10**9).mechanisms)
         spend.composed = lambda _: total
     answers = {
-        "race": lambda: race(path, *numbers),
-        "blind": lambda: blind(path, *numbers),
+        "race": lambda: crowd(race, paths, *numbers),
+        "blind": lambda: crowd(blind, paths, *numbers),
         "kill": lambda: kill(path, *numbers),
         "kill-fresh": lambda: kill_fresh(path, *numbers),
+        "starve": lambda: starve(path, numbers),
     }
-    answers["blind"] = lambda: blind(path, *numbers)
-    answers["starve"] = lambda: starve(path, numbers)
     print(json.dumps(answers[mode]()))
 
 

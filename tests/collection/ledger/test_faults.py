@@ -22,7 +22,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def finish(process: subprocess.Popen[str]) -> dict[str, Any]:
+def finish(process: subprocess.Popen[str]) -> Any:
     out, error = process.communicate()
     assert process.returncode == 0, error
     return json.loads(out.splitlines()[-1])
@@ -40,7 +40,7 @@ def test_six_releases_fit_one_after_the_other_and_a_seventh_does_not(tmp_path: P
 
 def test_four_processes_at_once_spend_exactly_what_one_could(tmp_path: Path) -> None:
     path = tmp_path / "budget.sqlite"  # it does not exist: they also race to create it
-    told = [finish(each) for each in [start("race", path, 2) for _ in range(4)]]
+    told = finish(start("race", *[path] * 4, 2))
     accepted = sorted(id for each in told for id in each["accepted"])
     assert accepted == list(range(1, FIT + 1)), "every id was acknowledged once"
     assert sum(each["refused"] for each in told) == 8 - FIT
@@ -54,7 +54,7 @@ def test_two_names_of_one_ledger_spend_exactly_what_one_could_even_if_nobody_not
     Ledger(path).spend("p", entry(), **LIMITS)
     other.parent.mkdir()
     other.hardlink_to(path)
-    told = [finish(each) for each in [start("blind", name, 2) for name in (path, other) * 2]]
+    told = finish(start("blind", path, other, path, other, 2))
     assert sum(len(each["accepted"]) for each in told) == FIT - 1
     other.unlink()
     assert [release.id for release in Ledger(path).releases("p")] == list(range(1, FIT + 1))

@@ -4,6 +4,7 @@ person or one foreign design costs nothing.
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -241,8 +242,23 @@ def test_a_client_hears_what_one_report_says_and_can_refuse_it(tmp_path: Path, s
         "If the shuffler shares what it sees, your report multiplies the odds of any guess about you by up to "
         "e^epsilon0 = " in said
     )
-    assert "Promised to you: epsilon at most 1 at delta = 1e-06, if 990 honest reports are shuffled together." in said
+    promise = "epsilon at most 1 at delta = 1e-6, if 990 honest reports are shuffled together."
+    assert f"Promised by the design, not checked here (see --certify): {promise}" in said
+    said = " ".join(encode(tmp_path, settled, "--certify", "--force").out.split())
+    assert f"Promised to you, and checked: {promise}" in said
+    assert "not checked" not in said
     assert "Warning" not in said
+
+
+def test_a_promise_that_nobody_checked_is_not_repeated_as_the_truth(tmp_path: Path, settled: Design) -> None:
+    """An analyst may write any epsilon beside noise that does not keep it."""
+    false = replace(settled, epsilon=1e-9)
+    said = " ".join(encode(tmp_path, false).out.split())
+    assert "Promised to you" not in said
+    assert "Promised by the design, not checked here (see --certify): epsilon at most 1e-9" in said
+    assert encode(tmp_path, false, "--force", "--json").facts["certified"] is False
+    assert encode(tmp_path, settled, "--certify", "--force", "--json").facts["certified"] is True
+    encode(tmp_path, false, "--certify", "--force").refused("a design must keep its promise")
 
 
 def test_a_client_is_warned_of_next_to_no_noise_and_of_a_delta_that_promises_nothing(tmp_path: Path) -> None:

@@ -127,6 +127,19 @@ def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> No
     assert {"design in the ledger", "digest in the ledger"} <= wrong
 
 
+@pytest.mark.parametrize("recorded", [True, False])
+def test_what_the_ledger_answered_is_not_called_unchecked(recorded: bool) -> None:
+    made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
+    if not recorded:
+        made["ledger"] = None
+    page, about = as_page(rehashed(made)), "the ledger's total" if recorded else "the ledger"
+    assert [check.outcome for check in verify(page).checks if check.what == about] == ["not checked"]
+    found = verify(page, ledger=Ledger(V1 / "budget.sqlite")).checks
+    assert about not in {check.what for check in found}
+    answer = "total in the ledger" if recorded else "design in the ledger"
+    assert [check.outcome for check in found if check.what == answer] == ["pass"]
+
+
 @pytest.mark.parametrize("part, value", [("notes", ["audited"]), ("secure", True), ("asked", "title")])
 def test_the_ledger_binds_what_a_page_cannot_prove(part: str, value: Any) -> None:
     made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))

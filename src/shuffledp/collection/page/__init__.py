@@ -6,7 +6,7 @@ head      what was asked, and the answer at a glance
 answers   the estimates, drawn and in numbers
 signing   what is certified, as a block to sign and as a curve
 context   what other trust would cost, the budget, and how to check it all again
-phrases   every sentence, in the words of each edition
+phrases   sentences that an edition worded anew, in the words of each
 clipping  what is said of a mean of clipped values, here and on the terminal
 charts    the figures, as SVG that keeps its type size on every screen
 parts     pieces that several sections are made of

@@ -2,8 +2,9 @@
 written again in the same words, for ever, or every honest older page would seem changed.
 
 Whoever words a sentence anew adds an edition (``record.whole.EDITION``) and appends the new words
-here; words in braces are filled in by the section that says the sentence. Terms and headings that
-no edition has changed stand in the sections themselves.
+here; words in braces are filled in by the section that says the sentence. What no
+edition has changed stands in the sections themselves; theorem, assumptions and the meaning of
+epsilon in ``shuffledp.wording``.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from shuffledp.errors import InvalidInput
+from shuffledp.wording import brief
 
 __all__ = [
     "CHANCE",
@@ -137,7 +138,7 @@ def perhaps(form: Form, *, default: Any, tasks: tuple[str, ...] | None = None) -
 )
 def part(cls: type[C]) -> type[C]:
     """Make a part of a record: a frozen dataclass whose fields have forms."""
-    return dataclass(frozen=True, slots=True, kw_only=True)(cls)
+    return dataclass(frozen=True, slots=True, kw_only=True, repr=False)(cls)
 
 
 @dataclass(slots=True)
@@ -189,6 +190,11 @@ class Part:
             if name in value
         }
         return cls(**found, later={name: value[name] for name in value if name in strange}, order=tuple(value))
+
+    def __repr__(self) -> str:
+        """Its fields, and of a long list the first few."""
+        shown = (f"{each.name}={brief(getattr(self, each.name))}" for each in fields(self) if each.repr)
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, in the order in which they were read."""

@@ -69,8 +69,8 @@ def release(
         check_folder(folder, replace=force)
         check_apart(folder, *(() if budget is None else (budget.path,)))
         notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
-    spent = None if budget is None else budget.spend(design, question.what)
     encoder, source = Encoder(design, design.protocol.randomizer), None if rng is None else source_of(rng)
+    spent = None if budget is None else budget.spend(design, question.what)
     with _charged(spent):
         counted = tally(
             values.chunks(),

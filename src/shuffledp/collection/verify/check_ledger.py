@@ -72,13 +72,13 @@ class KeptLedger(Protocol):
     def spent_at_least(self, release: int, *, delta: float) -> float: ...
 
 
-def check_claims(ledger: LedgerEntry | None, oracle: Oracle) -> list[Check]:
+def check_claims(ledger: LedgerEntry | None, oracle: Oracle, *, here: bool) -> list[Check]:
     """What a page says about its ledger, from the page alone: all releases together cost at least
-    what this one does.
+    what this one does. The rest is for ``check_ledger``, if the ledger is ``here``.
     """
     if ledger is None:
-        why = "a page cannot prove that it was recorded nowhere; `verify --ledger FILE` looks for its design"
-        return [unchecked("the ledger", "none", why)]
+        why = "a page cannot prove that it names no ledger"
+        return [unchecked("the ledger", "none", why if here else f"{why}; `verify --ledger FILE` looks for its design")]
     total, limit = ledger.total, ledger.limit
     try:
         least, most = (float(end[0]) for end in oracle.upper(np.array([float(total.upper)])))
@@ -87,6 +87,11 @@ def check_claims(ledger: LedgerEntry | None, oracle: Oracle) -> list[Check]:
     enough = least <= limit.delta * (1.0 + NOISE)
     shown = f"delta of this release alone: {least:.6g} to {most:.6g}"
     kept = total.lower <= total.upper <= limit.epsilon
+    elsewhere = unchecked(
+        "the ledger's total",
+        total.upper,
+        "the ledger is not here: `shuffledp verify --ledger FILE`, and `shuffledp ledger check`",
+    )
     return [
         holds("the ledger's limit", limit.epsilon, f"at least {total.upper:.6g}", "the total that is stated", kept),
         holds(
@@ -103,11 +108,7 @@ def check_claims(ledger: LedgerEntry | None, oracle: Oracle) -> list[Check]:
             "the oracle: together they cost no less than one",
             enough,
         ),
-        unchecked(
-            "the ledger's total",
-            total.upper,
-            "the ledger is not here: `shuffledp verify --ledger FILE`, and `shuffledp ledger check`",
-        ),
+        *([] if here else [elsewhere]),
     ]
 
 

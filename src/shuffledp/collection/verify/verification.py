@@ -1,4 +1,4 @@
-"""All checks of one report."""
+"""All checks of one page."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def verify(
         "the estimates": lambda: check_estimates(record, law),
         "estimates.csv": lambda: check_table(table, record, law),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
-        "the ledger's block": lambda: check_claims(record.ledger, Oracle(law, design.least, 1, effort=effort)),
+        "the ledger's block": lambda: check_claims(
+            record.ledger, Oracle(law, design.least, 1, effort=effort), here=ledger is not None
+        ),
     }
     slow: dict[str, Part] = {
         "the certificate": lambda: check_certificate(

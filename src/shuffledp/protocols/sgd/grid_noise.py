@@ -15,7 +15,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.sampling import Source, Table
-from shuffledp.sampling.tables import rounded_gaussian
+from shuffledp.sampling.noise_tables import rounded_gaussian
 
 __all__ = ["FLAW", "STEPS", "grid_noise", "weights"]
 
