@@ -71,3 +71,11 @@ def test_noise_of_any_size_has_a_delta(sigma):
 def test_targets_outside_their_range_are_refused(epsilon, delta, sensitivity):
     with pytest.raises(InvalidInput):
         gaussian.sigma(epsilon=epsilon, delta=delta, sensitivity=sensitivity)
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0, 1.9, 3.0, 10.0])
+@pytest.mark.parametrize("far", [12.0, 20.0, 26.0, 31.0, 36.0])
+def test_the_slack_covers_rounding_far_in_the_tail(noise, far):
+    epsilon = (far + 0.5 / noise) / noise
+    exact = exact_delta(noise, epsilon)
+    assert abs(gaussian.delta(sigma=noise, epsilon=epsilon) / exact - 1) < gaussian.SLACK / 2
