@@ -375,3 +375,13 @@ def test_a_seeded_release_says_everywhere_that_it_is_not_for_release(made: Relea
         assert "ot for release" in shown
         assert "Certified" not in shown
     assert all("ot for release" not in shown for shown in (repr(made), str(made), made._repr_html_()))
+
+
+def test_a_seeded_release_says_so_in_figures_and_when_verified(made: Release) -> None:
+    """A figure travels without its page, and a verdict of "pass" was all that a reader saw."""
+    drawn = sdp.histogram(PEOPLE, **ASKED, rng=seeded())
+    for seen, said in ((drawn, True), (made, False)):
+        for figure in (seen.plot(), seen.estimate.plot()):
+            assert ("not for release" in figure.get_suptitle()) is said
+        checks = {check.what: check.how for check in verify(json.dumps(seen.facts), seconds=0.01).checks}
+        assert ("not for release" in checks["secure randomness"]) is said
