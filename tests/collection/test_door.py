@@ -328,6 +328,8 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         ({"categories": "a\0b"}, r"categories must be the path of a file, got 'a\x00b'"),
         ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
         ({"epsilon": None}, "epsilon must be a number, got None"),
+        ({"learn_categories": PEOPLE}, "learn_categories must be True or False, got a list."),
+        ({"ledger": np.array(PEOPLE)}, "ledger must be the path of a file, got an ndarray."),
     ],
     ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",
 )
