@@ -50,6 +50,7 @@ __all__ = [
     "check_probability",
     "check_rounds",
     "check_users",
+    "shown",
 ]
 
 # What may be asked, for every wing that reads a promise.
@@ -132,7 +133,7 @@ def _misuse(
     kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
     places = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     by_name = [name for name, kind in kinds.items() if kind is inspect.Parameter.KEYWORD_ONLY]
-    extra = ", ".join(_shown(each) for each in arguments[len(places) :])
+    extra = ", ".join(shown(each) for each in arguments[len(places) :])
     unknown = [name for name in named if name not in kinds]
     needed = [
         name
@@ -144,7 +145,7 @@ def _misuse(
     elif extra:
         words = f"{call} must be given no more than {places[-1]}, got also {extra}"
     elif unknown and inspect.Parameter.VAR_KEYWORD not in kinds.values():
-        words = f"{call} must be given arguments that it has, got {unknown[0]}={_shown(named[unknown[0]])}"
+        words = f"{call} must be given arguments that it has, got {unknown[0]}={shown(named[unknown[0]])}"
     elif needed:
         words = f"{needed[0]} must be given to {call}, got nothing"
     else:
@@ -152,13 +153,13 @@ def _misuse(
     return Misused(f"{words}. Write it as in {example}.")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A short and plain value itself, and of all else what it is: it may be people's data."""
     plain = value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**30)
-    if plain or (isinstance(value, str) and len(value) <= LONGEST_SHOWN):
+    if plain or (isinstance(value, (str, bytes)) and len(value) <= LONGEST_SHOWN):
         return repr(value)
     name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+    return f"{'an' if name[0] in 'aeiouAEIO' or name == 'ndarray' else 'a'} {name}"
 
 
 def check_finite(name: str, value: object, *, remedy: str) -> float:
@@ -231,9 +232,9 @@ def check_users(n: object, honest: object = None) -> tuple[int, int]:
     """Return the number of users and how many of them are honest, by default all."""
     users = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
     if users > MOST_USERS:
-        shown = users if users < 10**30 else "far more"
+        many = users if users < 10**30 else "far more"
         raise InvalidInput(
-            f"n must be at most {MOST_USERS:g}, got {shown}. Answers are not certified beyond that; use a smaller n, "
+            f"n must be at most {MOST_USERS:g}, got {many}. Answers are not certified beyond that; use a smaller n, "
             f"which "
             f"is safe."
         )

@@ -68,7 +68,7 @@ def test_json_that_is_called_a_page_is_refused(tmp_path: Path, capsys: pytest.Ca
     """A browser would show what its notes hold, and the verdict was about its numbers alone."""
     made = facts("tiny")
     made["notes"] = ["<h1>epsilon = 0.001, certified</h1><!--"]
-    for name in ("page.html", "PAGE.HTM"):
+    for name in ("page.html", "PAGE.HTM", ".html"):
         (tmp_path / name).write_text(json.dumps(made), encoding="utf-8")
         assert main(["verify", str(tmp_path / name)]) == 2
         assert "must be a page, as its name says, got JSON" in " ".join(capsys.readouterr().err.split())

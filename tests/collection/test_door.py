@@ -328,6 +328,8 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         ({"categories": "a\0b"}, r"categories must be the path of a file, got 'a\x00b'"),
         ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
         ({"epsilon": None}, "epsilon must be a number, got None"),
+        ({"learn_categories": PEOPLE}, "learn_categories must be True or False, got a list."),
+        ({"ledger": np.array(PEOPLE)}, "ledger must be the path of a file, got an ndarray."),
     ],
     ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",
 )
@@ -375,3 +377,13 @@ def test_a_seeded_release_says_everywhere_that_it_is_not_for_release(made: Relea
         assert "ot for release" in shown
         assert "Certified" not in shown
     assert all("ot for release" not in shown for shown in (repr(made), str(made), made._repr_html_()))
+
+
+def test_a_seeded_release_says_so_in_figures_and_when_verified(made: Release) -> None:
+    """A figure travels without its page, and a verdict of "pass" was all that a reader saw."""
+    drawn = sdp.histogram(PEOPLE, **ASKED, rng=seeded())
+    for seen, said in ((drawn, True), (made, False)):
+        for figure in (seen.plot(), seen.estimate.plot()):
+            assert ("not for release" in figure.get_suptitle()) is said
+        checks = {check.what: check.how for check in verify(json.dumps(seen.facts), seconds=0.01).checks}
+        assert ("not for release" in checks["secure randomness"]) is said

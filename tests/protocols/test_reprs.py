@@ -47,6 +47,10 @@ def test_an_estimate_shows_its_first_values(poll: sdp.Histogram) -> None:
     assert said.startswith("<Estimate from 1,000 reports: Lagos: ")
     assert ", and 2 more; standard error at most " in said
     assert "\n" not in said
+    assert said.endswith(">")
+    assert "not for release" not in said
+    seeded = poll.analyse_counts([100, 600, 100, 100, 100], secure=False)
+    assert repr(seeded).endswith(", not for release>")
 
 
 def test_a_design_says_what_it_promises(poll: sdp.Histogram) -> None:

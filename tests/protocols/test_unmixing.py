@@ -98,6 +98,16 @@ def test_rounds_of_a_handful_of_reports_are_averaged() -> None:
     assert np.all((lower < low) & (low <= once.values) & (once.values <= high) & (high < higher))
 
 
+def test_intervals_of_a_value_that_few_hold_are_not_as_wide_as_if_all_held_it() -> None:
+    """Who holds c sends 2 less than half the time, and others next to never: the noise is c's."""
+    rows = [[0.6, 0.3999, 0.0001], [0.3999, 0.6, 0.0001], [0.3, 0.3, 0.4]]
+    users = 20_000
+    asked = sdp.Histogram(categories=["a", "b", "c"], n=users, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
+    counts = np.array([users, users // 2, users // 2 - 2, 2, 0, 0, 0])
+    low, high = asked.analyse_counts(counts).interval(0.95)
+    assert high[2] - low[2] < 60.0  # not 900: were everybody's report as noisy as a holder's
+
+
 def test_reports_of_another_matrix_are_refused() -> None:
     """Even one of the same size and strength: the estimates would be another category's."""
     asked, other = poll(sdp.FromMatrix(ROWS)), poll(sdp.FromMatrix(ROWS[::-1]))

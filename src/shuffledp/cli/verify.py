@@ -76,7 +76,7 @@ def verify(
     from shuffledp.collection.verify import verify as verified
 
     text, beside = _read(file), file.with_name("estimates.csv")
-    if "htm" in file.suffix.lower() and text.lstrip("\ufeff \t\r\n").startswith("{"):
+    if "htm" in file.name.rpartition(".")[2].lower() and text.lstrip("\ufeff \t\r\n").startswith("{"):
         # A browser would show its strings as a page, which nobody compares with its numbers.
         raise InvalidInput(
             f"{str(file)!r} must be a page, as its name says, got JSON. Verify the page.html that shuffledp wrote, or "

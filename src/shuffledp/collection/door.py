@@ -31,7 +31,7 @@ from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
 from shuffledp.collection.tables.memory import VALUES, held_table
 from shuffledp.collection.tables.persons import check_keep
-from shuffledp.errors import InvalidInput, called_as
+from shuffledp.errors import InvalidInput, called_as, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.frequency import Method
 from shuffledp.sampling import Rng
@@ -272,9 +272,9 @@ def _text(label: Any) -> str:
         return str(plain)
     if type(plain) is date:
         return plain.isoformat()
-    shown = "a larger one" if isinstance(plain, int) else repr(label)
+    given = "a larger one" if isinstance(plain, int) else repr(label)
     raise InvalidInput(
-        f"a category must be text, a whole number of at most 18 digits, a boolean or a date, got {shown}. Write it "
+        f"a category must be text, a whole number of at most 18 digits, a boolean or a date, got {given}. Write it "
         f"as text; missing values are counted with --missing NAME."
     )
 
@@ -286,14 +286,15 @@ def _cleaning(strip: object, ignore_case: object, na: str | Iterable[str]) -> Cl
 def _switch(argument: str, given: object) -> bool:
     """True or False; a text such as "no" would pass for True."""
     if not isinstance(given, (bool, np.bool_)):
-        raise InvalidInput(f"{argument} must be True or False, got {given!r}. Leave it out for False.")
+        raise InvalidInput(f"{argument} must be True or False, got {shown(given)}. Leave it out for False.")
     return bool(given)
 
 
 def _path(argument: str, given: object) -> str:
     """The path of a file, as text."""
     if not isinstance(given, (str, os.PathLike)) or "\0" in (path := os.fsdecode(given)):
-        raise InvalidInput(f"{argument} must be the path of a file, got {given!r}. Pass a text or a pathlib.Path.")
+        seen = repr(given) if isinstance(given, os.PathLike) else shown(given)
+        raise InvalidInput(f"{argument} must be the path of a file, got {seen}. Pass a text or a pathlib.Path.")
     return path
 
 

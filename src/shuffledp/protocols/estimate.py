@@ -188,7 +188,11 @@ class Estimate:
             level=level,
             bounds=(-math.inf, math.inf) if len(self.labels) == 1 else None,
         )
-        return draw_estimates(drawn, title=f"{self.n:,} reports")
+        return draw_estimates(drawn, title=f"{self.n:,} reports{self._seeded}")
+
+    @property
+    def _seeded(self) -> str:
+        return "" if self.secure else ", not for release"
 
     def __repr__(self) -> str:
         """In a line: the first estimates, and how far off they may be."""
@@ -196,7 +200,7 @@ class Estimate:
         first = ", ".join(f"{label}: {value:.6g}" for label, value in pairs)
         more = f", and {len(self.labels) - BRIEF:,} more" if len(self.labels) > BRIEF else ""
         error = float(np.max(self.stderr))
-        return f"<Estimate from {self.n:,} reports: {first}{more}; standard error at most {error:.3g}>"
+        return f"<Estimate from {self.n:,} reports: {first}{more}; standard error at most {error:.3g}{self._seeded}>"
 
     def __str__(self) -> str:
         """A table."""

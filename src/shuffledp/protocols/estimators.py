@@ -83,7 +83,7 @@ def unmixed(counts: NDArray[np.int64], n: int, randomizer: Unmixed) -> tuple[Flo
     others = np.max(np.where(np.eye(randomizer.k, dtype=bool), 0.0, randomizer.variances), axis=0)
     skew = np.divide(held @ randomizer.skews, variance, out=np.zeros_like(values), where=variance > 0.0)
     above, below = randomizer.reach
-    law = Bounded(values, n, variance=np.maximum(own, others), above=above, below=below)
+    law = Bounded(values, n, own=own, others=others, above=above, below=below)
     unit = np.maximum(above, below)
     unit[unit == 0.0] = 1.0  # a report without noise
     return values, Noise(n * others, own - others, skew, unit, law), np.sqrt(variance)

@@ -138,28 +138,27 @@ class Signed(Law):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounded(Law):
-    """``seen`` is an unbiased estimate: a sum of independent terms, one for each report, each with
-    a variance of at most ``variance``, at most ``above`` over its mean and ``below`` under it.
+    """``seen`` is an unbiased estimate: a sum of independent terms, one for each report, each at
+    most ``above`` over its mean and ``below`` under it, with a variance of at most ``own`` if its
+    sender holds the value and ``others`` if not.
 
-    By Bernstein's inequality it lies t over its mean with probability at most
-    exp(-t^2 / (2 V + 2 above t / 3)), V the variances' sum, whatever people hold; likewise under.
+    By Bernstein's inequality it lies t over its mean c with probability at most
+    exp(-t^2 / (2 V + 2 above t / 3)), V the variances' sum for c holders, whatever all others hold;
+    likewise under. The limits are the last c at which that is not less than ``tail``.
     """
 
-    variance: Floats = None  # type: ignore[assignment]
+    own: Floats = None  # type: ignore[assignment]
+    others: Floats = None  # type: ignore[assignment]
     above: Floats = None  # type: ignore[assignment]
     below: Floats = None  # type: ignore[assignment]
 
     def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
-        total, seen = self.n * self.rounds * self.variance[chosen], self.seen[chosen]
-        over, under = (self._farthest(total, reach[chosen], tail) for reach in (self.above, self.below))
-        return (seen - over) / self.rounds, (seen + under) / self.rounds
-
-    @staticmethod
-    def _farthest(total: Floats, reach: Floats, tail: float) -> Floats:
-        """The t at which the inequality says ``tail``."""
-        third = -math.log(tail) * reach / 3.0
-        farthest: Floats = third + np.sqrt(third**2 - 2.0 * math.log(tail) * total)
-        return farthest
+        law, strength = self.at(chosen), -math.log(tail)
+        slope = law.own - law.others
+        here = self.n * self.rounds * law.others + slope * law.seen  # V, were the estimate the truth
+        over = _farthest(here, law.above / 3.0 - slope, strength)
+        under = _farthest(here, law.below / 3.0 + slope, strength)
+        return (law.seen - over) / self.rounds, (law.seen + under) / self.rounds
 
     def add(self, other: Self) -> Self | None:
         mine, theirs = ((law.n, *(part.tobytes() for part in law._parts)) for law in (self, other))
@@ -168,12 +167,21 @@ class Bounded(Law):
         return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds)
 
     def at(self, chosen: Any) -> Self:
-        variance, above, below = (part[chosen] for part in self._parts)
-        return replace(self, seen=self.seen[chosen], variance=variance, above=above, below=below)
+        own, others, above, below = (part[chosen] for part in self._parts)
+        return replace(self, seen=self.seen[chosen], own=own, others=others, above=above, below=below)
 
     @property
-    def _parts(self) -> tuple[Floats, Floats, Floats]:
-        return self.variance, self.above, self.below
+    def _parts(self) -> tuple[Floats, Floats, Floats, Floats]:
+        return self.own, self.others, self.above, self.below
+
+
+def _farthest(variance: Floats, linear: Floats, strength: float) -> Floats:
+    """The largest t with t^2 <= 2 strength (variance + linear t). Where there is none, no count
+    explains what was seen, and anything covers as often as it must.
+    """
+    middle = strength * linear
+    farthest: Floats = middle + np.sqrt(np.maximum(middle**2 + 2.0 * strength * variance, 0.0))
+    return farthest
 
 
 def binomial_above(trials: Ints, least: Ints, p: float) -> Floats:

@@ -50,6 +50,7 @@ def _title(record: Record) -> str:
     return (
         f"{one_line(_name(record.asked))}{largest}\n{record.counted.reports:,} reports, "
         f"ε ≤ {rounded(bound.upper, up=True)} at δ = {delta}"
+        f"{'' if record.secure else ', not for release'}"
     )
 
 

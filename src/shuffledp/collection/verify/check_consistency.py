@@ -98,8 +98,11 @@ def _bound(record: Record) -> list[Check]:
 def _beyond(record: Record) -> list[Check]:
     """What no page can prove about itself."""
     counted = record.counted
+    drawn = "a page does not show how its noise was drawn"
+    if not record.secure:
+        drawn = "this page itself says that a seed drew its noise: it is not for release, whatever else agrees"
     checks = [
-        unchecked("secure randomness", record.secure, "a page does not show how its noise was drawn"),
+        unchecked("secure randomness", record.secure, drawn),
         unchecked("missing values", counted.missing, "the data are not here, nor any row that was left out"),
     ]
     if counted.repeated is not None:
