@@ -31,13 +31,16 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DRAWN_BY, release_figure)
 
 
+REGISTERED: tuple[dict[Any, Any], ...] = (family._families, family._laws, family._names)
+OURS = [dict(each) for each in REGISTERED]
+
+
 @pytest.fixture(autouse=True)
-def families() -> Iterator[None]:
-    """What a test registers is forgotten after it."""
-    tables: tuple[dict[Any, Any], ...] = (family._families, family._laws, family._names)
-    before = [dict(each) for each in tables]
-    yield
-    for each, held in zip(tables, before, strict=True):
+def families() -> None:
+    """A test begins with the families of the package: what another one registered, or a module
+    while it was collected, is forgotten.
+    """
+    for each, held in zip(REGISTERED, OURS, strict=True):
         each.clear()
         each.update(held)
 

@@ -107,7 +107,7 @@ MANY_CLIPPED = Phrase(
     (
         3,
         "{words} So many values may have been clipped that the two means must not be confused. If values can lie "
-        "outside it, a wider range, such as {low} to {high}, would clip fewer of them, at about {times} the "
+        "outside, a wider range, such as {low} to {high}, would clip fewer of them, at about {times} the "
         "standard error; but it would be another release about the same people, and would cost privacy again.",
     ),
 )
