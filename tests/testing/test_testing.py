@@ -154,10 +154,11 @@ def test_also_that_is_no_list_is_refused() -> None:
         sdp.compare(sdp.shuffle(Hesitant(), n=10), delta=1e-6, also=None)  # type: ignore[arg-type]
 
 
-def test_a_description_that_may_change_is_refused() -> None:
+@pytest.mark.parametrize("declared", [{}, {"eq": False}, {"unsafe_hash": True}], ids=str)
+def test_a_description_that_may_change_is_refused(declared: dict[str, bool]) -> None:
     """What was computed of it once would be answered after it changed."""
 
-    @dataclasses.dataclass
+    @dataclasses.dataclass(**declared)  # type: ignore[call-overload,misc,unused-ignore]
     class Fickle(sdp.FiniteRandomizer):
         share: float
 
@@ -166,3 +167,14 @@ def test_a_description_that_may_change_is_refused() -> None:
 
     with pytest.raises(InvalidInput, match=r"must not change .* Fickle, .*frozen=True"):
         sdp.shuffle(Fickle(0.7), n=10)
+
+
+def test_classes_that_are_no_dataclasses_and_heirs_of_frozen_ones_are_taken() -> None:
+    class Plain(sdp.FiniteRandomizer):
+        def law(self) -> ArrayLike:
+            return [[0.7, 0.3], [0.3, 0.7]]
+
+    class Heir(Hesitant):
+        pass
+
+    assert sdp.shuffle(Plain(), n=10).n == sdp.shuffle(Heir(), n=10).n == 10

@@ -381,9 +381,10 @@ def shuffle(
             f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {randomizer!r}. See "
             f"shuffledp.__all__ for the list."
         )
-    if type(randomizer).__hash__ is None:
+    declared = getattr(type(randomizer), "__dataclass_params__", None)
+    if type(randomizer).__hash__ is None or (declared is not None and not declared.frozen):
         raise InvalidInput(
-            f"a randomizer must not change once it is described, got a {type(randomizer).__name__}, which may. Write "
+            f"a randomizer must not change once it is described, got {type(randomizer).__name__}, which may. Write "
             f"@dataclass(frozen=True) above its class."
         )
     n, honest = check_users(n, honest)
