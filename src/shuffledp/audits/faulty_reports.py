@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.audits.subject import Surveyed
+from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.histogram import Histogram
-from shuffledp.protocols.protocol import Bag, Reports
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import WORD, Source, bernoulli, source_of, uniform

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.audits.faulty_reports import Planted
-from shuffledp.protocols.protocol import Reports
+from shuffledp.protocols.bag import Reports
 from shuffledp.sampling import source_of
 from shuffledp.sampling.permutation import permutation
 

@@ -19,10 +19,11 @@ from shuffledp.audits.bench import Bench
 from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
 from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
-from shuffledp.protocols.protocol import Bag, Protocol, Reports, ShuffledProtocol
+from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
 from shuffledp.protocols.sgd.descent import ShuffledSGD
 from shuffledp.protocols.sgd.grid_noise import STEPS
 from shuffledp.protocols.sums import LocalMean, StatisticalQuery, Sum, Summation

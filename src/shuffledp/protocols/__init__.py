@@ -3,7 +3,8 @@
 tasks         what can be asked: histogram, frequency, mean, and yours
 design        a question and its noise, written down: plain data that everybody agrees on
 lazily        a field that may be left out, and is then worked out once
-protocol      ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran; ``Bag``
+bag           ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
+protocol      ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran
 settling      from a design to its protocol, and to what is certified of it
 categories    the answers that a question admits
 rounding      numbers as points of a grid
@@ -26,13 +27,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
     from shuffledp.protocols.planning import Option, Plan, plan
-    from shuffledp.protocols.protocol import Bag, Protocol, Reports
+    from shuffledp.protocols.protocol import Protocol
     from shuffledp.protocols.sgd.descent import ShuffledSGD
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
 
@@ -66,7 +68,8 @@ HOMES = {
     "frequency": ("Frequency",),
     "histogram": ("Histogram", "LocalHistogram"),
     "planning": ("Option", "Plan", "plan"),
-    "protocol": ("Bag", "Protocol", "Reports"),
+    "bag": ("Bag", "Reports"),
+    "protocol": ("Protocol",),
     "sgd.descent": ("ShuffledSGD",),
     "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),
 }

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.bag import Bag, Reports, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import debiased, opened, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
-from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, notes_of
+from shuffledp.protocols.protocol import Family, ShuffledProtocol
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD, FrequencyTask
 from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import debiased, inversion, likelihood, opened, simplex
-from shuffledp.protocols.protocol import Bag, Family, Reports, ShuffledProtocol, check_tally, notes_of
+from shuffledp.protocols.protocol import Family, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
 from shuffledp.sampling import Rng, source_of

@@ -4,12 +4,10 @@ and the accountant says what that gives away.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -27,8 +25,9 @@ from shuffledp.errors import (
     check_rounds,
     check_users,
 )
+from shuffledp.protocols.bag import Bag, Reports, check_batches
 from shuffledp.protocols.design import Law
-from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate, check_estimates, combine
+from shuffledp.protocols.estimate import Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.parameters import check_epsilon0
@@ -39,70 +38,9 @@ from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
 
-__all__ = ["Bag", "Protocol", "Reports", "ShuffledProtocol", "bits_for", "calibrated", "check_tally", "notes_of"]
+__all__ = ["Protocol", "ShuffledProtocol", "bits_for", "calibrated"]
 
 Family = Callable[..., VotingRandomizer]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reports:
-    """What users send, in their order: one row each. ``description`` is the protocol's; ``secure``
-    says whether the randomness was.
-
-    ``batch`` tells calls of ``encode`` apart. A report counts once: ``shuffle`` refuses the same
-    batch twice, as copies of a report hide nobody.
-    """
-
-    description: Mapping[str, object]
-    rows: NDArray[Any]
-    secure: bool = True
-    batch: bytes = field(default_factory=lambda: os.urandom(16))
-
-    def __len__(self) -> int:
-        """How many users sent one."""
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        """How many there are, and of what; never the reports themselves."""
-        return _repr(self)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bag:
-    """What the shuffler releases: the multiset of reports.
-
-    A bag sorts its rows when it is made, so two orders of the same reports give the same bag: order
-    and senders are gone.
-    """
-
-    description: Mapping[str, object]
-    rows: NDArray[Any]
-    secure: bool = True
-
-    def __post_init__(self) -> None:
-        rows = np.ascontiguousarray(self.rows)
-        if rows.ndim > 2 or not rows.size or rows.dtype.hasobject:
-            raise InvalidInput(
-                f"rows must be a vector or a table of reports, got shape {rows.shape} of {rows.dtype}. Take the bag "
-                f"that shuffle(...) makes."
-            )
-        if rows.ndim == 1:
-            rows = np.sort(rows, kind="stable")  # a radix sort where reports are narrow
-        else:
-            packed = rows.view(
-                f"S{rows.dtype.itemsize * rows.shape[1]}"
-            ).ravel()  # any fixed order of the bytes will do
-            rows = np.sort(packed).view(rows.dtype).reshape(rows.shape)
-        rows.setflags(write=False)
-        object.__setattr__(self, "rows", rows)
-
-    def __len__(self) -> int:
-        """How many reports arrived."""
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        """How many there are, and of what."""
-        return _repr(self)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -258,7 +196,7 @@ class Protocol(ABC):
         if isinstance(reports, Iterator):
             reports = list(reports)
         if isinstance(reports, (list, tuple)) and any(isinstance(each, Reports) for each in reports):
-            _check_batches(reports)
+            check_batches(reports)
             for each in reports:
                 self._check_same(each)
             return self._check_reports(np.concatenate([each.rows for each in reports])), all(
@@ -481,60 +419,3 @@ def calibrated(
     """The largest epsilon0 that keeps the promise; a plan asks for the same one more than once."""
     others: dict[str, Any] = dict(parameters)
     return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, **others).value
-
-
-def _repr(made: Reports | Bag) -> str:
-    protocol = made.description.get("protocol", "a protocol")
-    return f"<{type(made).__name__}: {len(made):,} reports of {protocol}{'' if made.secure else ', not for release'}>"
-
-
-def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
-    """What a reader of the estimate must know."""
-    absent = (
-        ()
-        if len(bag) == n
-        else (f"{len(bag)} of {n} reports arrived; guarantee_for({len(bag)}) states what holds for them",)
-    )
-    return (*more, *absent, *(() if bag.secure else (NOT_FOR_RELEASE,)))
-
-
-def _check_batches(batches: Sequence[object]) -> None:
-    """Refuse batches of reports that hold the same report twice, or anything else."""
-    if not all(isinstance(each, Reports) for each in batches):
-        raise InvalidInput(
-            "reports must all come from encode(...) or all be bare rows, got a mixture. Join the bare rows into one "
-            "array and "
-            "shuffle that."
-        )
-    known = [each for each in batches if isinstance(each, Reports)]
-    if len({each.batch for each in known}) < len(known) or _overlap([each.rows for each in known]):
-        raise InvalidInput(
-            "reports must be listed once each, got some twice. Copies of a report hide nobody; encode every user once."
-        )
-
-
-def _overlap(arrays: Sequence[NDArray[Any]]) -> bool:
-    """Whether two arrays lie in the same memory, by their bounds."""
-    spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
-    return any(after[0] < before[1] for before, after in pairwise(spans))
-
-
-def check_tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
-    """Return ``counts`` as how often each of ``length`` reports was sent."""
-    try:
-        seen = np.asarray(counts)
-    except ValueError:
-        seen = np.empty(0)
-    # no entry above n is summed, so that the sum does not wrap
-    if (
-        seen.shape != (length,)
-        or seen.dtype.kind not in "iu"
-        or seen.min() < 0
-        or seen.max() > n
-        or not 1 <= seen.sum(dtype=np.float64) <= n
-    ):
-        raise InvalidInput(
-            f"counts must be {length} whole numbers that sum to the reports, from 1 to n = {n}, got {counts!r}. Count "
-            f"the bag's reports."
-        )
-    return seen.astype(np.int64)

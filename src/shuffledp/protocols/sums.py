@@ -20,20 +20,12 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
+from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import as_list, check_size
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.lazily import settled
-from shuffledp.protocols.protocol import (
-    Bag,
-    Family,
-    Reports,
-    ShuffledProtocol,
-    bits_for,
-    calibrated,
-    check_tally,
-    notes_of,
-)
+from shuffledp.protocols.protocol import Family, ShuffledProtocol, bits_for, calibrated
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
 from shuffledp.protocols.tasks import MeanTask
 from shuffledp.randomizers import KRR

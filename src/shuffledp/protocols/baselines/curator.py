@@ -17,11 +17,12 @@ from scipy.special import ndtri
 from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.bag import Bag, Reports, notes_of
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.baselines.central import CentralGaussian
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate, Noise
-from shuffledp.protocols.protocol import Bag, Protocol, Reports, bits_for, notes_of
+from shuffledp.protocols.protocol import Protocol, bits_for
 from shuffledp.protocols.rounding import check_bounds, check_numbers
 from shuffledp.randomizers.parameters import check_indices
 from shuffledp.sampling import Rng, source_of
