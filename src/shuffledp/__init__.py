@@ -22,9 +22,10 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # typing is not loaded for it: until the command line is there, nobody answers Ctrl-C
 if TYPE_CHECKING:
+    from shuffledp.accounting.accountant import Accountant
     from shuffledp.accounting.calibration import Calibration, calibrate
     from shuffledp.accounting.curves import Bound
-    from shuffledp.accounting.mechanism import Accountant, shuffle
+    from shuffledp.accounting.mechanism import shuffle
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import frequency, histogram, mean
     from shuffledp.collection.release.released import Release
@@ -124,7 +125,8 @@ HOMES = {
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
-    "accounting.mechanism": ("Accountant", "shuffle"),
+    "accounting.accountant": ("Accountant",),
+    "accounting.mechanism": ("shuffle",),
     "accounting.curves": ("Bound",),
     "protocols": (
         *(

@@ -8,7 +8,9 @@ bisection    the one bisection
 pld          curve -> privacy loss distribution -> many rounds
 renyi        Renyi divergences from curves
 guarantee    what is certified, whatever it is made of: epsilon, delta, and the curves between
-mechanism    ``shuffle``, ``Rounds`` (which laws are composed), ``Accountant``
+rounds       one round, given by its curves, and ``Rounds`` (which laws are composed)
+accountant   different rounds added up
+mechanism    ``shuffle``
 explanation  a guarantee in words
 calibration  the one unknown of a plan
 interop      a guarantee for dp-accounting

@@ -21,7 +21,7 @@ from shuffledp.errors import LARGEST_EPSILON
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.wording import rounded
 
-__all__ = ["Band", "Bound", "Envelope", "convex", "crossing", "lower_hull", "meets", "minorant"]
+__all__ = ["Band", "Bound", "Envelope", "Smallest", "convex", "crossing", "lower_hull", "meets", "minorant"]
 
 NEARBY = 0.01  # relative: epsilons so close have the same largest curve
 PROBED = 16  # points at which curves compete for a long list of them
@@ -145,6 +145,46 @@ class Envelope:
         """The curve that is largest at epsilon, to rough accuracy."""
         values = [curve.bounds(np.array([epsilon]), ROUGH_GAP)[self.end == "upper"][0] for curve in self.curves]
         return self.curves[int(np.argmax(values))]
+
+
+@dataclass(frozen=True, slots=True)
+class Smallest:
+    """The smallest of several envelopes, each an upper end of the same curve; 0 from ``ceiling``
+    on.
+    """
+
+    envelopes: Sequence[Envelope]
+    ceiling: float = math.inf
+
+    def __call__(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        """The upper end at every epsilon >= 0."""
+        return self.ends(epsilons, gap)[1]
+
+    def ends(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Both numerical ends of the smallest envelope; where several compete, each is computed
+        closely only where it can win.
+        """
+        epsilons = np.asarray(epsilons, dtype=np.float64)
+        if not self.envelopes:
+            return np.zeros_like(epsilons), np.zeros_like(epsilons)
+        if len(self.envelopes) == 1:
+            return self.envelopes[0].ends(epsilons, gap)
+        found = np.array([envelope.ends(epsilons, max(gap, ROUGH_GAP)) for envelope in self.envelopes])
+        if gap < ROUGH_GAP:
+            hopeful = found[:, 0] <= found[:, 1].min(axis=0)
+            for values, envelope, chosen in zip(found, self.envelopes, hopeful, strict=True):
+                if chosen.any():
+                    values[:, chosen] = envelope.ends(epsilons[chosen], gap)
+        return found[:, 0].min(axis=0), found[:, 1].min(axis=0)
+
+    def meets(self, delta: float) -> float:
+        """Where the upper end comes down to ``delta``; see ``crossing``."""
+        return crossing(self.ends, delta, self.ceiling, end="upper")
+
+    def best(self, epsilon: float) -> int:
+        """The number of the envelope that is smallest at epsilon, to rough accuracy."""
+        at = np.array([min(epsilon, 0.9 * self.ceiling)])
+        return int(np.argmin([envelope(at, ROUGH_GAP)[0] for envelope in self.envelopes]))
 
 
 def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: float, *, end: End) -> float:

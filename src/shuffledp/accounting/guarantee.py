@@ -33,7 +33,7 @@ from shuffledp.errors import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from shuffledp.accounting.mechanism import Shuffled
+    from shuffledp.accounting.rounds import Parts
 
 __all__ = [
     "Guarantee",
@@ -54,8 +54,8 @@ class Guarantee(ABC):
 
     method: str
     assumptions: tuple[str, ...]
-    parts: tuple[tuple[Shuffled, int], ...]
-    """The shuffled mechanisms in it, each with the number of its rounds; none in a curator's."""
+    parts: Parts
+    """The mechanisms in it, each with the number of its rounds; none in a curator's."""
 
     @abstractmethod
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
@@ -97,7 +97,8 @@ class Guarantee(ABC):
     @called_as("survey.delta(epsilon=0.5)")
     def delta(self, *, epsilon: float) -> Bound:
         """The smallest delta for which the mechanism is (epsilon, delta)-DP."""
-        return self._bound(self.delta_at_least(epsilon=epsilon), self.delta_at_most(epsilon=epsilon))
+        ends = self.delta_at_least(epsilon=epsilon), self.delta_at_most(epsilon=epsilon)
+        return self._bound(*ends, self._method_at(epsilon))
 
     @called_as("survey.delta_at_most(epsilon=0.5)")
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
@@ -138,7 +139,8 @@ class Guarantee(ABC):
     @called_as("survey.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float) -> Bound:
         """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
-        return self._bound(self.epsilon_at_least(delta=delta), self.epsilon_at_most(delta=delta))
+        lower, upper = self.epsilon_at_least(delta=delta), self.epsilon_at_most(delta=delta)
+        return self._bound(lower, upper, self._method_at(upper))
 
     @called_as("survey.epsilon_at_most(delta=1e-6)")
     def epsilon_at_most(self, *, delta: float) -> float:
@@ -220,13 +222,17 @@ class Guarantee(ABC):
             return save_curve(self, path, epsilons=epsilons, delta=delta, title=title)
         return draw_curve(self, epsilons=epsilons, delta=delta, title=title)
 
-    def _bound(self, lower: float, upper: float) -> Bound:
+    def _method_at(self, epsilon: float) -> str:
+        """The theorem behind the upper end at epsilon, where there are several."""
+        return self.method
+
+    def _bound(self, lower: float, upper: float, method: str | None = None) -> Bound:
         if not lower <= upper * (1.0 + SLACK) + 1e-300:
             raise CertificateError(
                 f"the certified ends contradict each other: lower {lower!r}, upper {upper!r}. This is a bug in "
                 f"shuffledp; please report the call."
             )
-        return Bound(min(lower, upper), upper, self.method, self.assumptions)
+        return Bound(min(lower, upper), upper, method or self.method, self.assumptions)
 
 
 def _epsilons(values: ArrayLike) -> Floats:

@@ -20,7 +20,7 @@ from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.wording import statement
 
-__all__ = ["ADVERSARIES", "Curve", "Reduction", "reduce"]
+__all__ = ["ADVERSARIES", "Curve", "Reduction", "Theorem", "reduce"]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
@@ -51,19 +51,46 @@ class Curve(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
-    """What is proven about one round.
+class Theorem:
+    """An upper end: at every epsilon >= 0 delta is at most the largest upper end of ``curves``.
 
-    At every epsilon >= 0 the mechanism's delta is at most the largest upper end of ``uppers`` and
-    at least every lower end of ``lowers``; from ``ceiling`` on it is 0. ``uppers`` together cover
-    both orders of every pair of neighbors.
+    They cover both orders of every pair of neighbors; unless ``backward`` is given, which covers
+    the other order then.
     """
 
     method: str
+    curves: tuple[Curve, ...]
+    backward: tuple[Curve, ...] = ()
+
+    def of(self, order: int | None) -> tuple[Curve, ...]:
+        """The curves of one order, 0 or 1, or of both."""
+        if order is None or not self.backward:
+            return self.curves + self.backward
+        return self.backward if order else self.curves
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What is proven about one round.
+
+    At every epsilon >= 0 the mechanism's delta is at most what each of the ``theorems`` says, and
+    at least every lower end of ``lowers``; from ``ceiling`` on it is 0.
+    """
+
+    theorems: tuple[Theorem, ...]
     assumptions: tuple[str, ...]
-    uppers: tuple[Curve, ...]
     lowers: tuple[Curve, ...]
     ceiling: float
+
+    @property
+    def orders(self) -> int:
+        """2 if a theorem treats the two orders of the target's inputs differently, else 1."""
+        return 2 if any(theorem.backward for theorem in self.theorems) else 1
+
+    @property
+    def uppers(self) -> tuple[Curve, ...]:
+        """Every curve of every theorem."""
+        return tuple(curve for theorem in self.theorems for curve in theorem.of(None))
 
 
 def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
@@ -73,7 +100,7 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
         return _any(randomizer, n, adversary, assumptions)
     ceiling = randomizer.epsilon0 if randomizer.delta0 == 0.0 else math.inf
     if ceiling == 0.0:
-        return Reduction(SILENT, assumptions, (), (), 0.0)
+        return Reduction((Theorem(SILENT, ()),), assumptions, (), 0.0)
     if adversary == "weak":
         view = "the analyst also learns which of the other reports depend on their senders' data, and discards them"
         return _blanket_view(Haystack.of, randomizer, n, WEAK, (*assumptions, view), ceiling)
@@ -82,15 +109,15 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
         return _blanket_view(Haystack.strong, randomizer, n, STRONG, (*assumptions, view), math.inf)
     if randomizer.binary:
         scan = (BinaryScan(randomizer.epsilon0, n),)
-        return Reduction(SCAN, assumptions, scan, scan, randomizer.epsilon0)
+        return Reduction((Theorem(SCAN, scan),), assumptions, scan, randomizer.epsilon0)
     table = randomizer.table
     if table is not None and len(table) > FEW_INPUTS:
         everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
         upper = HaystackFamily("blanket", n, table.min(axis=0), table)
-        return Reduction(BLANKET, assumptions, (upper,), _leakiest(everybody, ceiling), ceiling)
+        return Reduction((Theorem(BLANKET, (upper,)),), assumptions, _leakiest(everybody, ceiling), ceiling)
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
-    return Reduction(BLANKET, assumptions, uppers, lowers, ceiling)
+    return Reduction((Theorem(BLANKET, uppers),), assumptions, lowers, ceiling)
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
@@ -125,10 +152,11 @@ def _blanket_view(
     table = randomizer.table
     if table is not None and len(table) > FEW_INPUTS:
         family = HaystackFamily("blanket", n, table.min(axis=0), table, strong=view == Haystack.strong)
-        return Reduction(method, assumptions, (family,), _leakiest([family], randomizer.epsilon0), ceiling)
+        lowers: tuple[Curve, ...] = _leakiest([family], randomizer.epsilon0)
+        return Reduction((Theorem(method, (family,)),), assumptions, lowers, ceiling)
     uppers = tuple(view(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(view(atoms, n) for atoms in randomizer.blankets("lower"))
-    return Reduction(method, assumptions, uppers, lowers, ceiling)
+    return Reduction((Theorem(method, uppers),), assumptions, lowers, ceiling)
 
 
 def _any(randomizer: AnyLDP, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
@@ -145,14 +173,15 @@ def _any(randomizer: AnyLDP, n: int, adversary: Adversary, assumptions: tuple[st
     epsilon0, delta0 = randomizer.epsilon0, randomizer.delta0
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     if adversary == "weak":  # binary RR attains the theorem's bound in the weak view
-        return Reduction(THEOREM, assumptions, uppers, uppers, epsilon0)
+        return Reduction((Theorem(THEOREM, uppers),), assumptions, uppers, epsilon0)
     binary = tuple(BinaryDataset(epsilon0, n - 1 - ones, ones) for ones in sorted({0, (n - 1) // 2, n - 1}))
     lowers: tuple[Curve, ...] = (*binary, *(Haystack.of(atoms, n) for atoms in randomizer.datasets()))
     if delta0 == 0.0:
-        return Reduction(THEOREM, assumptions, uppers, lowers, epsilon0)
+        return Reduction((Theorem(THEOREM, uppers),), assumptions, lowers, epsilon0)
     clones = _LeakyClones(Haystack.of(randomizer.clones(), n), epsilon0, delta0)
     *_, third = randomizer.datasets()  # all others hold a value that the target cannot have
-    return Reduction(THM_3_8, assumptions, (clones,), (_Leaky(Haystack.of(third, n), delta0),), math.inf)
+    leaky = _Leaky(Haystack.of(third, n), delta0)
+    return Reduction((Theorem(THM_3_8, (clones,)),), assumptions, (leaky,), math.inf)
 
 
 @dataclass(frozen=True, slots=True)

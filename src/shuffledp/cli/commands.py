@@ -14,6 +14,7 @@ from shuffledp.accounting.calibration import Calibration
 from shuffledp.accounting.calibration import calibrate as solve
 from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
+from shuffledp.accounting.mechanism import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
@@ -107,7 +108,7 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     with patiently("solving"):
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
-    randomizer = found.guarantee.parts[0][0].randomizer
+    randomizer = shuffled_parts(found.guarantee)[0][0].randomizer
     also = {name: read(randomizer) for name, read in setup.kind.equivalents.items() if found.unknown == "epsilon0"}
     if setup.as_json:
         facts = {

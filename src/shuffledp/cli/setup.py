@@ -106,7 +106,9 @@ class Setup:
 
     def facts(self, guarantee: "Guarantee") -> dict[str, object]:
         """The inputs, under the names of their options."""
-        part, rounds = guarantee.parts[0]
+        from shuffledp.accounting.mechanism import shuffled_parts
+
+        part, rounds = shuffled_parts(guarantee)[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
         law = part.randomizer.describe() | {"randomizer": self.name}
         return law | given | {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}

@@ -196,7 +196,9 @@ def crowd(guarantee: "Guarantee") -> str:
     >>> crowd(shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30))
     'With 10,000 users, 9,000 of them honest, who report 30 times each'
     """
-    part, rounds = guarantee.parts[0]
+    from shuffledp.accounting.mechanism import shuffled_parts
+
+    part, rounds = shuffled_parts(guarantee)[0]
     users = f"With {part.n:,} user{'s' * (part.n > 1)}"
     honest = "" if part.honest == part.n else f", {part.honest:,} of them honest"
     return users + honest + ("" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each")
@@ -217,13 +219,17 @@ def meaning(epsilon: float, delta: float) -> str:
 
 def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     """What a careful colleague would add."""
-    return wording.large_delta(delta, guarantee.parts[0][0].n)
+    from shuffledp.accounting.mechanism import shuffled_parts
+
+    return wording.large_delta(delta, shuffled_parts(guarantee)[0][0].n)
 
 
 def premises(guarantee: "Guarantee") -> list[str]:
     """What is assumed of the randomizer beyond its definition."""
+    from shuffledp.accounting.mechanism import shuffled_parts
+
     return [
         f"this takes for granted that {premise}"
-        for part, _ in guarantee.parts
+        for part, _ in shuffled_parts(guarantee)
         for premise in part.randomizer.assumptions
     ]

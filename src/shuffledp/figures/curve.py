@@ -14,7 +14,8 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import FIGURE_GAP
 from shuffledp.accounting.curves import Band, meets
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import Rounds, shuffle
+from shuffledp.accounting.mechanism import shuffle, shuffled_parts
+from shuffledp.accounting.rounds import Rounds
 from shuffledp.errors import InvalidInput
 from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
@@ -125,7 +126,7 @@ def _without_shuffler(guarantee: Guarantee) -> Guarantee:
             f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; for an "
             f"Accountant, its total."
         )
-    alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in guarantee.parts)
+    alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in shuffled_parts(guarantee))
     return alone[0][0] if sum(rounds for _, rounds in alone) == 1 else Rounds(alone)
 
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shuffledp import KRR, OUE, shuffle
-from shuffledp.accounting.mechanism import Rounds, Shuffled
+from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.pld import Composition, Spread, common_spacing, own_multiple
+from shuffledp.accounting.rounds import Rounds
 from shuffledp.literature import exact
 
 YES_NO, WEAK = (KRR(k=2, epsilon0=4.0), 1000), (KRR(k=256, epsilon0=1.0), 10**6)

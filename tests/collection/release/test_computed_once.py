@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from shuffledp.accounting.mechanism import Rounds, Shuffled
+from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.accounting.rounds import Rounds
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.release.budget import Budget, entry_of
 from shuffledp.protocols import Histogram

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import Accountant, Rounds, Shuffled, shuffle
+from shuffledp.accounting.mechanism import Shuffled, shuffle, shuffled_parts
+from shuffledp.accounting.rounds import Rounds
 from shuffledp.errors import InvalidInput, check_delta, check_positive, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.written_law import from_law, law_of
@@ -87,7 +89,7 @@ class Entry:
                 f"its "
                 f"total."
             )
-        mechanisms = guarantee.parts if isinstance(guarantee, Rounds) else ((guarantee, 1),)
+        mechanisms = shuffled_parts(guarantee)
         if others := sorted({each.adversary for each, _ in mechanisms} - {"shuffled"}):
             raise InvalidInput(
                 f'a recorded release must face the adversary "shuffled", got {others[0]!r}. The others are for '

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from shuffledp.accounting.bisection import geometric, halve, whole, within
-from shuffledp.accounting.mechanism import Rounds
+from shuffledp.accounting.rounds import Rounds
 from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.entry import Entry, Part
 from shuffledp.collection.ledger.total import composed, harshest
@@ -90,7 +90,8 @@ def _fits(earlier: list[Mechanism], entry: Entry, limit_epsilon: float, limit_de
     """
     total = Rounds((*earlier, *_repeated(entry, times)))
     spacing = 2.0 ** math.floor(math.log2(total.spacing))
-    return float(total.dominating(spacing).deltas(np.array([limit_epsilon]), "upper")[0]) <= limit_delta
+    limit = np.array([limit_epsilon])
+    return all(each.deltas(limit, "upper")[0] <= limit_delta for each in total.dominating(spacing))
 
 
 def _scaled(entry: Entry, factor: float) -> Entry | None:

@@ -14,12 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shuffledp._types import End, Floats
+from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Explanation
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import Accountant
 from shuffledp.accounting.pld import LossDistribution
+from shuffledp.accounting.rounds import Parts
 from shuffledp.collection.ledger.alike import Mechanism, corner, grouped
 from shuffledp.errors import InvalidInput, check_rounds
 
@@ -65,7 +66,7 @@ class Grouped(Guarantee):
     groups: int
 
     @property
-    def parts(self) -> tuple[Mechanism, ...]:  # type: ignore[override]
+    def parts(self) -> Parts:  # type: ignore[override]
         """The groups, each counted as its harshest mechanism."""
         return self.harsh.parts
 

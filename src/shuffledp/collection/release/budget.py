@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.mechanism import shuffle, shuffled_parts
 from shuffledp.collection.ledger import Entry, Ledger, Receipt
 from shuffledp.collection.record import LedgerEntry, Limit, Total
 from shuffledp.errors import InvalidInput, ShuffledpError
@@ -140,7 +140,7 @@ def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
 
 def _once(design: Design) -> Guarantee:
     """One round: the mechanism that is certified, where it counts the same people."""
-    part, _ = design.protocol.guarantee.parts[0]
+    part, _ = shuffled_parts(design.protocol.guarantee)[0]
     if part.n == design.n:
         return part
     return shuffle(part.randomizer, n=design.n, honest=design.least)

@@ -12,8 +12,9 @@ from typing import Literal
 from shuffledp._types import Adversary, End
 from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import Rounds, Shuffled
+from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.reductions import ADVERSARIES
+from shuffledp.accounting.rounds import Rounds
 from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users
 from shuffledp.randomizers import KRR, Randomizer
 
@@ -55,7 +56,8 @@ class Setting:
             return cls(mechanism.randomizer, mechanism.honest, 1, mechanism.adversary)
         if isinstance(mechanism, Rounds) and len(mechanism.parts) == 1:
             ((part, rounds),) = mechanism.parts
-            return cls(part.randomizer, part.honest, rounds, part.adversary)
+            if isinstance(part, Shuffled):
+                return cls(part.randomizer, part.honest, rounds, part.adversary)
         raise InvalidInput(
             f"published bounds are about rounds of one mechanism, got {mechanism!r}. Pass shuffle(...), or "
             f"shuffle(...).compose(rounds)."

@@ -12,8 +12,8 @@ from shuffledp.accounting.accuracy import DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOS
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Explanation, Row
 from shuffledp.accounting.guarantee import Guarantee, check_order
-from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.pld import LossDistribution, knot_indices, pessimistic
+from shuffledp.accounting.rounds import Parts
 from shuffledp.errors import check_rounds
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 
@@ -36,7 +36,7 @@ class CentralGaussian(Guarantee):
     rounds: int = 1
 
     @property
-    def parts(self) -> tuple[tuple[Shuffled, int], ...]:  # type: ignore[override]
+    def parts(self) -> Parts:  # type: ignore[override]
         """None: nothing is shuffled."""
         return ()
 

@@ -1,0 +1,385 @@
+"""Rounds: one of them, given by curves that bound what it gives away, and many of them composed."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from shuffledp._types import End, Floats
+from shuffledp.accounting import renyi
+from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOSS
+from shuffledp.accounting.curves import Bound, Envelope, Smallest
+from shuffledp.accounting.explanation import Explanation, Row
+from shuffledp.accounting.guarantee import Guarantee, check_order
+from shuffledp.accounting.haystack import BinaryScan
+from shuffledp.accounting.pld import (
+    Composition,
+    CurveBand,
+    LossDistribution,
+    Spread,
+    common_spacing,
+    knot_indices,
+    optimistic,
+    own_multiple,
+    pessimistic,
+)
+from shuffledp.accounting.reductions import Curve, Reduction
+from shuffledp.errors import called_as, check_delta, check_rounds
+from shuffledp.wording import statement
+
+__all__ = ["Parts", "Round", "Rounds", "added"]
+
+Parts: TypeAlias = "tuple[tuple[Round, int], ...]"
+
+PER_DEVIATION = 40  # grid points per typical loss
+
+
+class Round(Guarantee):
+    """One round of whatever mechanism: its ``reduction`` says all that is proven about it."""
+
+    @property
+    @abstractmethod
+    def reduction(self) -> Reduction:
+        """The theorems in use, as curves; computed once."""
+
+    @property
+    @abstractmethod
+    def key(self) -> Hashable:
+        """What two rounds must share to be counted together."""
+
+    def local_rdp(self, order: float) -> float:
+        """A Renyi divergence that this round cannot exceed, known without its curve."""
+        return math.inf
+
+    def local_delta(self, epsilon: float) -> float:
+        """A delta that this round cannot exceed, known without its curve."""
+        return 1.0
+
+    def beside(self, whole: Guarantee, delta: float, bound: Bound) -> list[Row]:
+        """What others have proven of ``whole``, some rounds of this one; by default nothing is
+        known.
+        """
+        return []
+
+    @property
+    def parts(self) -> Parts:  # type: ignore[override]
+        """Itself, once."""
+        return ((self, 1),)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorems behind the upper end."""
+        return " or ".join(theorem.method for theorem in self.reduction.theorems)
+
+    def _method_at(self, epsilon: float) -> str:
+        theorems = self.reduction.theorems
+        return theorems[self._upper().best(epsilon)].method if len(theorems) > 1 else self.method
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What must hold for the answers to hold."""
+        return self.reduction.assumptions
+
+    @property
+    def ceiling(self) -> float:
+        return self.reduction.ceiling
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        return (self._upper() if end == "upper" else self._lower())(epsilons, gap)
+
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        return (self._upper() if end == "upper" else self._lower()).meets(delta)
+
+    def _upper(self, order: int | None = None) -> Smallest:
+        """The upper end of both orders of the target's inputs, or of one of them."""
+        return Smallest(
+            [Envelope(theorem.of(order), "upper", self.ceiling) for theorem in self.reduction.theorems], self.ceiling
+        )
+
+    def _lower(self) -> Envelope:
+        return Envelope(self.reduction.lowers, "lower", self.ceiling)
+
+    @called_as("survey.compose(30)")
+    def compose(self, rounds: int) -> Guarantee:
+        rounds = check_rounds(rounds)
+        return self if rounds == 1 or self.ceiling == 0.0 else Rounds(((self, rounds),))
+
+    @called_as("survey.rdp(order=8)")
+    def rdp(self, *, order: float) -> Bound:
+        order = check_order(order)
+        if self.ceiling == 0.0:  # equal laws
+            return self._bound(0.0, 0.0)
+        # High orders look at rare, large losses, where another dataset may be worse than the one
+        # that leaks most typically.
+        typical, top = self.typical_loss, self.ceiling
+        pairs = [
+            self.sharpest(epsilon)
+            for epsilon in ((typical, math.sqrt(typical * top), 0.8 * top) if math.isfinite(top) else (typical,))
+        ]
+        bands = [(self._band(pair), self._band(pair.swapped())) for pair in dict.fromkeys(pairs)]
+        lower = max(renyi.divergence_at_least(*ends, top, order) for band in bands for ends in (band, band[::-1]))
+        return self._bound(lower, self._rdp_at_most(order))
+
+    def _rdp_at_most(self, order: float) -> float:
+        if math.isfinite(self.ceiling):
+            return renyi.divergence_at_most(lambda e: self._end("upper", e, CURVE_GAP), self.ceiling, order)
+        alone = self.local_rdp(order)
+        if alone == math.inf:
+            return math.inf
+        curve = renyi.divergence_at_most(
+            lambda e: np.minimum(self._end("upper", e, CURVE_GAP), [self.local_delta(float(x)) for x in e]),
+            math.inf,
+            order,
+        )
+        return min(curve, alone)
+
+    @called_as("survey.explain(delta=1e-6)")
+    def explain(self, *, delta: float) -> Explanation:
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        rows = [Row("upper", bound.upper, bound.method), *self.beside(self, delta, bound)]
+        single = [Envelope([curve], "lower", self.ceiling) for curve in self.reduction.lowers]
+        rows += [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+
+    @cached_property
+    def typical_loss(self) -> float:
+        """About the standard deviation of the privacy loss: that of the Gaussian mechanism with
+        this total variation.
+        """
+        return float(math.sqrt(2.0 * math.pi) * self._end("upper", np.zeros(1), CURVE_GAP)[0])
+
+    def sharpest(self, epsilon: float) -> Curve:
+        """The single dataset and order that leaks most at epsilon, among those tried."""
+        best = self._lower().best(min(epsilon, 0.9 * self.ceiling))
+        return best.worst(epsilon) if isinstance(best, BinaryScan) else best
+
+    def spacing(self) -> float:
+        """A loss grid fine enough for this round."""
+        return min(self.typical_loss / PER_DEVIATION, self.ceiling / 400.0)
+
+    def knots(self, spacing: float) -> Floats:
+        """Where the curve is evaluated to make a PLD: densely where most losses are, then
+        sparser.
+        """
+        reach, far = min(8.0 * self.typical_loss, self.ceiling), min(self.ceiling, FARTHEST_LOSS)
+        probes = np.append(reach * 1.1 ** np.arange(math.log(max(far / reach, 1.0)) / math.log(1.1)), far)
+        values = self._end("upper", probes, CURVE_GAP)
+        last = np.flatnonzero((values <= RAREST_LOSS) | (probes == far))[0] + 1
+        return knot_indices(spacing, reach, probes[:last], values[:last])
+
+    def spread(self, rounds: int) -> Spread:
+        """What a common grid has to know of so many rounds."""
+        return Spread(self.typical_loss, self.spacing(), rounds)
+
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        return self._pessimistic(spacing, None)
+
+    def pessimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
+        """PLDs that dominate this round, for every order of the target's inputs by itself: one, if
+        it is the same for both.
+        """
+        orders = self.reduction.orders
+        if orders == 1:
+            return (self._pessimistic(spacing, None),)
+        return tuple(self._pessimistic(spacing, order) for order in range(orders))
+
+    def _pessimistic(self, spacing: float, order: int | None) -> LossDistribution:
+        if (spacing, order) not in self._worse:  # kept for the next question
+            upper = self._upper(order)
+            self._worse[spacing, order] = pessimistic(lambda e: upper(e, CURVE_GAP), self.knots(spacing), spacing)
+        return self._worse[spacing, order]
+
+    @cached_property
+    def _worse(self) -> dict[tuple[float, int | None], LossDistribution]:
+        return {}
+
+    def optimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
+        """PLDs that an explicit pair dominates in either order: one or two."""
+        if spacing not in self._better:
+            self._better[spacing] = self._new_better(spacing)
+        return self._better[spacing]
+
+    @cached_property
+    def _better(self) -> dict[float, tuple[LossDistribution, ...]]:
+        return {}
+
+    def _new_better(self, spacing: float) -> tuple[LossDistribution, ...]:
+        knots, (forward, backward) = self.knots(spacing), self._pair()
+        there, back = forward(spacing * knots), backward(spacing * knots)
+        symmetric = all(np.array_equal(a, b) for a, b in zip(there, back, strict=True))
+        return tuple(
+            optimistic(*ends, knots, spacing) for ends in ((there, back), (back, there))[: 1 if symmetric else 2]
+        )
+
+    def _pair(self) -> tuple[CurveBand, CurveBand]:
+        """The band of an explicit pair that leaks much of what this mechanism leaks, and of the
+        pair in the other order.
+        """
+        pair = self.sharpest(self.typical_loss)
+        return self._band(pair), self._band(pair.swapped())
+
+    def _band(self, curve: Curve) -> CurveBand:
+        return lambda e: tuple(np.where(e < self.ceiling, side, 0.0) for side in curve.bounds(e, CURVE_GAP))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rounds(Guarantee):
+    """Several rounds over the same users: each part is one round's mechanism and how often it is
+    run.
+    """
+
+    parts: Parts
+
+    def __repr__(self) -> str:
+        """What builds it.
+
+        >>> from shuffledp import KRR, shuffle
+        >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000).compose(30)
+        shuffle(KRR(k=16, epsilon0=4.0), n=10000).compose(30)
+        """
+        if len(self.parts) > 1:
+            return f"{added(self.parts)}.total"
+        ((part, rounds),) = self.parts
+        return f"{part!r}.compose({rounds})"
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds in all."""
+        return sum(rounds for _, rounds in self.parts)
+
+    def describe(self) -> str:
+        """Every mechanism and its rounds.
+
+        >>> from shuffledp import KRR, shuffle
+        >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000).compose(30).describe()
+        'krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds'
+        """
+        return " + ".join(
+            part.describe() + (f"; {rounds:,} rounds" if rounds > 1 else "") for part, rounds in self.parts
+        )
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorems behind the upper end."""
+        theorems = " and ".join(dict.fromkeys(part.method for part, _ in self.parts))
+        return theorems + statement("composed", rounds=self.rounds)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Those of every round, and what joins them."""
+        return (*dict.fromkeys(a for part, _ in self.parts for a in part.assumptions), statement("fresh rounds"))
+
+    @property
+    def ceiling(self) -> float:
+        return sum(part.ceiling * rounds for part, rounds in self.parts)
+
+    @cached_property
+    def spacing(self) -> float:
+        """The grid that all mechanisms share."""
+        return common_spacing([part.spread(rounds) for part, rounds in self.parts])
+
+    @property
+    def orders(self) -> int:
+        """1, or 2 if some round treats the two orders of the target's inputs differently: then each
+        order is composed by itself.
+        """
+        return max(part.reduction.orders for part, _ in self.parts)
+
+    def dominating(self, spacing: float) -> list[Composition]:
+        """Compositions that together dominate this one: every mechanism as fine as it needs, on the
+        grid of multiples of ``spacing``.
+        """
+        times = [own_multiple(part.spacing(), spacing) for part, _ in self.parts]
+        laws = [
+            part.pessimistic_losses(spacing=each * spacing) for (part, _), each in zip(self.parts, times, strict=True)
+        ]
+        return [
+            Composition(
+                [
+                    (both[order if len(both) > 1 else 0].on_finer(each), rounds)
+                    for both, each, (_, rounds) in zip(laws, times, self.parts, strict=True)
+                ]
+            )
+            for order in range(self.orders)
+        ]
+
+    @cached_property
+    def _worse(self) -> list[Composition]:
+        return self.dominating(self.spacing)
+
+    @cached_property
+    def _better(self) -> list[Composition]:
+        """Compositions that this one dominates.
+
+        Different mechanisms may look at one value of a user or at several; a lower end that holds
+        either way composes the rounds of one mechanism at a time, on one dataset and on a grid of
+        its own, and leaves the others out.
+        """
+        spacings = [common_spacing([part.spread(rounds)]) for part, rounds in self.parts]
+        laws = [
+            (part.optimistic_losses(spacing=spacing), rounds)
+            for (part, rounds), spacing in zip(self.parts, spacings, strict=True)
+        ]
+        return [Composition([(law, rounds)]) for both, rounds in laws for law in both]
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        del gap
+        composed = self._worse if end == "upper" else self._better
+        values = np.max([each.deltas(epsilons, end) for each in composed], axis=0)
+        return np.where(epsilons < self.ceiling, values, 0.0)
+
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        composed = self._worse if end == "upper" else self._better
+        return min(max(part.epsilon(delta, end) for part in composed), self.ceiling)
+
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        return Composition([(part.pessimistic_loss(spacing=spacing), rounds) for part, rounds in self.parts]).law()
+
+    @called_as("survey.compose(30)")
+    def compose(self, rounds: int) -> Guarantee:
+        rounds = check_rounds(rounds)
+        return Rounds(tuple((part, check_rounds(times * rounds)) for part, times in self.parts))
+
+    @called_as("survey.rdp(order=8)")
+    def rdp(self, *, order: float) -> Bound:
+        singles = [(part.rdp(order=order), rounds) for part, rounds in self.parts]
+        return self._bound(
+            max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles)
+        )
+
+    @called_as("survey.explain(delta=1e-6)")
+    def explain(self, *, delta: float) -> Explanation:
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        basic = sum(rounds * part.epsilon_at_most(delta=delta / self.rounds) for part, rounds in self.parts)
+        rows = [
+            Row("upper", basic, "basic composition of the rounds"),
+            Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
+        ]
+        rows += [Row("upper", bound.upper, self.method), Row("lower", bound.lower, "explicit pairs, composed")]
+        rows += [
+            Row("alone", part.epsilon_at_most(delta=delta), f"one round of mechanism {i}, by itself")
+            for i, (part, _) in enumerate(self.parts, 1)
+        ]
+        if len(self.parts) == 1:
+            rows += self.parts[0][0].beside(self, delta, bound)
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+
+    def _by_renyi(self, delta: float) -> float:
+        """The best epsilon from Renyi divergences at a few orders."""
+        return renyi.best_epsilon(
+            lambda order: sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts), delta
+        )
+
+
+def added(parts: Parts) -> str:
+    """How an accountant comes by ``parts``, as Python."""
+    calls = (f".add({part!r}{f', rounds={rounds}' if rounds > 1 else ''})" for part, rounds in parts)
+    return f"Accountant(){''.join(calls)}"
