@@ -36,6 +36,8 @@ Array = NDArray[np.float64]
 SHAPES = ((2, 4), (3, 8), (4, 4), (5, 8), (6, 3), (7, 4), (8, 3), (8, 8))  # users and outputs, at most
 MAKERS = (random_laws, extreme_laws, support_laws)
 EPSILON0S, SHARES = (0.3, math.log(2.0), 1.0, 2.0, 3.5), (0.05, 0.2, 0.5, 0.8)
+LONGEST = 200.0  # of the sums, over that of the saddle point: their transforms need as many nodes
+CLONES = 3  # laws of a clone that are tried on a dataset
 ROUNDING = 1e-13  # of a probability
 
 
@@ -79,7 +81,9 @@ def swap_of(found: Found, dataset: Dataset, exact: float, eps: float, rng: np.ra
     one's own.
     """
     needles = dataset.needle0, dataset.needle1
-    for omega in dataset.clones(rng):
+    clones = list(dataset.clones(rng))
+    for chosen in rng.permutation(len(clones))[:CLONES]:
+        omega = clones[chosen]
         share = clone_share(dataset.others, omega)
         if share <= 0.0:
             continue
@@ -100,10 +104,12 @@ def moduli_of(found: Found, dataset: Dataset, eps: float, rng: np.random.Generat
     kinds = [score(hay, dataset.needle0, dataset.needle1, eps) for hay in np.unique(hays, axis=0)]
     spread = sum(float(chances @ values**2) for values, chances in [first, *(law for law, _ in kinds)])
     largest = max(float(np.abs(values).max()) for values, _ in (first, *(law for law, _ in kinds)))
-    if spread == 0.0 or largest > 1e3:
+    if spread == 0.0:
+        return
+    c = float(rng.choice([0.5, 1.0, 2.0])) / (spread * dataset.n / (1 + len(kinds))) ** 0.5
+    if c * largest * dataset.n > LONGEST:
         return
     exact = slots_delta(np.vstack([omega, hays]), dataset.needle0, dataset.needle1, eps)
-    c = float(rng.choice([0.5, 1.0, 2.0])) / (spread * dataset.n / (1 + len(kinds))) ** 0.5
     shown = (exposed + (dataset.n - 1) * np.array([each for _, each in kinds])) / dataset.n
     values = kinds_delta(first, [law for law, _ in kinds], dataset.n, c, 0.1 / c)
     found.compare("moduli, largest kind", exact, float(np.max(values + shown)), dataset)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "adaptive_delta",
     "clone_share",
     "first_clone_delta",
     "kinds_delta",
@@ -155,8 +156,19 @@ def static_delta(epsilon0: float, n: int, eps: float) -> float:
         mixtures = combinations_with_replacement(kinds, n - 1)
         largest = max(mean_of_positive_part([first, *mixture]) for mixture in mixtures)
         terms.append(((1.0 - start) ** n - (1.0 - end) ** n) * largest / n)
-    alone = max((math.exp(epsilon0) - math.exp(eps)) / (math.exp(epsilon0) + 1.0), 0.0)
-    return math.fsum(terms) + (1.0 - float(us[-1])) ** n * alone
+    return math.fsum(terms) + (1.0 - float(us[-1])) ** n * _alone(epsilon0, eps)
+
+
+def adaptive_delta(epsilon0: float, n: int, eps: float) -> float:
+    """The swap's bound if randomizers are chosen while reports come in: level by level the value of
+    a walk of n steps with payoff s_+, whose next step may be of any of the five kinds. One of the
+    steps is that of the clone's slot, and the walker may choose which.
+    """
+    terms, us = [], swap_levels(n, math.exp(-epsilon0))
+    for start, end in pairwise(us.tolist()):
+        value = _walk(n, np.zeros(1), *static_kinds(epsilon0, eps, end), clone=True)
+        terms.append(((1.0 - start) ** n - (1.0 - end) ** n) * float(value[0]) / n)
+    return math.fsum(terms) + (1.0 - float(us[-1])) ** n * _alone(epsilon0, eps)
 
 
 def score(hay: ArrayLike, needle0: ArrayLike, needle1: ArrayLike, eps: float) -> tuple[Law, float]:
@@ -179,6 +191,26 @@ def mean_of_positive_part(laws: Sequence[Law]) -> float:
     mass, moment = (np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in (q, q * b))
     at = np.searchsorted(b, -a, side="right")
     return max(float(p @ (a * mass[at] + moment[at])), 0.0)
+
+
+def _walk(steps: int, s: Array, first: Law, kinds: tuple[Law, ...], *, clone: bool) -> Array:
+    """The largest mean of the payoff from s on; ``clone``: the clone's step is still to be made."""
+    if steps == 0:
+        payoff: Array = np.maximum(s, 0.0)
+        return payoff
+    choices = [(first, False)] if clone else []
+    if steps > 1 or not clone:
+        choices += [(kind, clone) for kind in kinds]
+    best = np.zeros_like(s)
+    for (values, chances), left in choices:
+        ahead = [_walk(steps - 1, s + value, first, kinds, clone=left) for value in values.tolist()]
+        best = np.maximum(best, chances @ np.array(ahead))
+    return best
+
+
+def _alone(epsilon0: float, eps: float) -> float:
+    """The most that one epsilon0-LDP report can show."""
+    return max((math.exp(epsilon0) - math.exp(eps)) / (math.exp(epsilon0) + 1.0), 0.0)
 
 
 def _sums(laws: Sequence[Law]) -> Law:
