@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
+        BallsAndBins,
         CentralHistogram,
         CentralMean,
         CentralSum,
@@ -78,6 +79,7 @@ __all__ = [
     "Accountant",
     "AnyLDP",
     "Audit",
+    "BallsAndBins",
     "Bound",
     "Calibration",
     "CentralHistogram",
@@ -133,6 +135,7 @@ HOMES = {
     "accounting.curves": ("Bound",),
     "protocols": (
         *(
+            "BallsAndBins",
             "CentralHistogram",
             "CentralMean",
             "CentralSum",
