@@ -41,6 +41,7 @@ EXPORTS = [
     "OneOf",
     "RAPPOR",
     "RR",
+    "RandomAllocation",
     "Randomizer",
     "Release",
     "ShuffledSGD",
