@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 from shuffledp._types import Adversary
 from shuffledp.accounting.curves import Bound
@@ -126,10 +127,26 @@ def shuffle(
 
 def _law_in_words(randomizer: Randomizer) -> str:
     """Its name and its parameters."""
-    facts = dict(randomizer.describe())
+    return _facts_in_words(randomizer.describe())
+
+
+def _facts_in_words(described: Mapping[str, object]) -> str:
+    facts = dict(described)
     name = str(facts.pop("randomizer"))
-    shown = {key: f"{value:.6g}" if isinstance(value, float) else str(value) for key, value in facts.items()}
-    return ", ".join([name, *(f"{key} = {value}" for key, value in shown.items())])
+    return ", ".join([name, *(f"{key} = {_in_words(value)}" for key, value in facts.items())])
+
+
+def _in_words(value: object) -> str:
+    """A number to six digits; a randomizer within another one, and a list of them, in brackets."""
+    if isinstance(value, Mapping):
+        return f"({_facts_in_words(value)})"
+    if isinstance(value, list):
+        return f"[{', '.join(f'{count} x {each}' if count > 1 else each for each, count in _counted(value))}]"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _counted(values: list[object]) -> list[tuple[str, int]]:
+    return [(words, len(list(run))) for words, run in groupby(map(_in_words, values))]
 
 
 def shuffled_parts(guarantee: Guarantee) -> tuple[tuple[Shuffled, int], ...]:
