@@ -14,6 +14,7 @@ from shuffledp.accounting.explanation import Row
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Round
+from shuffledp.accounting.sampled import Sampled
 from shuffledp.errors import InvalidInput, called_as, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 
@@ -72,6 +73,30 @@ class Shuffled(Round):
             else (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
         )
         return self.reduction.assumptions + some
+
+    @called_as("survey.sampled(users=100_000)")
+    def sampled(self, *, users: int) -> Sampled:
+        """The same survey where the n who report are a random sample of ``users``, chosen without
+        replacement, and who was chosen stays secret: it protects everybody among the users.
+
+        >>> from shuffledp import KRR
+        >>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000).sampled(users=100_000)
+        >>> bound = survey.epsilon(delta=1e-6)
+        >>> round(bound.lower, 4), round(bound.upper, 4)
+        (0.0304, 0.0356)
+        """
+        users, _ = check_users(users)
+        if users < self.n:
+            raise InvalidInput(
+                f"users must be at least n = {self.n}, those of them who report, got {users}. It counts all from whom "
+                f"the sample is drawn."
+            )
+        if self.adversary != "shuffled" or self.honest < self.n:
+            raise InvalidInput(
+                f"a sample must be of honest users, and the adversary the usual one, got {self!r}. Leave out honest "
+                f"and adversary, and count the honest users only."
+            )
+        return Sampled(self, self.randomizer, self.n, users)
 
     def local_rdp(self, order: float) -> float:
         # Shuffling is post-processing. The strong adversary also sees what no report tells.
