@@ -16,4 +16,5 @@ training     noisy steps over records that are allocated to them at random
 explanation  a guarantee in words
 calibration  the one unknown of a plan
 interop      a guarantee for dp-accounting
+dp_events    random allocation as one of its events
 """
