@@ -50,6 +50,7 @@ EXPORTS = [
     "__version__",
     "audit",
     "calibrate",
+    "calibrate_training",
     "compare",
     "frequency",
     "histogram",
