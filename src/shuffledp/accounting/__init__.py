@@ -10,6 +10,7 @@ renyi        Renyi divergences from curves
 guarantee    what is certified, whatever it is made of: epsilon, delta, and the curves between
 rounds       one round, given by its curves, and ``Rounds`` (which laws are composed)
 accountant   different rounds added up
+sampled      a random sample of the users answers
 mechanism    ``shuffle``
 training     noisy steps over records that are allocated to them at random
 explanation  a guarantee in words
