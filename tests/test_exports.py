@@ -53,6 +53,7 @@ EXPORTS = [
     "__version__",
     "audit",
     "calibrate",
+    "calibrate_training",
     "compare",
     "frequency",
     "histogram",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.curves import Bound
     from shuffledp.accounting.mechanism import shuffle
     from shuffledp.accounting.training import RandomAllocation
+    from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import frequency, histogram, mean
     from shuffledp.collection.release.released import Release
@@ -118,6 +119,7 @@ __all__ = [
     "__version__",
     "audit",
     "calibrate",
+    "calibrate_training",
     "compare",
     "frequency",
     "histogram",
@@ -138,6 +140,7 @@ HOMES = {
     "accounting.accountant": ("Accountant",),
     "accounting.mechanism": ("shuffle",),
     "accounting.training": ("RandomAllocation",),
+    "accounting.training_plan": ("calibrate_training",),
     "accounting.curves": ("Bound",),
     "protocols": (
         *(
