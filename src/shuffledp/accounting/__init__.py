@@ -10,6 +10,7 @@ renyi        Renyi divergences from curves
 guarantee    what is certified, whatever it is made of: epsilon, delta, and the curves between
 rounds       one round, given by its curves, and ``Rounds`` (which laws are composed)
 accountant   different rounds added up
+views        whole reports, or only sums of bits
 mechanism    ``shuffle``
 explanation  a guarantee in words
 calibration  the one unknown of a plan
