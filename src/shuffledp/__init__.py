@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from shuffledp.accounting.calibration import Calibration, calibrate
     from shuffledp.accounting.curves import Bound
     from shuffledp.accounting.mechanism import shuffle
+    from shuffledp.accounting.training import RandomAllocation
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import frequency, histogram, mean
     from shuffledp.collection.release.released import Release
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
+        BallsAndBins,
         CentralHistogram,
         CentralMean,
         CentralSum,
@@ -77,6 +79,7 @@ __all__ = [
     "Accountant",
     "AnyLDP",
     "Audit",
+    "BallsAndBins",
     "Bound",
     "Calibration",
     "CentralHistogram",
@@ -97,6 +100,7 @@ __all__ = [
     "LocalHistogram",
     "LocalMean",
     "Mean",
+    "RandomAllocation",
     "Randomizer",
     "Release",
     "ShuffledSGD",
@@ -127,9 +131,11 @@ HOMES = {
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
     "accounting.accountant": ("Accountant",),
     "accounting.mechanism": ("shuffle",),
+    "accounting.training": ("RandomAllocation",),
     "accounting.curves": ("Bound",),
     "protocols": (
         *(
+            "BallsAndBins",
             "CentralHistogram",
             "CentralMean",
             "CentralSum",

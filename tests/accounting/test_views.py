@@ -13,6 +13,7 @@ import shuffledp as sdp
 from shuffledp.accounting import views
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.views import SumsDataset, SumsScan
+from shuffledp.collection.ledger.entry import Entry
 from shuffledp.literature.exact.bit_sums import sums_delta
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.testing import assert_between
@@ -133,3 +134,20 @@ def test_it_says_what_it_is() -> None:
     assert survey.describe().endswith("100 users, 90 of them honest; only sums of bits are released")
     assert survey.key != sdp.shuffle(sdp.OUE(k=16, epsilon0=4.0), n=100, honest=90).key
     assert issubclass(sdp.OUE, UnaryEncoding)
+
+
+def test_what_is_beside_it() -> None:
+    survey = sdp.shuffle(sdp.OUE(k=16, epsilon0=4.0), n=30, view="sums")
+    shown = survey.explain(delta=1e-6)
+    assert "the reports themselves" in str(shown)
+    assert "all others hold a third value" in str(shown)
+    with pytest.raises(sdp.InvalidInput, match="published bounds are about shuffled reports"):
+        sdp.compare(survey, delta=1e-6)
+    with pytest.raises(sdp.InvalidInput, match="a recorded release must be of whole reports"):
+        Entry.of(survey, what="words", design="", epsilon=1.0, delta=1e-6)
+
+
+def test_calibration_takes_a_view() -> None:
+    found = sdp.calibrate(sdp.OUE, k=16, n=40, epsilon=2.0, delta=1e-3, view="sums")
+    assert found.value > sdp.calibrate(sdp.OUE, k=16, n=40, epsilon=2.0, delta=1e-3).value
+    assert found.guarantee.epsilon_at_most(delta=1e-3) <= 2.0

@@ -12,6 +12,7 @@ rounds       one round, given by its curves, and ``Rounds`` (which laws are comp
 accountant   different rounds added up
 views        whole reports, or only sums of bits
 mechanism    ``shuffle``
+training     noisy steps over records that are allocated to them at random
 explanation  a guarantee in words
 calibration  the one unknown of a plan
 interop      a guarantee for dp-accounting

@@ -190,12 +190,12 @@ class SumsProduct:
 
 
 def _thinned(knots: Floats, per_deviation: int) -> Floats:
-    """Every knot up to three typical losses, every second up to five, then every fourth: all of one
-    order's datasets are looked at in each, and far out delta counts for little.
+    """Every knot up to five typical losses, then every second: many datasets are looked at in each,
+    and far out delta counts for little.
     """
     place = np.arange(knots.size)
-    step = np.where(knots <= 3 * per_deviation, 1, np.where(knots <= 5 * per_deviation, 2, 4))
-    return np.asarray(knots[(place % step == 0) | (place == place[-1])])
+    kept = (knots <= 5 * per_deviation) | (place % 2 == 0) | (place == place[-1])
+    return np.asarray(knots[kept])
 
 
 class _Grid:

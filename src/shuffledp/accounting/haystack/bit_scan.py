@@ -14,9 +14,9 @@ from shuffledp.randomizers.bit_law import BitLaw
 __all__ = ["BitDataset", "BitScan"]
 
 MOST_PARTS = 16  # in which one block is divided at a time
-MOST_BLOCKS = 640  # in all
+MOST_BLOCKS = 300  # in all
 SAMPLED = 16  # datasets tried for the lower end each time
-NOTHING = 1e-300  # no smaller delta is looked at more closely
+NOTHING = 1e-25  # no smaller delta is looked at more closely
 CLOSE, WIDE = 4e-4, 4e-3  # the relative width of epsilon: for answers, and for searches
 
 
