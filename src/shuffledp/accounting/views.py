@@ -39,6 +39,7 @@ __all__ = ["VIEWS", "SumsDataset", "SumsProduct", "SumsScan", "reduce_sums"]
 VIEWS: tuple[View, ...] = ("reports", "sums")
 
 PER_DEVIATION, PER_DEVIATION_ROUGHLY = 40, 10  # grid points per typical loss of one sum
+LEAST_TYPICAL = 1e-30  # no grid is finer for losses smaller than that
 LARGEST_INDEX = 1 << 19  # of a loss on the grid: the whole product fits into one transform
 BitCurve: TypeAlias = BitDataset | BitScan
 FEW_USERS = 6  # every dataset of so few is looked at by itself
@@ -208,7 +209,7 @@ class _Grid:
         def larger(epsilons: Floats) -> Floats:
             return np.asarray(np.max([order.bounds(epsilons)[1] for order in orders], axis=0))
 
-        typical = float(np.sqrt(2.0 * np.pi) * larger(np.zeros(1))[0])
+        typical = max(float(np.sqrt(2.0 * np.pi) * larger(np.zeros(1))[0]), LEAST_TYPICAL)
         self.spacing = typical / per_deviation
         self.knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
         if self.knots[-1] > LARGEST_INDEX:  # losses of very different sizes
