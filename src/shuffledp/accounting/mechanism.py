@@ -113,7 +113,7 @@ def shuffle(
     "weak" and "strong" see more (Koskela et al. 2021). ``honest`` is how many of the n users follow
     the protocol; the others' reports hide nobody. By default, all. ``view`` is what the shuffler
     releases: "reports", whole and shuffled; or, of a unary encoding, only "sums", how often each
-    bit was set, which gives away far less.
+    bit was set, which gives away less.
 
     >>> from shuffledp import KRR, OUE
     >>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
