@@ -12,6 +12,7 @@ guarantee    what is certified, whatever it is made of: epsilon, delta, and the 
 rounds       one round, given by its curves, and ``Rounds`` (which laws are composed)
 accountant   different rounds added up
 sampled      a random sample of the users answers
+views        whole reports, or only sums of bits
 mechanism    ``shuffle``
 groups       ``shuffle_groups``: every group of users with its own epsilon0
 threshold    ``SampleAndThreshold``: counts of samples, published from a least count on

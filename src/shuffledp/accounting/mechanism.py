@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from shuffledp._types import Adversary
+from shuffledp._types import Adversary, View
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Row
 from shuffledp.accounting.guarantee import Guarantee
@@ -16,6 +16,7 @@ from shuffledp.accounting.pairs import check_pair, reduce_pair
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Round
 from shuffledp.accounting.sampled import Sampled
+from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, called_as, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 
@@ -32,6 +33,7 @@ class Shuffled(Round):
     n: int
     adversary: Adversary
     honest: int
+    view: View = "reports"
 
     def __repr__(self) -> str:
         """What builds it.
@@ -40,13 +42,14 @@ class Shuffled(Round):
         >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
         shuffle(KRR(k=16, epsilon0=4.0), n=10000)
         """
-        view = "" if self.adversary == "shuffled" else f", adversary={self.adversary!r}"
+        adversary = "" if self.adversary == "shuffled" else f", adversary={self.adversary!r}"
         honest = "" if self.honest == self.n else f", honest={self.honest}"
-        return f"shuffle({self.randomizer!r}, n={self.n}{view}{honest})"
+        view = "" if self.view == "reports" else f", view={self.view!r}"
+        return f"shuffle({self.randomizer!r}, n={self.n}{adversary}{honest}{view})"
 
     @property
     def key(self) -> Hashable:
-        return self.randomizer, self.n, self.adversary, self.honest
+        return self.randomizer, self.n, self.adversary, self.honest, self.view
 
     @called_as("survey.between(0, 1)")
     def between(self, a: float, b: float) -> ShuffledPair:
@@ -62,6 +65,8 @@ class Shuffled(Round):
             raise InvalidInput(
                 f'between is for adversary="shuffled", got {self.adversary!r}. Leave out one of the two.'
             )
+        if self.view != "reports":
+            raise InvalidInput(f'between is for view="reports", got {self.view!r}. Leave out one of the two.')
         return ShuffledPair(self, *check_pair(self.randomizer, (a, b)))
 
     @called_as("survey.epsilon(delta=1e-6)")
@@ -83,7 +88,7 @@ class Shuffled(Round):
         return self.between(*_two(between)).delta(epsilon=epsilon)
 
     def describe(self) -> str:
-        """The randomizer, the users and, if it is not the usual one, the adversary.
+        """The randomizer, the users and, if they are not the usual ones, adversary and view.
 
         >>> from shuffledp import KRR
         >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).describe()
@@ -91,12 +96,15 @@ class Shuffled(Round):
         """
         users = f"{self.n:,} user{'s' * (self.n > 1)}"
         honest = "" if self.honest == self.n else f", {self.honest:,} of them honest"
-        view = "" if self.adversary == "shuffled" else f"; {self.adversary} adversary"
-        return f"{_law_in_words(self.randomizer)}; {users}{honest}{view}"
+        adversary = "" if self.adversary == "shuffled" else f"; {self.adversary} adversary"
+        view = "" if self.view == "reports" else "; only sums of bits are released"
+        return f"{_law_in_words(self.randomizer)}; {users}{honest}{adversary}{view}"
 
     @cached_property
     def reduction(self) -> Reduction:
         """The theorem in use, as curves."""
+        if self.view == "sums":
+            return reduce_sums(self.randomizer, self.honest)
         return reduce(self.randomizer, self.honest, self.adversary)
 
     @property
@@ -128,10 +136,10 @@ class Shuffled(Round):
                 f"users must be at least n = {self.n}, those of them who report, got {users}. It counts all from whom "
                 f"the sample is drawn."
             )
-        if self.adversary != "shuffled" or self.honest < self.n:
+        if self.adversary != "shuffled" or self.honest < self.n or self.view != "reports":
             raise InvalidInput(
-                f"a sample must be of honest users, and the adversary the usual one, got {self!r}. Leave out honest "
-                f"and adversary, and count the honest users only."
+                f"a sample must be of honest users whose reports are seen, and the adversary the usual one, got "
+                f"{self!r}. Leave out honest, view and adversary, and count the honest users only."
             )
         return Sampled(self, self.randomizer, self.n, users)
 
@@ -148,6 +156,10 @@ class Shuffled(Round):
 
         if self.ceiling == 0.0:  # nothing leaks: there is nothing to bound
             return []
+        if self.view == "sums":  # published bounds are about reports, which say all that their sums do
+            reports = shuffle(self.randomizer, n=self.n, honest=self.honest)
+            rounds = sum(times for _, times in whole.parts)
+            return [Row("upper", reports.compose(rounds).epsilon_at_most(delta=delta), "the reports themselves")]
         return [Row(row.side, row.epsilon, row.citation) for row in proven_beside(whole, delta, bound)]
 
 
@@ -196,19 +208,29 @@ def _two(between: object) -> tuple[float, float]:
 
 @called_as("shuffle(KRR(k=16, epsilon0=4.0), n=10_000)")
 def shuffle(
-    randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled", honest: int | None = None
+    randomizer: Randomizer,
+    *,
+    n: int,
+    adversary: Adversary = "shuffled",
+    honest: int | None = None,
+    view: View = "reports",
 ) -> Shuffled:
     """One round in which n users each send one report through a shuffler.
 
     ``adversary`` is what the analyst sees: "shuffled", the multiset of reports and nothing else;
     "weak" and "strong" see more (Koskela et al. 2021). ``honest`` is how many of the n users follow
-    the protocol; the others' reports hide nobody. By default, all.
+    the protocol; the others' reports hide nobody. By default, all. ``view`` is what the shuffler
+    releases: "reports", whole and shuffled; or, of a unary encoding, only "sums", how often each
+    bit was set, which gives away less.
 
-    >>> from shuffledp import KRR
+    >>> from shuffledp import KRR, OUE
     >>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
     >>> bound = survey.epsilon(delta=1e-6)
     >>> round(bound.lower, 4), round(bound.upper, 4)
     (0.3616, 0.3616)
+    >>> sums = shuffle(OUE(k=16, epsilon0=4.0), n=10_000, view="sums").epsilon(delta=1e-6)
+    >>> round(sums.upper, 2)
+    0.2
     """
     if not isinstance(randomizer, Randomizer):
         raise InvalidInput(
@@ -227,7 +249,19 @@ def shuffle(
             f'adversary must be one of {", ".join(ADVERSARIES)}, got {adversary!r}. Use "shuffled" unless you compare '
             f"with other work."
         )
-    return Shuffled(randomizer, n, adversary, honest)
+    if view not in VIEWS:
+        raise InvalidInput(
+            f'view must be one of {", ".join(VIEWS)}, got {view!r}. Use "reports" unless the shuffler adds up the bits '
+            f"and releases nothing else."
+        )
+    round_ = Shuffled(randomizer, n, adversary, honest, view)
+    if view == "sums":
+        if adversary != "shuffled":
+            raise InvalidInput(
+                f'the view "sums" must face the adversary "shuffled", got {adversary!r}. The others see reports.'
+            )
+        _ = round_.reduction  # refused now, if these reports have no bits to add up
+    return round_
 
 
 def _law_in_words(randomizer: Randomizer) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting import renyi
-from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOSS
+from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP
 from shuffledp.accounting.curves import Bound, Envelope, Smallest
 from shuffledp.accounting.explanation import Explanation, Row
 from shuffledp.accounting.guarantee import Guarantee, check_order
@@ -22,8 +22,8 @@ from shuffledp.accounting.pld import (
     CurveBand,
     LossDistribution,
     Spread,
+    chosen_knots,
     common_spacing,
-    knot_indices,
     optimistic,
     own_multiple,
     pessimistic,
@@ -174,11 +174,7 @@ class Round(Guarantee):
         """Where the curve is evaluated to make a PLD: densely where most losses are, then
         sparser.
         """
-        reach, far = min(8.0 * self.typical_loss, self.ceiling), min(self.ceiling, FARTHEST_LOSS)
-        probes = np.append(reach * 1.1 ** np.arange(math.log(max(far / reach, 1.0)) / math.log(1.1)), far)
-        values = self._end("upper", probes, CURVE_GAP)
-        last = np.flatnonzero((values <= RAREST_LOSS) | (probes == far))[0] + 1
-        return knot_indices(spacing, reach, probes[:last], values[:last])
+        return chosen_knots(lambda e: self._end("upper", e, CURVE_GAP), self.typical_loss, self.ceiling, spacing)
 
     def spread(self, rounds: int) -> Spread:
         """What a common grid has to know of so many rounds."""

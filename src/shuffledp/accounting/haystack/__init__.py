@@ -9,12 +9,25 @@ mesh         adding positions up on a mesh, where scores spread over many orders
 many_pairs   many pairs of inputs at once
 powers       contours of sums whose positions are not alike
 mixed        k-ary randomized response, every group of users with its own parameter
+bits         how often a bit was set: one user's bit on top of everybody else's
+bit_scan     the same on explicit datasets, and on all of them
 binary       binary randomized response on explicit datasets, and on all of them
 """
 
 from shuffledp.accounting.haystack.binary import BinaryDataset, BinaryScan
+from shuffledp.accounting.haystack.bit_scan import BitDataset, BitScan
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.many_pairs import HaystackFamily
 from shuffledp.accounting.haystack.mixed import MixedBlanket, MixedDataset, Needle
 
-__all__ = ["BinaryDataset", "BinaryScan", "Haystack", "HaystackFamily", "MixedBlanket", "MixedDataset", "Needle"]
+__all__ = [
+    "BinaryDataset",
+    "BinaryScan",
+    "BitDataset",
+    "BitScan",
+    "Haystack",
+    "HaystackFamily",
+    "MixedBlanket",
+    "MixedDataset",
+    "Needle",
+]
