@@ -1,11 +1,13 @@
 """One pair of inputs: against enumeration, against the worst pair, and what is refused."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
 
-from shuffledp import OLH, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, InvalidInput, Laplace, shuffle
+from shuffledp import KRR, OLH, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, InvalidInput, Laplace, shuffle
+from shuffledp.cli import main
 from shuffledp.literature.exact import hockey_stick, shuffled_law
 from tests.contracts.enclosure import COARSE
 
@@ -103,3 +105,12 @@ def test_what_is_no_pair_is_refused(randomizer: FromMatrix, between: tuple[int, 
 def test_other_views_have_no_pairs() -> None:
     with pytest.raises(InvalidInput, match="adversary"):
         shuffle(FromMatrix(ROWS), n=10, adversary="weak").between(0, 1)
+
+
+def test_the_command_asks_for_a_pair(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["delta", "--randomizer", "krr", "--k", "4", "--epsilon0", "2", "--n", "20", "--epsilon", "0.1", "--json"]
+    assert main([*asked, "--between", "0", "3"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["between"] == [0.0, 3.0]
+    assert said["upper"] == shuffle(KRR(k=4, epsilon0=2.0), n=20).delta(epsilon=0.1, between=(0, 3)).upper
+    assert main([*asked, "--between", "0", "0.5"]) == 2

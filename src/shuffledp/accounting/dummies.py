@@ -51,8 +51,8 @@ class BucketDummies:
     def poisson(cls, rate: float, *, keep: float = 1.0) -> BucketDummies:
         """A Poisson number of fakes; users can send them in shares, each a Poisson number.
 
-        >>> bound = BucketDummies.poisson(42.8).bounds(np.array([1.0]))
-        >>> 9e-7 < bound[0][0] <= bound[1][0] < 1e-6
+        >>> lower, upper = BucketDummies.poisson(42.8).bounds(np.array([1.0]))
+        >>> 9e-7 < float(lower[0]) <= float(upper[0]) < 1e-6
         True
         """
         rate = check_positive("rate", rate, remedy="It is the mean number of fakes in a bucket.")

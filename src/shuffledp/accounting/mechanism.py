@@ -58,7 +58,7 @@ class Shuffled(Round):
 
         >>> from shuffledp import Laplace
         >>> survey = shuffle(Laplace(epsilon0=2.0), n=10_000)
-        >>> survey.between(0.4, 0.6).epsilon(delta=1e-6).upper < 0.02
+        >>> survey.between(0.4, 0.6).epsilon(delta=1e-6).upper < 0.03
         True
         """
         if self.adversary != "shuffled":

@@ -44,6 +44,16 @@ def _question(name: str, meaning: str) -> typer.models.OptionInfo:
 
 Delta = Annotated[float, _question("delta", "The delta to allow: a small probability, well below 1/n.")]
 Epsilon = Annotated[float, _question("epsilon", "The epsilon to test.")]
+Between = Annotated[
+    tuple[float, float] | None,
+    typer.Option(
+        "--between",
+        metavar="A B",
+        help="Two inputs of the target, such as 0 1; if left out, the worst two.",
+        rich_help_panel=QUESTION,
+        show_default=False,
+    ),
+]
 Target = Annotated[float, _question("epsilon", "The epsilon that must not be exceeded.")]
 
 
@@ -60,34 +70,49 @@ def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], C
 
 
 @command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8")
-def epsilon(setup: Setup, delta: Delta) -> None:
+def epsilon(setup: Setup, delta: Delta, between: Between = None) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
     guarantee = setup.guarantee()
     with patiently("computing epsilon"):
-        bound = guarantee.epsilon(delta=delta)
+        bound = (guarantee if between is None else setup.guarantee(between=between)).epsilon(delta=delta)
     if setup.as_json:
-        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, delta), delta=delta)
-    given = f"{show.crowd(guarantee)}, the true epsilon at delta = {show.exactly(delta)} is {_between(bound)}."
+        return _bound_as_json(
+            setup, guarantee, bound, show.cautions(guarantee, delta), delta=delta, **_pair_in_json(between)
+        )
+    whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
+    given = f"{whose}, the true epsilon at delta = {show.exactly(delta)} is {_between(bound)}."
     return _bound_in_words(
-        "epsilon", guarantee, bound, [given, show.meaning(bound.upper, delta)], show.cautions(guarantee, delta)
+        "epsilon", guarantee, bound, [given, *_meaning(between, bound.upper, delta)], show.cautions(guarantee, delta)
     )
 
 
 @command(
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json"
 )
-def delta(setup: Setup, epsilon: Epsilon) -> None:
+def delta(setup: Setup, epsilon: Epsilon, between: Between = None) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
     guarantee = setup.guarantee()
     with patiently("computing delta"):
-        bound = guarantee.delta(epsilon=epsilon)
+        bound = (guarantee if between is None else setup.guarantee(between=between)).delta(epsilon=epsilon)
     if setup.as_json:
-        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, bound.upper), epsilon=epsilon)
-    given = f"{show.crowd(guarantee)}, the true delta at epsilon = {show.short(epsilon)} is {_between(bound)}."
+        return _bound_as_json(
+            setup,
+            guarantee,
+            bound,
+            show.cautions(guarantee, bound.upper),
+            epsilon=epsilon,
+            **_pair_in_json(between),
+        )
+    whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
+    given = f"{whose}, the true delta at epsilon = {show.short(epsilon)} is {_between(bound)}."
     return _bound_in_words(
-        "delta", guarantee, bound, [given, show.meaning(epsilon, bound.upper)], show.cautions(guarantee, bound.upper)
+        "delta",
+        guarantee,
+        bound,
+        [given, *_meaning(between, epsilon, bound.upper)],
+        show.cautions(guarantee, bound.upper),
     )
 
 
@@ -240,6 +265,19 @@ def curve(
         if path is not None:
             print(f"\n{what} written to {path}")
     return None
+
+
+def _meaning(between: tuple[float, float] | None, epsilon: float, delta: float) -> list[str]:
+    """What a guarantee says in plain words; of one pair it does not say that."""
+    return [show.meaning(epsilon, delta)] if between is None else []
+
+
+def _pair_in_json(between: tuple[float, float] | None) -> dict[str, object]:
+    return {} if between is None else {"between": list(between)}
+
+
+def _pair_in_words(between: tuple[float, float] | None) -> str:
+    return "" if between is None else f" and a target that holds {between[0]:g} or {between[1]:g}"
 
 
 def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], **asked: object) -> None:

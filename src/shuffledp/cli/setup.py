@@ -92,15 +92,16 @@ class Setup:
         """The randomizer, all of whose parameters must be given."""
         return self.builder()(**self.given)
 
-    def guarantee(self) -> "Guarantee":
-        """The guarantee to be asked."""
+    def guarantee(self, *, between: tuple[float, float] | None = None) -> "Guarantee":
+        """The guarantee to be asked, possibly for one pair of the target's inputs."""
         from shuffledp.accounting.mechanism import shuffle
 
         randomizer = self.randomizer()
         if self.n is None:
             raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
         once = shuffle(randomizer, n=self.n, adversary=self.adversary, honest=self.honest_of(self.n), view=self.view)
-        return once if self.rounds is None else once.compose(self.rounds)
+        asked = once if between is None else once.between(*(int(x) if x.is_integer() else x for x in between))
+        return asked if self.rounds is None else asked.compose(self.rounds)
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""
