@@ -110,6 +110,7 @@ RANDOMIZERS = {
     "subset --k 8 --epsilon0 1": sdp.SubsetSelection(k=8, epsilon0=1.0),
     "subset --k 8 --epsilon0 1 --size 3": sdp.SubsetSelection(k=8, epsilon0=1.0, size=3),
     "unary --k 8 --p 0.5 --q 0.25": sdp.Unary(k=8, p=0.5, q=0.25),
+    "check-in --k 8 --probability 0.25 --epsilon0 1": sdp.CheckIn(sdp.KRR(k=8, epsilon0=1.0), probability=0.25),
     "matrix --matrix noise.csv": sdp.FromMatrix([[2 / 3, 1 / 3], [1 / 4, 3 / 4]]),
 }
 

@@ -52,6 +52,13 @@ LISTED = (
         "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
     ),
     Listed(
+        "training",
+        "training",
+        PLAN,
+        "Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches and full batches, "
+        "with the same noise and the same steps, for adding or removing one record.",
+    ),
+    Listed(
         "look",
         "look",
         RUN,
@@ -139,6 +146,7 @@ RANDOMIZERS = (
     ("subset", "--k --epsilon0 [--size]", "subset selection"),
     ("unary", "--k --p --q", "unary encoding"),
     ("matrix", "--matrix", "your own table of probabilities"),
+    ("check-in", "--k --probability --epsilon0", "k-ary randomized response of some users"),
 )
 
 app = App(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")

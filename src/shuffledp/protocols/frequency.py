@@ -25,6 +25,7 @@ from shuffledp.randomizers import OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.wrappers.voting import answering
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["METHODS", "Frequency", "Method"]
@@ -89,7 +90,7 @@ class Frequency(ShuffledProtocol):
                 f'the view "sums" must be of reports that are bits, one for each value, got {given!r}. Use OUE, RAPPOR '
                 f"or Unary."
             )
-        if randomizer.single:
+        if answering(randomizer).single:
             raise InvalidInput(
                 f"the randomizer of a Frequency must vote for many values, got {given!r}. Use it in a Histogram."
             )
@@ -108,7 +109,7 @@ class Frequency(ShuffledProtocol):
                 f'a frequency must be of the view "reports" to be written down, got {self.view!r}. Files hold whole '
                 f"reports; leave view out."
             )
-        family = None if "randomizer" in self._found else family_of(self.randomizer)
+        family = None if "randomizer" in self._found else family_of(answering(self.randomizer))
         if family is not None and family.law != FAMILY_OF_METHOD[self.method]:
             raise InvalidInput(
                 f"the randomizer must be that of the method {self.method} to be written down, got {self.randomizer!r}. "
