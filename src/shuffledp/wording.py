@@ -26,6 +26,17 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     ),
     "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)",),
     "scan": ("scan over all datasets of binary randomized response (docs/theory.md)",),
+    "blanket of groups": ("privacy blanket, every group with its own share of noise (docs/theory.md)",),
+    "one pair": ("the target holds one of the two inputs that were named; the others may hold anything",),
+    "all holders": ("sum over the counts, for every number of holders (docs/theory.md)",),
+    "add or remove a holder": (
+        "add-or-remove adjacency: neighboring datasets differ in one holder of one value, who is there or is not",
+    ),
+    "secret sample": ("who was sampled stays secret, and every holder is sampled independently with probability p",),
+    "unlabeled groups": (
+        "every user adds the noise of their own group, chosen without regard to their value, and no report says which "
+        "group it comes from",
+    ),
     "sums": ("two independent sums of bits, each over all datasets (docs/theory.md)",),
     "composed": ("; {rounds} rounds composed as privacy loss distributions",),
     "replace one": (

@@ -12,6 +12,7 @@ from shuffledp._types import Adversary, View
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Row
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.pairs import check_pair, reduce_pair
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Round
 from shuffledp.accounting.sampled import Sampled
@@ -19,7 +20,7 @@ from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, called_as, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 
-__all__ = ["Shuffled", "shuffle", "shuffled_parts"]
+__all__ = ["Shuffled", "ShuffledPair", "shuffle", "shuffled_parts"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +51,42 @@ class Shuffled(Round):
     def key(self) -> Hashable:
         return self.randomizer, self.n, self.adversary, self.honest, self.view
 
+    @called_as("survey.between(0, 1)")
+    def between(self, a: float, b: float) -> ShuffledPair:
+        """The same round for a target that is known to hold one of two inputs, a or b: the others
+        may hold anything.
+
+        >>> from shuffledp import Laplace
+        >>> survey = shuffle(Laplace(epsilon0=2.0), n=10_000)
+        >>> survey.between(0.4, 0.6).epsilon(delta=1e-6).upper < 0.02
+        True
+        """
+        if self.adversary != "shuffled":
+            raise InvalidInput(
+                f'between is for adversary="shuffled", got {self.adversary!r}. Leave out one of the two.'
+            )
+        if self.view != "reports":
+            raise InvalidInput(f'between is for view="reports", got {self.view!r}. Leave out one of the two.')
+        return ShuffledPair(self, *check_pair(self.randomizer, (a, b)))
+
+    @called_as("survey.epsilon(delta=1e-6)")
+    def epsilon(self, *, delta: float, between: tuple[float, float] | None = None) -> Bound:
+        """The smallest epsilon for which the mechanism is (epsilon, delta)-DP; for two inputs of
+        the target only, if these are given: see ``between``.
+        """
+        if between is None:
+            return super().epsilon(delta=delta)
+        return self.between(*_two(between)).epsilon(delta=delta)
+
+    @called_as("survey.delta(epsilon=0.5)")
+    def delta(self, *, epsilon: float, between: tuple[float, float] | None = None) -> Bound:
+        """The smallest delta for which the mechanism is (epsilon, delta)-DP; for two inputs of the
+        target only, if these are given: see ``between``.
+        """
+        if between is None:
+            return super().delta(epsilon=epsilon)
+        return self.between(*_two(between)).delta(epsilon=epsilon)
+
     def describe(self) -> str:
         """The randomizer, the users and, if they are not the usual ones, adversary and view.
 
@@ -73,12 +110,14 @@ class Shuffled(Round):
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
         """What must hold for the answers to hold."""
-        some = (
-            ()
-            if self.honest == self.n
-            else (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
-        )
-        return self.reduction.assumptions + some
+        return self.reduction.assumptions + self.some
+
+    @property
+    def some(self) -> tuple[str, ...]:
+        """What is assumed of the honest users, if they are not all."""
+        if self.honest == self.n:
+            return ()
+        return (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
 
     @called_as("survey.sampled(users=100_000)")
     def sampled(self, *, users: int) -> Sampled:
@@ -99,8 +138,8 @@ class Shuffled(Round):
             )
         if self.adversary != "shuffled" or self.honest < self.n or self.view != "reports":
             raise InvalidInput(
-                f"a sample must be of honest users, and adversary and view the usual ones, got {self!r}. Leave out "
-                f"honest, adversary and view, and count the honest users only."
+                f"a sample must be of honest users whose reports are seen, and the adversary the usual one, got "
+                f"{self!r}. Leave out honest, view and adversary, and count the honest users only."
             )
         return Sampled(self, self.randomizer, self.n, users)
 
@@ -122,6 +161,49 @@ class Shuffled(Round):
             rounds = sum(times for _, times in whole.parts)
             return [Row("upper", reports.compose(rounds).epsilon_at_most(delta=delta), "the reports themselves")]
         return [Row(row.side, row.epsilon, row.citation) for row in proven_beside(whole, delta, bound)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShuffledPair(Round):
+    """One round, for a target that holds ``a`` or ``b``. Build it with ``shuffle(...).between``."""
+
+    whole: Shuffled
+    a: float
+    b: float
+
+    def __repr__(self) -> str:
+        """What builds it."""
+        return f"{self.whole!r}.between({self.a!r}, {self.b!r})"
+
+    @property
+    def key(self) -> Hashable:
+        return self.whole.key, self.a, self.b
+
+    def describe(self) -> str:
+        """The round, and the pair."""
+        return f"{self.whole.describe()}; a target that holds {self.a:g} or {self.b:g}"
+
+    @cached_property
+    def reduction(self) -> Reduction:
+        """The theorem in use, as curves."""
+        return reduce_pair(self.whole.randomizer, self.whole.honest, self.a, self.b)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What must hold for the answers to hold."""
+        return self.reduction.assumptions + self.whole.some
+
+    def local_rdp(self, order: float) -> float:
+        return self.whole.local_rdp(order)
+
+    def local_delta(self, epsilon: float) -> float:
+        return self.whole.local_delta(epsilon)
+
+
+def _two(between: object) -> tuple[float, float]:
+    if not isinstance(between, (tuple, list)) or len(between) != 2:
+        raise InvalidInput(f"between must be two inputs, got {between!r}. Write between=(0, 1).")
+    return between[0], between[1]
 
 
 @called_as("shuffle(KRR(k=16, epsilon0=4.0), n=10_000)")

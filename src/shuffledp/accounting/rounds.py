@@ -17,7 +17,6 @@ from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP
 from shuffledp.accounting.curves import Bound, Envelope, Smallest
 from shuffledp.accounting.explanation import Explanation, Row
 from shuffledp.accounting.guarantee import Guarantee, check_order
-from shuffledp.accounting.haystack import BinaryScan
 from shuffledp.accounting.pld import (
     Composition,
     CurveBand,
@@ -29,7 +28,7 @@ from shuffledp.accounting.pld import (
     own_multiple,
     pessimistic,
 )
-from shuffledp.accounting.reductions import Curve, Reduction
+from shuffledp.accounting.reductions import Curve, Reduction, Scanned
 from shuffledp.errors import called_as, check_delta, check_rounds
 from shuffledp.wording import statement
 
@@ -165,7 +164,7 @@ class Round(Guarantee):
     def sharpest(self, epsilon: float) -> Curve:
         """The single dataset and order that leaks most at epsilon, among those tried."""
         best = self._lower().best(min(epsilon, 0.9 * self.ceiling))
-        return best.worst(epsilon) if isinstance(best, BinaryScan) else best
+        return best.worst(epsilon) if isinstance(best, Scanned) else best
 
     def spacing(self) -> float:
         """A loss grid fine enough for this round."""
