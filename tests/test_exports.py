@@ -14,6 +14,7 @@ EXPORTS = [
     "AnyLDP",
     "Audit",
     "BLH",
+    "BallsAndBins",
     "Bound",
     "Calibration",
     "CentralHistogram",
