@@ -45,6 +45,7 @@ EXPORTS = [
     "RandomAllocation",
     "Randomizer",
     "Release",
+    "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
     "StatisticalQuery",
@@ -61,6 +62,7 @@ EXPORTS = [
     "mean",
     "plan",
     "shuffle",
+    "shuffle_groups",
 ]
 
 

@@ -12,7 +12,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.collection.client import Encoder
 from shuffledp.collection.ledger import Entry, Ledger
+from shuffledp.collection.release.facts import check_sayable
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
 from shuffledp.randomizers import BLH, KRR, OUE, RR, AllOf, CheckIn, FromMatrix, Hadamard, OneOf, SubsetSelection
 from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.randomizers.written_law import from_law, law_of, randomizer_of, scaled
@@ -118,6 +122,46 @@ def test_only_votes_are_read_where_votes_are_counted() -> None:
         from_law(law_of(WRITTEN["all of"]()))
     with pytest.raises(sdp.InvalidInput, match="to be written down"):
         law_of(CheckIn(FromMatrix([[0.5, 0.5], [0.4, 0.6]]), probability=0.5))
+
+
+@pytest.mark.parametrize("kind", ["histogram", "frequency"])
+def test_a_design_holds_a_check_in(kind: str) -> None:
+    """Written down, read again, reported by, shuffled and analyzed; a page it has not."""
+    terms: dict[str, Any] = {"n": 2000, "delta": 1e-6}
+    protocol: Any = (
+        sdp.Histogram(categories=CATEGORIES, randomizer=CheckIn(KRR(k=3, epsilon0=2.0), probability=0.5), **terms)
+        if kind == "histogram"
+        else sdp.Frequency(
+            domain=CATEGORIES, method="unary", randomizer=CheckIn(OUE(k=3, epsilon0=2.0), probability=0.5), **terms
+        )
+    )
+    written = json.loads(json.dumps(Design.of(protocol).as_json()))
+    design = Design.from_json(written)
+    assert design == Design.of(protocol)
+    assert design.law.k == 3
+    reports = Encoder.of(design).encode(HELD, rng=np.random.default_rng(3))
+    analyst = certify(design).protocol
+    bag = analyst.shuffle(reports)
+    estimate = analyst.analyse(bag)
+    assert np.all(np.abs(estimate.values - [1200, 600, 200]) < 5.0 * estimate.stderr)
+    votes = design.task.open(analyst.tally(reports))
+    assert votes.reports == 2000
+    assert len(votes.votes) == 3
+    with pytest.raises(sdp.InvalidInput, match="Analyze the shuffled reports in Python"):
+        check_sayable(design)
+    for law in (written["law"] | {"probability": 1}, written["law"] | {"of": None}, written["law"] | {"more": 1.0}):
+        with pytest.raises(sdp.InvalidInput):
+            Design.from_json(written | {"law": law})
+    with pytest.raises(sdp.InvalidInput):
+        Encoder.of(Design.from_json(written | {"law": written["law"] | {"integers": ["7"]}}))
+
+
+def test_a_mean_is_not_of_a_check_in() -> None:
+    written = Design.of(sdp.Mean(n=100, k=4, epsilon0=1.0, delta=1e-6)).as_json()
+    inside = written["law"]
+    law = law_of(CheckIn(KRR(k=inside["k"], epsilon0=inside["epsilon0"]), probability=0.5))
+    with pytest.raises(sdp.InvalidInput, match="must fit its question"):
+        Design.from_json(written | {"law": law})
 
 
 def test_a_ledger_holds_wrappers(tmp_path: Path) -> None:

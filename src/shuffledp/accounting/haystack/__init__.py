@@ -7,11 +7,27 @@ contour      a contour integral, at a cost that does not grow with n
 counts       adding up every view, where there are few
 mesh         adding positions up on a mesh, where scores spread over many orders of magnitude
 many_pairs   many pairs of inputs at once
+powers       contours of sums whose positions are not alike
+mixed        k-ary randomized response, every group of users with its own parameter
+bits         how often a bit was set: one user's bit on top of everybody else's
+bit_scan     the same on explicit datasets, and on all of them
 binary       binary randomized response on explicit datasets, and on all of them
 """
 
 from shuffledp.accounting.haystack.binary import BinaryDataset, BinaryScan
+from shuffledp.accounting.haystack.bit_scan import BitDataset, BitScan
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.many_pairs import HaystackFamily
+from shuffledp.accounting.haystack.mixed import MixedBlanket, MixedDataset, Needle
 
-__all__ = ["BinaryDataset", "BinaryScan", "Haystack", "HaystackFamily"]
+__all__ = [
+    "BinaryDataset",
+    "BinaryScan",
+    "BitDataset",
+    "BitScan",
+    "Haystack",
+    "HaystackFamily",
+    "MixedBlanket",
+    "MixedDataset",
+    "Needle",
+]

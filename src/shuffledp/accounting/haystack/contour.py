@@ -37,7 +37,7 @@ from scipy.special import log_ndtr
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 
-__all__ = ["UNIT", "WHOLE", "Ends", "PositionSum", "absences", "chernoff", "contour_ends"]
+__all__ = ["UNIT", "WHOLE", "Ends", "PositionSum", "absences", "chernoff", "complex_log1p", "contour_ends", "turned"]
 
 
 UNIT = 2.0**-52
@@ -313,20 +313,20 @@ def _node_sums(
     # phi / phi(c) - 1 = sum of tilted (e^(i theta g) - 1), with e^(a+b) - 1 = AB + A + B for A =
     # e^a - 1 and B = e^b - 1.
     turn = step[:, None, None] * g[:, None, :]
-    fine = _turned(turn * np.arange(inner)[None, :, None])
-    coarse = _turned(turn * (inner * np.arange(outer))[None, :, None])
+    fine = turned(turn * np.arange(inner)[None, :, None])
+    coarse = turned(turn * (inner * np.arange(outer))[None, :, None])
     shift = (coarse * tilted[:, None, :]) @ fine.transpose(0, 2, 1)
     shift += (coarse @ tilted[:, :, None]) + (fine @ tilted[:, :, None]).transpose(0, 2, 1)
     shift = shift.reshape(c.size, outer * inner)
 
     row, node = np.nonzero(((1.0 + shift.real) ** 2 + shift.imag**2 > np.exp(-2.0 * NEGLIGIBLE / n)) | rare[:, None])
     theta, moved = node * step[row], shift[row, node]
-    power = np.exp(n * _log1p(moved))
+    power = np.exp(n * complex_log1p(moved))
     few = np.flatnonzero(rare[row])
     if few.size:
         at = row[few]
         absent = law.absent * np.exp(-log_phi[at])
-        power[few] = _expm1(n * _log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
+        power[few] = _expm1(n * complex_log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
     blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n + 4.0 * dropped / UNIT
     blur /= -np.expm1(-fill)[row]  # relative to what is not empty
     s = c[row] + 1j * theta
@@ -352,16 +352,16 @@ def _row_sums(row: NDArray[np.intp], column: Floats, rows: int) -> Floats:
     return np.array([part.sum() for part in np.split(column, np.cumsum(lengths)[:-1])])
 
 
-def _turned(angle: Floats) -> Complexes:
+def turned(angle: Floats) -> Complexes:
     """e^(i angle) - 1, with relative accuracy for small angles."""
-    turned = np.empty(angle.shape, dtype=np.complex128)
-    np.sin(0.5 * angle, out=turned.real)
-    turned.real *= -2.0 * turned.real
-    np.sin(angle, out=turned.imag)
-    return turned
+    values = np.empty(angle.shape, dtype=np.complex128)
+    np.sin(0.5 * angle, out=values.real)
+    values.real *= -2.0 * values.real
+    np.sin(angle, out=values.imag)
+    return values
 
 
-def _log1p(z: Complexes) -> Complexes:
+def complex_log1p(z: Complexes) -> Complexes:
     """log(1 + z) with relative accuracy for small z (NumPy's forms 1 + z)."""
     return 0.5 * np.log1p(z.real * (2.0 + z.real) + z.imag**2) + 1j * np.arctan2(z.imag, 1.0 + z.real)
 

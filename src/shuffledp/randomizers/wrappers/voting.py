@@ -22,7 +22,7 @@ from shuffledp.randomizers.wrappers.check_in import CheckIn
 from shuffledp.randomizers.wrappers.wrapper import check_rows
 from shuffledp.sampling import Source, bernoulli
 
-__all__ = ["VotingCheckIn"]
+__all__ = ["VotingCheckIn", "answering"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -170,3 +170,8 @@ class VotingCheckIn(VotingRandomizer):
 
     def describe(self) -> dict[str, object]:
         return self.check_in.describe()
+
+
+def answering(randomizer: VotingRandomizer) -> VotingRandomizer:
+    """What those who take part report by."""
+    return answering(randomizer.inner) if isinstance(randomizer, VotingCheckIn) else randomizer
