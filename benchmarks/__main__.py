@@ -12,7 +12,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import latency, ledger, memory, pipeline, speed, startup, throughput, tightness
+from benchmarks import latency, ledger, memory, pipeline, speed, startup, throughput, tightness, training
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
@@ -25,6 +25,8 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Speed against Feldman et al. 2020, Appendix F, n = 1e6", speed.against_feldman),
     ("Speed against Koskela et al. 2021, Algorithm 1 with L = 20 and m = 1e7, n = 1e4", speed.against_koskela),
     ("Growth of the cost", speed.growth),
+    ("Training: random allocation", training.ends_apart),
+    ("Training: beside the package of those who proposed it, CPU time", training.against_peer),
     ("Waiting: one call each, nothing remembered", latency.calls),
     ("Waiting: whole commands, a fresh process each", latency.commands),
     ("Waiting: imports and small commands, beside the Python that BEFORE names if it does", startup.starts),

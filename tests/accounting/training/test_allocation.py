@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp._types import Floats
@@ -147,3 +149,18 @@ def test_explain_names_the_theorem_and_the_adjacency() -> None:
     words = str(sdp.RandomAllocation(sigma=2.0, steps=50).explain(delta=1e-5))
     assert "needle in a haystack" in words
     assert "add-or-remove adjacency" in words
+
+
+@settings(max_examples=4)
+@given(
+    sigma=st.floats(-0.3, 3.0).map(lambda power: 10.0**power),
+    steps=st.floats(2.0, 12.0).map(lambda power: int(10.0**power)),
+    delta=st.floats(-30.0, -0.3).map(lambda power: 10.0**power),
+)
+def test_far_beyond_what_anybody_asks_the_ends_are_in_order(sigma: float, steps: int, delta: float) -> None:
+    training = sdp.RandomAllocation(sigma=sigma, steps=steps)
+    bound = training.epsilon(delta=delta)
+    assert 0.0 <= bound.lower <= bound.upper
+    assert sdp.RandomAllocation(sigma=1.5 * sigma, steps=steps).epsilon(delta=delta).lower <= bound.upper
+    if bound.upper <= 700.0:
+        assert training.delta_at_least(epsilon=bound.upper) <= delta * (1.0 + 1e-6)

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp._types import End, Floats
-from shuffledp.accounting.accuracy import DEFAULT_GAP
+from shuffledp.accounting.accuracy import DEFAULT_GAP, MERGED_GAP
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.accounting.reductions import SILENT, Reduction, Theorem
@@ -32,11 +32,25 @@ from shuffledp.accounting.training.sum_test import SumTest
 from shuffledp.accounting.training.tail_knots import tail_knots
 from shuffledp.wording import statement
 
-__all__ = ["ADDED", "REMOVED", "Epoch"]
+__all__ = ["ADDED", "REMOVED", "Epoch", "StepSum"]
 
 METHOD, BLOCKS = statement("allocation"), statement("allocation blocks")
 MODEL = (statement("add or remove"), statement("one step"), statement("noisy steps"))
+FEW = 64
 REMOVED, ADDED = "one record removed", "one record added"
+
+
+class StepSum(Haystack):
+    """A haystack of steps. Its classes are many, being cells of a continuous law: where steps are
+    many, too, what a mesh would add is not worth its time.
+    """
+
+    __slots__ = ()
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Both ends, by the contour alone where classes and steps are many."""
+        many = self.hay.size > FEW and self.n > FEW
+        return Haystack.bounds(self, epsilons, max(gap, MERGED_GAP) if many else gap)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +90,7 @@ class Epoch(Round):
         return Reduction((Theorem(METHOD, (remove,), (add,)),), MODEL, self._both("lower"), ceiling)
 
     def _both(self, end: End) -> tuple[Haystack, Haystack]:
-        removed = replace(Haystack.of(self.step.atoms(end), self.steps), name=REMOVED)
+        removed = replace(StepSum.of(self.step.atoms(end), self.steps), name=REMOVED)
         return removed, replace(removed.swapped(), name=ADDED)
 
     @property

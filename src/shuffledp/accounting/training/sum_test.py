@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,18 @@ BLUR = 1e-3  # of the variance of T, by rounding to the lattice
 WINDOW, MOST_POINTS = 40.0, 1 << 20  # deviations that must fit into the largest transform
 MOST_INDEX = 2.0**60  # of the largest sum
 SMALLEST = 1e-280
+LEAST_DEVIATION = 1e-9  # of T, relative to its largest term
 TRIED = np.array([-0.6, -0.2, 0.2, 0.6])  # thresholds, in deviations around epsilon,
 CLOSER = 4  # so often around the best
+
+
+class _Sums(NamedTuple):
+    """About the deviation of T, the factor a, and aT with the record and without."""
+
+    deviation: float
+    sharpness: float
+    present: Composition
+    absent: Composition
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +68,10 @@ class SumTest:
         return replace(self, removed=not self.removed)
 
     @cached_property
-    def _sums(self) -> tuple[float, float, Composition, Composition]:
-        """About the deviation of T, the factor a, and aT with the record and without."""
+    def _sums(self) -> _Sums | None:
+        """What the test looks at; None where a single step tells the laws apart outright, and a sum
+        says nothing more.
+        """
         atoms = self.step.atoms("lower")
         share = self.participations / self.steps
         with np.errstate(divide="ignore", over="ignore"):
@@ -72,6 +85,8 @@ class SumTest:
         with_it = self.participations * self.epochs
         mean = f @ masses[1]
         deviation = math.sqrt(total * max(float(((f - mean) ** 2) @ masses[1]), 1e-300))
+        if deviation < LEAST_DEVIATION * float(np.abs(f).max()):
+            return None
         # Rounded at random, preserving the mean, a step adds at most spacing^2 / 4 to the variance.
         spacing = deviation * max(math.sqrt(4.0 * BLUR / total), WINDOW / MOST_POINTS)
         spacing = max(spacing, total * float(np.abs(f).max()) / MOST_INDEX)
@@ -89,28 +104,27 @@ class SumTest:
         present, absent = laws
         parts = [(present, with_it), (absent, total - with_it)]
         there = Composition([(law, times) for law, times in parts if times])
-        return deviation, sharpness, there, Composition([(absent, total)])
+        return _Sums(deviation, sharpness, there, Composition([(absent, total)]))
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
         """What the best threshold tried certifies, as both ends: the test is one curve."""
         times = 1 if gap >= ROUGH_GAP else CLOSER
-        values = np.array([self._best(float(epsilon), times) for epsilon in epsilons])
+        if self._sums is None:
+            return np.zeros_like(epsilons), np.zeros_like(epsilons)
+        values = np.array([self._best(self._sums, float(epsilon), times) for epsilon in epsilons])
         return values, values
 
-    def _best(self, epsilon: float, times: int) -> float:
-        deviation = self._sums[0]
-        middle, reach, best = epsilon, deviation, 0.0
+    def _best(self, sums: _Sums, epsilon: float, times: int) -> float:
+        middle, reach, best = epsilon, sums.deviation, 0.0
         for _ in range(times):
             thresholds = np.maximum(middle + reach * TRIED, 0.0)
-            values = self._value(epsilon, thresholds)
+            values = self._value(sums, epsilon, thresholds)
             place = int(values.argmax())
             middle, reach, best = float(thresholds[place]), 0.4 * reach, max(best, float(values[place]))
         return best
 
-    def _value(self, epsilon: float, thresholds: Floats) -> Floats:
-        _, sharpness, present, absent = self._sums
-        if not self.removed:
-            present, absent = absent, present
-        caught = present.deltas(sharpness * thresholds, "lower")
-        false_alarms = absent.deltas(sharpness * thresholds, "upper")
+    def _value(self, sums: _Sums, epsilon: float, thresholds: Floats) -> Floats:
+        right, wrong = (sums.present, sums.absent) if self.removed else (sums.absent, sums.present)
+        caught = right.deltas(sums.sharpness * thresholds, "lower")
+        false_alarms = wrong.deltas(sums.sharpness * thresholds, "upper")
         return np.maximum(caught * (1.0 - 1e-14) - math.exp(epsilon) * false_alarms * (1.0 + 1e-14), 0.0)
