@@ -57,6 +57,13 @@ bench: export OPENBLAS_NUM_THREADS := 1
 bench: .venv/.installed  ## side by side with the published algorithms, about five minutes
 	@$(BIN)/python -m benchmarks
 
+# An environment of its own: nothing of theirs is installed beside ours.
+.PHONY: peers
+peers: .venv/.installed  ## the same questions asked of other people's software; it writes docs/peers.md, about ten minutes
+	@"$(PYTHON)" -m venv build/peers
+	@build/peers/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/peers/requirements.txt
+	@$(BIN)/python -m benchmarks.peers build/peers/bin/python
+
 clean:  ## remove what the targets wrote, except .venv
 	rm -rf build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

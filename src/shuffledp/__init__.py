@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
+        BallsAndBins,
         CentralHistogram,
         CentralMean,
         CentralSum,
@@ -77,6 +78,7 @@ __all__ = [
     "Accountant",
     "AnyLDP",
     "Audit",
+    "BallsAndBins",
     "Bound",
     "Calibration",
     "CentralHistogram",
@@ -130,6 +132,7 @@ HOMES = {
     "accounting.curves": ("Bound",),
     "protocols": (
         *(
+            "BallsAndBins",
             "CentralHistogram",
             "CentralMean",
             "CentralSum",

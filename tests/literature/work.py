@@ -8,8 +8,10 @@ from functools import lru_cache
 
 from tests.literature.cases import Case, thorough
 from tests.literature.grid import THOROUGH, Tally, bounds, compare, refute, sample
+from tests.literature.swap_search import Found, search
 
 FEWEST = 40  # comparisons, of every bound
+SEARCHES, DATASETS = 20, 1000  # of the first-clone swap: how many, and of how many datasets each
 
 
 @lru_cache(maxsize=1)
@@ -32,3 +34,8 @@ def one_bound(name: str) -> dict[str, Tally]:
     """
     (bound,) = [bound for bound in bounds() if bound.name == name]
     return {name: refute(bound) + sample(bound, cases(), FEWEST)}
+
+
+def one_search(seed: int) -> Found:
+    """Some thousand datasets of the first-clone swap."""
+    return search(DATASETS, seed)

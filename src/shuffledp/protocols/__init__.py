@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
+    from shuffledp.protocols.sgd.batches import BallsAndBins
     from shuffledp.protocols.sgd.descent import ShuffledSGD
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
 
 __all__ = [
     "Bag",
+    "BallsAndBins",
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
@@ -70,6 +72,7 @@ HOMES = {
     "planning": ("Option", "Plan", "plan"),
     "bag": ("Bag", "Reports"),
     "protocol": ("Protocol",),
+    "sgd.batches": ("BallsAndBins",),
     "sgd.descent": ("ShuffledSGD",),
     "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),
 }

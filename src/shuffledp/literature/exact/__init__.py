@@ -6,6 +6,7 @@ lattice      the law of a sum on a lattice, with both ends of its error
 summation    the needle in the haystack for any number of users, between two ends
 datasets     binary randomized response on every dataset
 composition  several rounds of one pair, from its curve
+first_clone  the first-clone swap for a handful of users, by direct sums
 
 >>> [float(f"{delta:.3e}") for delta in worst_delta(krr(3, 1.0), n=6, epsilons=[0.5, 0.9])]
 [0.03877, 0.00348]
