@@ -38,6 +38,7 @@ EXPORTS = [
     "OUE",
     "RAPPOR",
     "RR",
+    "RandomAllocation",
     "Randomizer",
     "Release",
     "ShuffledSGD",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.calibration import Calibration, calibrate
     from shuffledp.accounting.curves import Bound
     from shuffledp.accounting.mechanism import shuffle
+    from shuffledp.accounting.training import RandomAllocation
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import frequency, histogram, mean
     from shuffledp.collection.release.released import Release
@@ -99,6 +100,7 @@ __all__ = [
     "LocalHistogram",
     "LocalMean",
     "Mean",
+    "RandomAllocation",
     "Randomizer",
     "Release",
     "ShuffledSGD",
@@ -129,6 +131,7 @@ HOMES = {
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
     "accounting.accountant": ("Accountant",),
     "accounting.mechanism": ("shuffle",),
+    "accounting.training": ("RandomAllocation",),
     "accounting.curves": ("Bound",),
     "protocols": (
         *(

@@ -38,6 +38,22 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may depend "
         "on what was released",
     ),
+    "allocation": ("random allocation as a needle in a haystack (docs/theory.md)",),
+    "allocation blocks": (
+        "random allocation in blocks, each a needle in a haystack, composed as privacy loss distributions "
+        "(docs/theory.md)",
+    ),
+    "add or remove": (
+        "add-or-remove adjacency: neighboring datasets differ in one record, which is there or is not (zeroed)",
+    ),
+    "one step": (
+        "in every epoch each record's steps are drawn uniformly at random, independently of all other records, and "
+        "not published",
+    ),
+    "noisy steps": (
+        "every step's noise is fresh, and a record changes the step's sum, which may depend on earlier steps, by at "
+        "most the clipping norm",
+    ),
     "rows": (
         "every row of the table is another person; who has several rows is protected less, as by a group of people",
         "every row of the table is a different person; someone with several rows is protected less, like a group of "

@@ -11,6 +11,7 @@ guarantee    what is certified, whatever it is made of: epsilon, delta, and the 
 rounds       one round, given by its curves, and ``Rounds`` (which laws are composed)
 accountant   different rounds added up
 mechanism    ``shuffle``
+training     noisy steps over records that are allocated to them at random
 explanation  a guarantee in words
 calibration  the one unknown of a plan
 interop      a guarantee for dp-accounting

@@ -38,12 +38,12 @@ class Accountant:
         is.
         """
         rounds = check_rounds(rounds)
-        if isinstance(mechanism, (Round, Rounds)):
+        if getattr(mechanism, "parts", ()):
             more = tuple((part, check_rounds(times * rounds)) for part, times in mechanism.parts)
             return Accountant(_merged((*self._parts, *more)))
         raise InvalidInput(
-            f"mechanism must come from shuffle(...) or compose(...), got {mechanism!r}. Wrap the randomizer: "
-            f"shuffle(randomizer, n=...)."
+            f"mechanism must come from shuffle(...), compose(...) or RandomAllocation(...), got {mechanism!r}. Wrap "
+            f"the randomizer: shuffle(randomizer, n=...)."
         )
 
     @property

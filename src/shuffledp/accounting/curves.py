@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
 from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.reductions import Curve
-from shuffledp.errors import LARGEST_EPSILON
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.wording import rounded
 
@@ -45,6 +45,7 @@ class Bound:
     upper: float
     method: str = ""
     assumptions: tuple[str, ...] = ()
+    question: Provable | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
         """Both ends, rounded to the safe side."""
@@ -62,6 +63,59 @@ class Bound:
     def __iter__(self) -> Iterator[float]:
         """Unpack as ``lower, upper``."""
         return iter((self.lower, self.upper))
+
+    def proven(self) -> Proof:
+        """Both ends once more in ball arithmetic, by other code, with every rounding error inside a
+        radius (the extra ``shuffledp[arb]``). For one round.
+        """
+        if self.question is None:
+            raise InvalidInput(
+                f"a bound must know its question to be proven, got {self!r} alone. Ask again, "
+                "survey.epsilon(delta=1e-6).proven(): a bound that was stored, or built by hand, has none."
+            )
+        return self.question.proven(self)
+
+
+class Provable(Protocol):
+    """What a bound answers."""
+
+    def proven(self, bound: Bound) -> Proof:
+        """The proof of ``bound`` in ball arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenEnd:
+    """One end of a bound: ``value`` is proven and, if ``as_given``, is the one asked about.
+
+    ``delta`` encloses delta: at the epsilon ``value`` if epsilon was asked for, else at the epsilon
+    of the question. For an upper end it is the theorem's delta, for a lower end a dataset's.
+    """
+
+    value: float
+    delta: tuple[float, float]
+    as_given: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Both ends of a ``Bound`` in ball arithmetic: ``what`` was proven in words, with how many
+    ``bits``, in how many ``seconds`` of computing.
+    """
+
+    lower: ProvenEnd
+    upper: ProvenEnd
+    what: str
+    bits: int
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether both ends are proven as they were given."""
+        return self.lower.as_given and self.upper.as_given
+
+    def __str__(self) -> str:
+        """What was proven."""
+        return self.what
 
 
 def _shown(value: float, *, up: bool) -> str:

@@ -7,15 +7,16 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_DELTA, LARGEST_ORDER, SLACK, SOLVE_GAP
-from shuffledp.accounting.curves import Band, Bound, convex, crossing, minorant
+from shuffledp.accounting.curves import Band, Bound, Proof, convex, crossing, minorant
 from shuffledp.accounting.explanation import Explanation
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.errors import (
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Guarantee",
+    "Question",
     "check_delta",
     "check_epsilon",
     "check_order",
@@ -98,7 +100,7 @@ class Guarantee(ABC):
     def delta(self, *, epsilon: float) -> Bound:
         """The smallest delta for which the mechanism is (epsilon, delta)-DP."""
         ends = self.delta_at_least(epsilon=epsilon), self.delta_at_most(epsilon=epsilon)
-        return self._bound(*ends, self._method_at(epsilon))
+        return self._bound(*ends, self._method_at(epsilon), Question(self, "delta", epsilon))
 
     @called_as("survey.delta_at_most(epsilon=0.5)")
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
@@ -140,7 +142,7 @@ class Guarantee(ABC):
     def epsilon(self, *, delta: float) -> Bound:
         """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
         lower, upper = self.epsilon_at_least(delta=delta), self.epsilon_at_most(delta=delta)
-        return self._bound(lower, upper, self._method_at(upper))
+        return self._bound(lower, upper, self._method_at(upper), Question(self, "epsilon", delta))
 
     @called_as("survey.epsilon_at_most(delta=1e-6)")
     def epsilon_at_most(self, *, delta: float) -> float:
@@ -226,13 +228,34 @@ class Guarantee(ABC):
         """The theorem behind the upper end at epsilon, where there are several."""
         return self.method
 
-    def _bound(self, lower: float, upper: float, method: str | None = None) -> Bound:
+    def _bound(self, lower: float, upper: float, method: str | None = None, question: Question | None = None) -> Bound:
         if not lower <= upper * (1.0 + SLACK) + 1e-300:
             raise CertificateError(
                 f"the certified ends contradict each other: lower {lower!r}, upper {upper!r}. This is a bug in "
                 f"shuffledp; please report the call."
             )
-        return Bound(min(lower, upper), upper, method or self.method, self.assumptions)
+        return Bound(min(lower, upper), upper, method or self.method, self.assumptions, question)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What a bound answers: ``asked`` of ``guarantee``, at this delta or epsilon.
+
+    It is not stored with the bound: what is unpickled is the answer alone.
+    """
+
+    guarantee: Guarantee
+    asked: Literal["epsilon", "delta"]
+    at: float
+
+    def proven(self, bound: Bound) -> Proof:
+        """See ``Bound.proven``."""
+        from shuffledp.literature.proof import prove  # a door
+
+        return prove(self, bound)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(None), ()
 
 
 def _epsilons(values: ArrayLike) -> Floats:

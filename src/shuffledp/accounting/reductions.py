@@ -20,7 +20,7 @@ from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.wording import statement
 
-__all__ = ["ADVERSARIES", "Curve", "Reduction", "Theorem", "reduce"]
+__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Theorem", "reduce"]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 

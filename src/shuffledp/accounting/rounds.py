@@ -73,6 +73,11 @@ class Round(Guarantee):
         return ((self, 1),)
 
     @property
+    def blocks(self) -> Parts:
+        """Rounds whose composition dominates this one; by default, itself."""
+        return ((self, 1),)
+
+    @property
     def method(self) -> str:  # type: ignore[override]
         """The theorems behind the upper end."""
         return " or ".join(theorem.method for theorem in self.reduction.theorems)
@@ -192,12 +197,23 @@ class Round(Guarantee):
 
     def _pessimistic(self, spacing: float, order: int | None) -> LossDistribution:
         if (spacing, order) not in self._worse:  # kept for the next question
-            upper = self._upper(order)
-            self._worse[spacing, order] = pessimistic(lambda e: upper(e, CURVE_GAP), self.knots(spacing), spacing)
+            there = self._at_knots(spacing, order)
+            back = there if order is None else self._at_knots(spacing, 1 - order)  # whose are the losses below 0
+            self._worse[spacing, order] = pessimistic(lambda _: there, self.knots(spacing), spacing, lambda _: back)
         return self._worse[spacing, order]
 
     @cached_property
     def _worse(self) -> dict[tuple[float, int | None], LossDistribution]:
+        return {}
+
+    def _at_knots(self, spacing: float, order: int | None) -> Floats:
+        """The upper end at the knots, computed once."""
+        if (spacing, order) not in self._values:
+            self._values[spacing, order] = self._upper(order)(spacing * self.knots(spacing), CURVE_GAP)
+        return self._values[spacing, order]
+
+    @cached_property
+    def _values(self) -> dict[tuple[float, int | None], Floats]:
         return {}
 
     def optimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
@@ -283,7 +299,12 @@ class Rounds(Guarantee):
     @cached_property
     def spacing(self) -> float:
         """The grid that all mechanisms share."""
-        return common_spacing([part.spread(rounds) for part, rounds in self.parts])
+        return common_spacing([block.spread(rounds) for block, rounds in self._blocks])
+
+    @cached_property
+    def _blocks(self) -> Parts:
+        """What is composed for the upper end."""
+        return tuple((block, times * rounds) for part, rounds in self.parts for block, times in part.blocks)
 
     @property
     def orders(self) -> int:
@@ -296,22 +317,24 @@ class Rounds(Guarantee):
         """Compositions that together dominate this one: every mechanism as fine as it needs, on the
         grid of multiples of ``spacing``.
         """
-        times = [own_multiple(part.spacing(), spacing) for part, _ in self.parts]
+        times = [own_multiple(block.spacing(), spacing) for block, _ in self._blocks]
         laws = [
-            part.pessimistic_losses(spacing=each * spacing) for (part, _), each in zip(self.parts, times, strict=True)
+            block.pessimistic_losses(spacing=each * spacing)
+            for (block, _), each in zip(self._blocks, times, strict=True)
         ]
         return [
             Composition(
                 [
                     (both[order if len(both) > 1 else 0].on_finer(each), rounds)
-                    for both, each, (_, rounds) in zip(laws, times, self.parts, strict=True)
+                    for both, each, (_, rounds) in zip(laws, times, self._blocks, strict=True)
                 ]
             )
             for order in range(self.orders)
         ]
 
     @cached_property
-    def _worse(self) -> list[Composition]:
+    def worse(self) -> list[Composition]:
+        """What dominates this one, in every order by itself."""
         return self.dominating(self.spacing)
 
     @cached_property
@@ -331,16 +354,16 @@ class Rounds(Guarantee):
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         del gap
-        composed = self._worse if end == "upper" else self._better
+        composed = self.worse if end == "upper" else self._better
         values = np.max([each.deltas(epsilons, end) for each in composed], axis=0)
         return np.where(epsilons < self.ceiling, values, 0.0)
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        composed = self._worse if end == "upper" else self._better
+        composed = self.worse if end == "upper" else self._better
         return min(max(part.epsilon(delta, end) for part in composed), self.ceiling)
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
-        return Composition([(part.pessimistic_loss(spacing=spacing), rounds) for part, rounds in self.parts]).law()
+        return Composition([(block.pessimistic_loss(spacing=spacing), rounds) for block, rounds in self._blocks]).law()
 
     @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:

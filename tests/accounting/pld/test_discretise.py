@@ -76,6 +76,16 @@ def test_a_pessimistic_distribution_dominates_both_orders(seed: int) -> None:
 
 
 @settings(max_examples=200)
+@given(seed=SEEDS)
+def test_a_pessimistic_distribution_of_one_order_dominates_it(seed: int) -> None:
+    """At every epsilon, also below 0, where the other order's curve counts."""
+    (P, Q), (knots, spacing) = random_pair(seed), grid(seed)
+    pld = pessimistic(lambda e: curve_of(P, Q, e), knots, spacing, lambda e: curve_of(Q, P, e))
+    for epsilon in epsilons_for(knots, spacing):
+        assert delta_of(pld, epsilon) >= hockey_stick(P, Q, epsilon) - 1e-13, epsilon
+
+
+@settings(max_examples=200)
 @given(seed=SEEDS, slack=st.sampled_from([0.0, 1e-9, 1e-4, 0.05]))
 def test_an_optimistic_distribution_is_dominated(seed: int, slack: float) -> None:
     """Also when the curve is known only between two ends."""

@@ -49,23 +49,30 @@ class LossDistribution:
         return LossDistribution(self.spacing / times, self.index * times, self.mass, self.infinite)
 
 
-def pessimistic(curve: CurveEnd, knots: Floats, spacing: float) -> LossDistribution:
-    """A PLD that dominates every pair whose two curves are both at most ``curve`` at the knots.
+def pessimistic(curve: CurveEnd, knots: Floats, spacing: float, swapped: CurveEnd | None = None) -> LossDistribution:
+    """A PLD that dominates every pair whose curve is at most ``curve`` at the knots, and in the
+    other order at most ``swapped``, or if that is not given ``curve`` again.
 
     This is "connect the dots" (Doroshenko et al. 2022). ``knots`` are grid indices from 0 up.
     Chords of a convex function lie above it, and so does the lower convex hull of upper values at
-    the knots; beyond the last knot the curve goes on as a constant: infinite loss.
+    the knots; beyond the last knot the curve goes on as a constant: infinite loss. Losses below 0
+    are those of the other order, so that its curve counts, too, where only one order is asked for.
     """
     growth = np.expm1(spacing * knots)  # x - 1: of tiny losses, x itself would be 1
     doubt = ROUNDING + ROUNDING_PER_KNOT * knots.size
-    values = np.minimum.accumulate(
-        np.minimum(curve(spacing * knots) * (1.0 + doubt), 1.0)
+    there, back = (
+        np.minimum.accumulate(np.minimum(side(spacing * knots) * (1.0 + doubt), 1.0))
+        for side in (curve, swapped or curve)
     )  # the truth falls, whatever upper values do far out
-    # Both orders have this curve, so the hull also spans from 1/x to x, across x = 1.
-    values[0] = min(values[0], float(np.min((2.0 * values[1:] + growth[1:]) / (growth[1:] + 2.0))) * (1.0 + doubt))
-    corner = lower_hull(growth, values)
-    index, q = _kinks(knots[corner], growth[corner], values[corner])
-    return _two_sided(spacing, index, q, index, q, infinite=float(values[-1]), worse=True)
+    # The orders share their total variation, and the hull also spans from 1/x to x, across x = 1.
+    across = float(np.min((there[1:] + back[1:] + growth[1:]) / (growth[1:] + 2.0))) * (1.0 + doubt)
+    there[0] = back[0] = min(there[0], back[0], across)
+    corners = [lower_hull(growth, values) for values in (there, back)]
+    sides = [
+        _kinks(knots[corner], growth[corner], values[corner])
+        for values, corner in zip((there, back), corners, strict=True)
+    ]
+    return _two_sided(spacing, *sides[0], *sides[1], infinite=float(there[-1]), worse=True)
 
 
 def optimistic(

@@ -5,6 +5,7 @@ matrices     randomizers as tables of probabilities, to hand to it
 lattice      the law of a sum on a lattice, with both ends of its error
 summation    the needle in the haystack for any number of users, between two ends
 datasets     binary randomized response on every dataset
+balls        the same in ball arithmetic, where python-flint is installed
 composition  several rounds of one pair, from its curve
 first_clone  the first-clone swap for a handful of users, by direct sums
 

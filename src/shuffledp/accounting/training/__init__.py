@@ -1,0 +1,13 @@
+"""Noisy training: steps over records that are allocated to them at random.
+
+step_pairs  the two laws of one step's output, in classes with a proven side
+sum_test    a lower end where a record takes part in several steps
+epoch       one epoch, as a round
+allocation  ``RandomAllocation``
+"""
+
+from shuffledp.accounting.training.allocation import RandomAllocation
+from shuffledp.accounting.training.epoch import Epoch
+from shuffledp.accounting.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep, StepPair
+
+__all__ = ["Epoch", "FiniteStep", "GaussianStep", "LaplaceStep", "RandomAllocation", "StepPair"]

@@ -1,0 +1,197 @@
+"""``RandomAllocation``: training in which every record takes part in randomly chosen steps."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shuffledp._types import End, Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP
+from shuffledp.accounting.curves import Bound, Envelope
+from shuffledp.accounting.explanation import Explanation, Row
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.pld import LossDistribution
+from shuffledp.accounting.rounds import Parts
+from shuffledp.accounting.training.epoch import Epoch
+from shuffledp.accounting.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep, StepPair
+from shuffledp.accounting.training.sum_test import SumTest
+from shuffledp.errors import MOST_ROUNDS, InvalidInput, called_as, check_count, check_delta, check_rounds
+
+__all__ = ["MOST_STEPS", "RandomAllocation", "check_epochs", "check_participations", "check_steps"]
+
+MOST_STEPS = 10**12
+
+
+class RandomAllocation(Guarantee):
+    """Noisy training in which every record takes part in ``participations`` of the ``steps`` steps
+    of each of ``epochs`` epochs, chosen uniformly at random and independently of all others ("balls
+    and bins"): what most people mean by a shuffled epoch, as a sampler that can be accounted for.
+
+    The noise of a step is Gaussian (``sigma``, in units of the clipping norm), Laplace (``scale``),
+    or any pair of finite laws (``pair``, with the record and without it). Both ends hold for adding
+    and for removing a record (one that is zeroed), not for replacing one as elsewhere here.
+
+    >>> training = RandomAllocation(sigma=1.0, steps=1000)
+    >>> training.epsilon(delta=1e-6)
+    Bound(lower=0.1716, upper=0.1718)
+    """
+
+    step: StepPair
+    steps: int
+    participations: int
+    epochs: int
+
+    @called_as("RandomAllocation(sigma=1.0, steps=1000, epochs=10)")
+    def __init__(
+        self,
+        *,
+        steps: int,
+        sigma: float | None = None,
+        scale: float | None = None,
+        pair: ArrayLike | None = None,
+        participations: int = 1,
+        epochs: int = 1,
+    ) -> None:
+        self.step = _step(sigma, scale, pair)
+        self.steps = check_steps(steps)
+        self.participations = check_participations(participations, self.steps)
+        self.epochs = check_epochs(epochs)
+
+    def __repr__(self) -> str:
+        """What builds it.
+
+        >>> RandomAllocation(sigma=1.0, steps=1000, epochs=10)
+        RandomAllocation(sigma=1.0, steps=1000, epochs=10)
+        """
+        counts = {"participations": self.participations, "epochs": self.epochs}
+        more = "".join(f", {name}={count}" for name, count in counts.items() if count > 1)
+        return f"RandomAllocation({self.step.parameter}, steps={self.steps}{more})"
+
+    def describe(self) -> str:
+        """The steps, how often a record takes part, the noise and the epochs.
+
+        >>> RandomAllocation(sigma=1.0, steps=1000, epochs=10).describe()
+        'random allocation to one of 1,000 steps; Gaussian noise, sigma = 1; 10 epochs'
+        """
+        return self._epoch.describe() + (f"; {self.epochs:,} epochs" if self.epochs > 1 else "")
+
+    @cached_property
+    def _epoch(self) -> Epoch:
+        return Epoch(self.step, self.steps, self.participations)
+
+    @cached_property
+    def _whole(self) -> Guarantee:
+        return self._epoch.compose(self.epochs)
+
+    @property
+    def parts(self) -> Parts:  # type: ignore[override]
+        """One epoch, and their number."""
+        return ((self._epoch, self.epochs),)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorem behind the upper end."""
+        return self._whole.method
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What must hold for the answers to hold."""
+        return self._epoch.assumptions
+
+    @property
+    def ceiling(self) -> float:
+        return self._whole.ceiling
+
+    @cached_property
+    def _tests(self) -> Envelope:
+        """The lower end where laws cannot be composed, or not as closely: one test of all steps."""
+        removed = SumTest(self.step, self.steps, self.participations, self.epochs)
+        return Envelope((removed, removed.swapped()), "lower", self.ceiling)
+
+    @property
+    def _tested(self) -> bool:
+        return self.ceiling > 0.0 and self.epochs > 1
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        values = self._whole._end(end, epsilons, gap)
+        return np.maximum(values, self._tests(epsilons, gap)) if end == "lower" and self._tested else values
+
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        value = self._whole._epsilon_end(end, delta)
+        return max(value, self._tests.meets(delta)) if end == "lower" and self._tested else value
+
+    @called_as("training.compose(3)")
+    def compose(self, rounds: int) -> RandomAllocation:
+        """The same training so many times over, with fresh randomness: as many more epochs."""
+        rounds = check_rounds(rounds)
+        changed = object.__new__(RandomAllocation)
+        changed.step, changed.steps, changed.participations = self.step, self.steps, self.participations
+        changed.epochs = check_epochs(self.epochs * rounds)
+        return changed
+
+    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
+        return self._whole.pessimistic_loss(spacing=spacing)
+
+    @called_as("training.rdp(order=8)")
+    def rdp(self, *, order: float) -> Bound:
+        return self._whole.rdp(order=order)
+
+    @called_as("training.explain(delta=1e-6)")
+    def explain(self, *, delta: float) -> Explanation:
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        rows = [Row("upper", bound.upper, bound.method), Row("lower", bound.lower, "explicit laws, and a test of them")]
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+
+
+def _step(sigma: float | None, scale: float | None, pair: ArrayLike | None) -> StepPair:
+    given = [name for name, value in (("sigma", sigma), ("scale", scale), ("pair", pair)) if value is not None]
+    if len(given) != 1:
+        raise InvalidInput(
+            f"exactly one of sigma, scale and pair must be given, got {' and '.join(given) or 'none'}. sigma is the "
+            f"noise of a step in units of the clipping norm; 1 is usual."
+        )
+    if sigma is not None:
+        return GaussianStep(sigma)
+    return LaplaceStep(scale) if scale is not None else FiniteStep(pair)  # type: ignore[arg-type]
+
+
+def check_steps(value: object) -> int:
+    """Return ``value`` as the number of steps of an epoch."""
+    steps = check_count("steps", value, least=1, remedy="It counts the steps of one epoch: records over batch size.")
+    if steps > MOST_STEPS:
+        raise InvalidInput(
+            f"steps must be at most {MOST_STEPS:g}, got {steps if steps < 10**30 else 'far more'}. Nobody trains for "
+            f"so long; use a smaller number, which is safe."
+        )
+    return steps
+
+
+def check_participations(value: object, steps: int) -> int:
+    """Return ``value`` as the number of steps of an epoch that a record takes part in."""
+    often = check_count(
+        "participations", value, least=1, remedy="It counts the steps of an epoch that a record is used in; 1 is usual."
+    )
+    if often > steps:
+        raise InvalidInput(
+            f"participations must be at most steps = {steps}, got {often}. A record is used at most once in a step; "
+            f"for more, use more epochs."
+        )
+    if often > MOST_ROUNDS:
+        raise InvalidInput(
+            f"participations must be at most {MOST_ROUNDS}, got {often}. Beyond, rounding would decide what one adds."
+        )
+    return often
+
+
+def check_epochs(value: object) -> int:
+    """Return ``value`` as a number of epochs."""
+    epochs = check_count("epochs", value, least=1, remedy="It counts the passes over the data; 1 to 1000 is usual.")
+    if epochs > MOST_ROUNDS:
+        raise InvalidInput(
+            f"epochs must be at most {MOST_ROUNDS}, got {epochs}. Beyond, rounding would decide what an epoch adds; "
+            f"train for fewer."
+        )
+    return epochs

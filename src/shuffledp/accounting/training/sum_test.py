@@ -1,0 +1,114 @@
+"""A lower end where a record takes part in k of t steps: what one good test sees.
+
+The exact likelihood ratio is the k-th elementary symmetric polynomial of the steps' ratios u_i. A
+test may look at less. Let T be the sum over all steps of f(u_i), f(u) = log(1 + k/t (u - 1)),
+rounded to a lattice at random: nearly the logarithm of that ratio, and whatever k of the steps the
+record was in, T has the law of k steps with it and t - k without it. For any 0 <= h <= 1
+
+    delta(eps) >= E h(T) - e^eps E' h(T),
+
+with E and E' the record there and not there. With h(T) = (1 - e^(-a (T - threshold)))_+ both are
+what ``pld.Composition`` computes of a sum of independent losses aT, with its errors counted; a
+large ``a`` makes h nearly a threshold. Epochs only add steps.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP
+from shuffledp.accounting.pld import Composition, LossDistribution
+from shuffledp.accounting.training.step_pairs import StepPair
+
+__all__ = ["SumTest"]
+
+SHARP = 40.0  # how often h rises from 0 to 1 within a typical deviation of T
+BLUR = 1e-3  # of the variance of T, by rounding to the lattice
+WINDOW, MOST_POINTS = 40.0, 1 << 20  # deviations that must fit into the largest transform
+SMALLEST = 1e-280
+FIRST = np.linspace(-1.0, 1.0, 9)  # thresholds tried, in deviations around epsilon
+CLOSER = 4  # times around the best
+
+
+@dataclass(frozen=True, eq=False)
+class SumTest:
+    """The test for a record that takes part in ``participations`` of ``steps`` steps, ``epochs``
+    times; ``removed``, or added.
+    """
+
+    step: StepPair
+    steps: int
+    participations: int
+    epochs: int = 1
+    removed: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"one record {'removed' if self.removed else 'added'}: a test of the sum over all steps"
+
+    def swapped(self) -> SumTest:
+        """The other direction."""
+        return replace(self, removed=not self.removed)
+
+    @cached_property
+    def _sums(self) -> tuple[float, float, Composition, Composition]:
+        """About the deviation of T, the factor a, and aT with the record and without."""
+        atoms = self.step.atoms("lower")
+        share = self.participations / self.steps
+        with np.errstate(divide="ignore", over="ignore"):
+            ratio = np.minimum(atoms.needle0 / atoms.hay, 1e300)
+        f = np.log1p(share * (ratio - 1.0)) if share < 1.0 else np.log(np.maximum(ratio, 1e-300))
+        f = f if self.removed else -f
+        masses = [atoms.needle0, atoms.hay]
+        kept = np.maximum(*masses) > 0.0
+        f, masses = f[kept], [mass[kept] for mass in masses]
+        total = self.steps * self.epochs
+        with_it = self.participations * self.epochs
+        mean = f @ masses[1]
+        deviation = math.sqrt(total * max(float(((f - mean) ** 2) @ masses[1]), 1e-300))
+        # Rounded at random, preserving the mean, a step adds at most spacing^2 / 4 to the variance.
+        spacing = deviation * max(math.sqrt(4.0 * BLUR / total), WINDOW / MOST_POINTS)
+        below = np.floor(f / spacing)
+        up = np.clip(f / spacing - below, 0.0, 1.0)
+        index, where = np.unique(np.concatenate([below, below + 1.0]), return_inverse=True)
+        sharpness = SHARP / deviation
+        laws = []
+        for mass in masses:
+            both = np.concatenate([mass * (1.0 - up), mass * up])
+            summed = np.bincount(where, weights=both, minlength=index.size).astype(np.float64)
+            seen = summed > SMALLEST
+            lost = float(summed[~seen].sum())
+            laws.append(LossDistribution(sharpness * spacing, index[seen], summed[seen], lost))
+        present, absent = laws
+        parts = [(present, with_it), (absent, total - with_it)]
+        there = Composition([(law, times) for law, times in parts if times])
+        return deviation, sharpness, there, Composition([(absent, total)])
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """What the best threshold tried certifies, as both ends: the test is one curve."""
+        del gap
+        values = np.array([self._best(float(epsilon)) for epsilon in epsilons])
+        return values, values
+
+    def _best(self, epsilon: float) -> float:
+        deviation = self._sums[0]
+        middle, reach, best = epsilon, deviation, 0.0
+        for _ in range(CLOSER):
+            thresholds = np.maximum(middle + reach * FIRST, 0.0)
+            values = self._value(epsilon, thresholds)
+            place = int(values.argmax())
+            middle, reach, best = float(thresholds[place]), 0.3 * reach, max(best, float(values[place]))
+        return best
+
+    def _value(self, epsilon: float, thresholds: Floats) -> Floats:
+        _, sharpness, present, absent = self._sums
+        if not self.removed:
+            present, absent = absent, present
+        caught = present.deltas(sharpness * thresholds, "lower")
+        false_alarms = absent.deltas(sharpness * thresholds, "upper")
+        return np.maximum(caught * (1.0 - 1e-14) - math.exp(epsilon) * false_alarms * (1.0 + 1e-14), 0.0)

@@ -1,0 +1,285 @@
+"""The two ends of one round, proven in ball arithmetic: by the room ``exact.balls``, which shares
+no code with the accountant, from the law's own parameters wherever they say all.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shuffledp._types import End
+from shuffledp.accounting.curves import Bound, Proof, ProvenEnd
+from shuffledp.accounting.guarantee import Question
+from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, Haystack, HaystackFamily
+from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.accounting.reductions import Curve, Theorem
+from shuffledp.accounting.rounds import Round
+from shuffledp.errors import InvalidInput
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from shuffledp.literature.exact.balls import Needle
+
+__all__ = ["prove"]
+
+TOLERANCES = (1e-3, 1e-6, 1e-8, 1e-10)  # relative: as fine as it takes to decide
+WHOLE = 1e-12  # hay of floats that misses no more of a law is one
+SAME = 1e-9  # relative: masses that differ by no more are one mass, rounded
+NUDGES = tuple(
+    1e-9 * 8.0**step for step in range(9)
+)  # relative: how far beside an end the nearest proven one is looked for
+PARAMETERS = "the law in balls, from its parameters"
+TABLE = "the law's table, taken as exact"
+CLASSES = (
+    "the classes of outputs that the accountant made of the law, taken as exact: that they bound the law itself is not "
+    "part of this proof"
+)
+
+Enclosure = Callable[[float, float], "arb"]
+
+
+def prove(question: Question, bound: Bound) -> Proof:
+    """The ends of ``bound``, or the nearest that can be proven."""
+    try:
+        from shuffledp.literature.exact.balls.ball import precision
+    except ImportError:
+        raise InvalidInput(
+            "python-flint must be installed to prove a bound in ball arithmetic, got no such package. Install the "
+            "extra: shuffledp[arb]."
+        ) from None
+    mechanism = question.guarantee
+    if not isinstance(mechanism, Round):
+        raise InvalidInput(
+            f"a bound must be of one round to be proven in ball arithmetic, got one of {mechanism.describe()}. Prove "
+            "the bound of a single round: survey.epsilon(delta=...).proven()."
+        )
+    began = time.process_time()
+    bits = 128 + 2 * _users(mechanism).bit_length()
+    with precision(bits):
+        prover = _Prover(mechanism)
+        if question.asked == "epsilon":
+            upper, lower = (
+                prover.epsilon_upper(bound.upper, question.at),
+                prover.epsilon_lower(bound.lower, question.at),
+            )
+        else:
+            upper, lower = prover.delta_upper(bound.upper, question.at), prover.delta_lower(bound.lower, question.at)
+    words = _words(question, bound, lower, upper, prover)
+    return Proof(lower, upper, words, bits, time.process_time() - began)
+
+
+def _users(mechanism: Round) -> int:
+    return mechanism.honest if isinstance(mechanism, Shuffled) else 1 << 40
+
+
+def _words(question: Question, bound: Bound, lower: ProvenEnd, upper: ProvenEnd, prover: _Prover) -> str:
+    name = question.asked
+    at = f"at {'delta' if name == 'epsilon' else 'epsilon'} = {question.at:g}"
+    ends = []
+    for sign, given, proven in (("<=", bound.upper, upper), (">=", bound.lower, lower)):
+        shown = f"{proven.value!r}"
+        if math.isfinite(proven.value) and proven.value:
+            shown = rounded(proven.value, up=sign == "<=")
+        beside = "" if proven.as_given else f" (the nearest that is proven; {given!r} as given is not)"
+        ends.append(f"{name} {sign} {shown}{beside}")
+    bases = list(dict.fromkeys(prover.bases.values()))
+    how = f"; {'; for the lower end, '.join(bases)}" if bases else ""
+    return f"{' and '.join(ends)} {at}, proven in ball arithmetic by {prover.method}{how}"
+
+
+class _Prover:
+    """One round's theorems and datasets as functions of (epsilon, tolerance) that enclose delta."""
+
+    def __init__(self, mechanism: Round) -> None:
+        self.mechanism = mechanism
+        self.ceiling = mechanism.ceiling
+        self.method = mechanism.method
+        self.laws = _laws(mechanism)
+        self.bases: dict[End, str] = {}
+
+    # Upper ends: some theorem's every curve is at most the claim.
+
+    def at_most(self, epsilon: float, claim: float) -> tuple[float, float]:
+        """An enclosure of the best theorem's delta, as fine as it takes to tell whether that is at
+        most ``claim``.
+        """
+        if epsilon >= self.ceiling:
+            return 0.0, 0.0
+        best = (0.0, math.inf)
+        for theorem in self._theorems(epsilon):
+            found = self._largest(theorem, epsilon, claim)
+            if found[1] < best[1]:
+                best, self.method = found, theorem.method
+            if best[1] <= claim:
+                break
+        return best
+
+    def _theorems(self, epsilon: float) -> Sequence[Theorem]:
+        """The likeliest first."""
+        likely = self.mechanism._method_at(epsilon)
+        return sorted(self.mechanism.reduction.theorems, key=lambda theorem: theorem.method != likely)
+
+    def _largest(self, theorem: Theorem, epsilon: float, claim: float) -> tuple[float, float]:
+        low, high = 0.0, 0.0
+        for curve in theorem.of(None):
+            for enclosure in self._enclosures(curve, "upper", claim):
+                found = _decided(enclosure, epsilon, claim)
+                low, high = max(low, found[0]), max(high, found[1])
+                if low > claim:
+                    return low, high
+        return low, high
+
+    def _enclosures(self, curve: Curve, end: End, claim: float) -> list[Enclosure]:
+        """What a curve is made of, in balls: the laws that its parameters describe if they are its
+        own, else its masses, taken as exact.
+        """
+        from shuffledp.literature.exact.balls import TwoValues
+
+        basis, found = PARAMETERS, []
+        if isinstance(curve, BinaryScan):
+            scan = TwoValues(curve.epsilon0, curve.n)
+            upper: Enclosure = lambda epsilon, _: scan.at_most(epsilon, claim)  # noqa: E731
+            lower: Enclosure = lambda epsilon, _: scan.at_least(epsilon)[0]  # noqa: E731
+            found = [upper if end == "upper" else lower]
+        elif isinstance(curve, BinaryDataset):
+            pair = TwoValues(curve.epsilon0, curve.zeros + curve.ones + 1)
+            found = [lambda epsilon, _: pair.dataset(curve.zeros, curve.ones, epsilon)]
+        elif isinstance(curve, HaystackFamily):
+            basis, found = TABLE, [_needle(each, curve.n) for each in _family(curve)]
+        elif isinstance(curve, Haystack):
+            known = next((each for each in self.laws if _alike(curve, each)), None)
+            basis = CLASSES if known is None else self._basis()
+            found = [_needle(known or _haystack(curve), curve.n)]
+        else:
+            raise InvalidInput(
+                f"a bound must rest on haystacks to be proven in ball arithmetic, got {curve.name}. Take it as it is "
+                "certified, or ask for another randomizer or adversary."
+            )
+        if self.bases.get(end) != CLASSES:
+            self.bases[end] = basis
+        return found
+
+    def _basis(self) -> str:
+        tabled = isinstance(self.mechanism, Shuffled) and self.mechanism.randomizer.table is not None
+        return TABLE if tabled else PARAMETERS
+
+    # Lower ends: some dataset's delta is at least the claim.
+
+    def at_least(self, epsilon: float, claim: float) -> tuple[float, float]:
+        """An enclosure of the delta of the dataset that leaks most, among those tried."""
+        if epsilon >= self.ceiling:
+            return 0.0, 0.0
+        lowers = self.mechanism.reduction.lowers
+        enclosures = [each for curve in lowers for each in self._enclosures(curve, "lower", claim)]
+        if not enclosures:
+            return 0.0, 0.0
+        rough = [_ends(enclosure(epsilon, TOLERANCES[0])) for enclosure in enclosures]
+        best = max(range(len(rough)), key=lambda place: rough[place][0])
+        return _decided(enclosures[best], epsilon, claim)
+
+    # The four questions.
+
+    def epsilon_upper(self, given: float, delta: float) -> ProvenEnd:
+        """delta at the end is at most the delta of the question."""
+        for factor in (0.0, *NUDGES):
+            value = given * (1.0 + factor) if factor else given
+            if value >= self.ceiling or math.isinf(value):
+                break
+            found = self.at_most(value, delta)
+            if found[1] <= delta:
+                return ProvenEnd(value, found, not factor)
+        return ProvenEnd(self.ceiling, (0.0, 0.0), given >= self.ceiling)
+
+    def epsilon_lower(self, given: float, delta: float) -> ProvenEnd:
+        """Some dataset's delta exceeds the delta of the question there."""
+        for factor in (0.0, *NUDGES):
+            value = given * (1.0 - factor)
+            if value <= 0.0:
+                break
+            found = self.at_least(value, delta)
+            if found[0] > delta:
+                return ProvenEnd(value, found, not factor)
+        return ProvenEnd(0.0, self.at_least(0.0, delta), given == 0.0)
+
+    def delta_upper(self, given: float, epsilon: float) -> ProvenEnd:
+        """The theorem's delta is at most the end."""
+        found = self.at_most(epsilon, given)
+        return ProvenEnd(given if found[1] <= given else min(found[1], 1.0), found, found[1] <= given)
+
+    def delta_lower(self, given: float, epsilon: float) -> ProvenEnd:
+        """Some dataset's delta is at least the end."""
+        found = self.at_least(epsilon, given)
+        return ProvenEnd(given if found[0] >= given else max(found[0], 0.0), found, found[0] >= given)
+
+
+def _decided(enclosure: Enclosure, epsilon: float, claim: float) -> tuple[float, float]:
+    """Finer and finer, until the claim is proven or refuted."""
+    low, high = 0.0, math.inf
+    for tolerance in TOLERANCES:
+        found = _ends(enclosure(epsilon, tolerance))
+        low, high = max(low, found[0]), min(high, found[1])
+        if not low <= claim < high:
+            break
+    return low, high
+
+
+def _ends(number: arb) -> tuple[float, float]:
+    from shuffledp.literature.exact.balls.ball import ends
+
+    return ends(number)
+
+
+def _needle(needle: Needle, users: int) -> Enclosure:
+    return lambda epsilon, tolerance: needle.delta(users, epsilon, tolerance)
+
+
+def _laws(mechanism: Round) -> tuple[Needle, ...]:
+    """All haystacks of a law that its parameters, or its table, describe."""
+    from shuffledp.literature.exact.balls import kinds_of, kinds_of_table
+
+    if not isinstance(mechanism, Shuffled):
+        return ()
+    kinds = kinds_of(mechanism.randomizer.describe())
+    table = mechanism.randomizer.table
+    if kinds is None and table is not None:
+        kinds = kinds_of_table(table.tolist())
+    return () if kinds is None else (*kinds.blankets, *kinds.datasets, *kinds.strong())
+
+
+def _family(family: HaystackFamily) -> list[Needle]:
+    """Every pair of a family, its masses taken as exact."""
+    return [_haystack(family.member(i, j)) for i, j in family.pairs().tolist()]
+
+
+def _alike(curve: Haystack, needle: Needle) -> bool:
+    """Whether the needle is the curve, but for the rounding of its masses."""
+    if len(needle.hay) != curve.hay.size + curve.exposed0.size:
+        return False
+    own = [curve.hay.tolist() + [0.0] * curve.exposed0.size]
+    own += [[*curve.needle0, *curve.exposed0], [*curve.needle1, *curve.exposed1]]
+    other = [[float(each.mid()) for each in column] for column in (needle.hay, needle.needle0, needle.needle1)]
+    rows, others = (np.array(sorted(zip(*each, strict=True), key=_rank)) for each in (own, other))
+    return bool(np.allclose(rows, others, rtol=SAME, atol=0.0))
+
+
+def _rank(row: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(float(f"{each:.6g}") for each in row)
+
+
+def _haystack(curve: Haystack) -> Needle:
+    """One of the accountant's own haystacks, its masses taken as exact."""
+    from shuffledp.literature.exact.balls import Needle
+
+    return Needle.of(
+        curve.name,
+        [*curve.hay.tolist(), *([0.0] * curve.exposed0.size)],
+        [*curve.needle0.tolist(), *curve.exposed0.tolist()],
+        [*curve.needle1.tolist(), *curve.exposed1.tolist()],
+        whole=abs(float(curve.hay.sum()) - 1.0) < WHOLE,
+    )

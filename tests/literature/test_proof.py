@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import sys
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.accounting.curves import Bound
+from shuffledp.accounting.mechanism import Shuffled
+
+SURVEYS = [
+    sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000),
+    sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000, adversary="strong"),
+    sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=7, adversary="weak"),
+    sdp.shuffle(sdp.RR(epsilon0=2.0), n=3_000),
+    sdp.shuffle(sdp.OUE(k=16, epsilon0=2.0), n=100_000),
+    sdp.shuffle(sdp.Hadamard(k=64, epsilon0=1.0), n=10**12),
+    sdp.shuffle(sdp.AnyLDP(epsilon0=1.0), n=10_000),
+    sdp.shuffle(sdp.FromMatrix([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]), n=10_000),
+    sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1_000, honest=900),
+]
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=repr)
+def test_both_ends_are_proven_as_they_are(survey: Shuffled) -> None:
+    bound = survey.epsilon(delta=1e-6)
+    proof = bound.proven()
+    assert proof.holds
+    assert (proof.lower.value, proof.upper.value) == (bound.lower, bound.upper)
+    assert proof.upper.delta[1] <= 1e-6
+    assert proof.lower.delta[0] > 1e-6 or bound.lower == 0.0
+    assert "proven in ball arithmetic" in str(proof)
+
+
+def test_delta_is_enclosed() -> None:
+    bound = SURVEYS[4].delta(epsilon=0.01)
+    proof = bound.proven()
+    assert proof.holds
+    assert bound.lower <= proof.lower.delta[0]
+    assert proof.upper.delta[1] <= bound.upper
+
+
+def test_a_false_upper_end_is_moved_to_where_it_is_true() -> None:
+    right = SURVEYS[0].epsilon(delta=1e-6)
+    wrong = dataclasses.replace(right, upper=right.upper * (1 - 1e-5))
+    proof = wrong.proven()
+    assert not proof.upper.as_given
+    assert proof.lower.as_given
+    assert right.upper * (1 - 1e-6) < proof.upper.value <= right.upper * (1 + 1e-3)
+    assert "the nearest that is proven" in str(proof)
+
+
+def test_a_false_lower_end_is_moved_to_where_it_is_true() -> None:
+    right = SURVEYS[0].epsilon(delta=1e-6)
+    wrong = dataclasses.replace(right, lower=right.upper)
+    proof = wrong.proven()
+    assert not proof.lower.as_given
+    assert right.lower * (1 - 1e-3) < proof.lower.value <= right.lower * (1 + 1e-6)
+
+
+def test_a_false_delta_is_moved_too() -> None:
+    right = SURVEYS[0].delta(epsilon=0.3)
+    wrong = dataclasses.replace(right, upper=right.lower * (1 - 1e-5), lower=right.lower * (1 - 2e-5))
+    assert wrong.proven().upper.value >= right.lower
+
+
+def test_at_epsilon0_nothing_leaks() -> None:
+    bound = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=2).epsilon(delta=1e-200)
+    proof = bound.proven()
+    assert proof.upper.value == bound.upper == 4.0
+
+
+def test_laws_of_many_classes_are_taken_as_the_accountant_made_them() -> None:
+    bound = sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000).epsilon(delta=1e-4)
+    proof = bound.proven()
+    assert proof.holds
+    assert "that the accountant made" in proof.what
+
+
+def test_only_one_round_can_be_proven() -> None:
+    with pytest.raises(sdp.InvalidInput, match="must be of one round"):
+        SURVEYS[0].compose(3).epsilon(delta=1e-6).proven()
+
+
+def test_a_stored_bound_has_no_question() -> None:
+    bound = SURVEYS[0].epsilon(delta=1e-6)
+    stored = pickle.loads(pickle.dumps(bound))
+    assert stored == bound
+    assert repr(stored) == repr(bound)
+    assert hash(stored) == hash(bound)
+    assert len(pickle.dumps(bound)) < 2_000
+    for each in (stored, Bound(0.1, 0.2)):
+        with pytest.raises(sdp.InvalidInput, match="must know its question"):
+            each.proven()
+
+
+def test_without_python_flint_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in sys.modules if each == "flint" or "exact.balls" in each]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "flint", None)
+    with pytest.raises(sdp.InvalidInput, match=r"python-flint must be installed .* shuffledp\[arb\]"):
+        SURVEYS[0].epsilon(delta=1e-6).proven()
