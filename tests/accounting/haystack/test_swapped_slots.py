@@ -14,7 +14,7 @@ from shuffledp._types import Floats
 from shuffledp.accounting.haystack import FirstClone, Haystack, Slots
 from shuffledp.randomizers.randomizer import Atoms
 
-SMOOTHINGS = (0.2, 0.08, 0.025)
+BLURS = (0.05, 0.03, 0.007)
 
 
 def by_hand(slots: list[tuple[Floats, Floats]]) -> float:
@@ -42,7 +42,7 @@ def test_it_is_above_brute_force_for_every_composition() -> None:
         swap = FirstClone("any", n, kappa, Slots(m0, m1, omega, 0.0 * omega), others)
         epsilon, u = rng.uniform(0.0, 3.0), kappa * rng.choice([0.0, 0.3, 0.9, 1.0 - 1e-13])
         gain = m0 - math.exp(epsilon) * m1
-        bounds = [swap.shares(np.array([epsilon]), np.array([u]), smoothing)[0] for smoothing in SMOOTHINGS]
+        bounds = [swap.shares(np.array([epsilon]), np.array([u]), blur)[0] for blur in BLURS]
         for composition in combinations_with_replacement(laws, n - 1):
             slots = [(omega, gain), *((np.maximum(law - u * omega, 0.0), gain) for law in composition)]
             assert by_hand(slots) / n <= min(bounds) * (1.0 + 1e-12)
@@ -58,10 +58,10 @@ def test_equal_slots_are_a_haystack_and_it_is_close_to_its_value(n: int, near: f
     epsilons = typical * np.array([0.0, 1.0, 3.0, 8.0, 20.0])
     lower, upper = Haystack.of(Atoms("all alike", hay, m0, m1), n).bounds(epsilons)
     swap = FirstClone("all alike", n, 0.5, Slots(m0, m1, hay, 0.0 * hay), Slots(m0, m1, hay, hay))
-    for smoothing in SMOOTHINGS:
-        assert np.all(swap.shares(epsilons, 0.0 * epsilons, smoothing) >= lower)
+    for blur in BLURS:
+        assert np.all(swap.shares(epsilons, 0.0 * epsilons, blur) >= lower)
     if n >= 1000:  # few users leave no room for a normal law
-        close = swap.shares(epsilons, 0.0 * epsilons, SMOOTHINGS[-1])
+        close = swap.shares(epsilons, 0.0 * epsilons, BLURS[-1])
         assert np.all(close[lower > 0.0] <= 1.02 * upper[lower > 0.0])
         assert close[2] <= 1.004 * upper[2]
 
