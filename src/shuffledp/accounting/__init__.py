@@ -17,4 +17,5 @@ explanation  a guarantee in words
 calibration  the one unknown of a plan
 training_plan  the same of a training
 interop      a guarantee for dp-accounting
+dp_events    random allocation as one of its events
 """
