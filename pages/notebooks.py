@@ -21,7 +21,7 @@ from typing import Any
 __all__ = ["NAMES", "page", "pictures", "read", "run", "write_pages"]
 
 FOLDER = Path("docs/notebooks")
-NAMES = ("analyst", "researcher")
+NAMES = ("analyst", "researcher", "training")
 DOWNLOAD = "*This page is a notebook: [download it]({name}.ipynb) and run it. Its numbers will differ a little, as the noise does.*"
 
 Cell = dict[str, Any]

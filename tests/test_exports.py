@@ -10,6 +10,7 @@ import shuffledp
 
 EXPORTS = [
     "Accountant",
+    "AllOf",
     "AnyLDP",
     "Audit",
     "BLH",
@@ -18,6 +19,7 @@ EXPORTS = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "CheckIn",
     "Comparison",
     "DoesNotApply",
     "Estimate",
@@ -36,6 +38,7 @@ EXPORTS = [
     "Mean",
     "OLH",
     "OUE",
+    "OneOf",
     "RAPPOR",
     "RR",
     "RandomAllocation",
@@ -50,6 +53,7 @@ EXPORTS = [
     "__version__",
     "audit",
     "calibrate",
+    "calibrate_training",
     "compare",
     "frequency",
     "histogram",

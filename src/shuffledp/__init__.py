@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.curves import Bound
     from shuffledp.accounting.mechanism import shuffle
     from shuffledp.accounting.training import RandomAllocation
+    from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import frequency, histogram, mean
     from shuffledp.collection.release.released import Release
@@ -55,13 +56,16 @@ if TYPE_CHECKING:
         OUE,
         RAPPOR,
         RR,
+        AllOf,
         AnyLDP,
+        CheckIn,
         FiniteRandomizer,
         FromMatrix,
         Gaussian,
         Hadamard,
         Laplace,
         LocalHash,
+        OneOf,
         Randomizer,
         SubsetSelection,
         Unary,
@@ -77,6 +81,7 @@ __all__ = [
     "RAPPOR",
     "RR",
     "Accountant",
+    "AllOf",
     "AnyLDP",
     "Audit",
     "BallsAndBins",
@@ -85,6 +90,7 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "CheckIn",
     "Comparison",
     "DoesNotApply",
     "Estimate",
@@ -100,6 +106,7 @@ __all__ = [
     "LocalHistogram",
     "LocalMean",
     "Mean",
+    "OneOf",
     "RandomAllocation",
     "Randomizer",
     "Release",
@@ -112,6 +119,7 @@ __all__ = [
     "__version__",
     "audit",
     "calibrate",
+    "calibrate_training",
     "compare",
     "frequency",
     "histogram",
@@ -132,6 +140,7 @@ HOMES = {
     "accounting.accountant": ("Accountant",),
     "accounting.mechanism": ("shuffle",),
     "accounting.training": ("RandomAllocation",),
+    "accounting.training_plan": ("calibrate_training",),
     "accounting.curves": ("Bound",),
     "protocols": (
         *(
@@ -163,7 +172,7 @@ HOMES = {
             "Laplace",
             "LocalHash",
         ),
-        *("FiniteRandomizer", "Randomizer", "SubsetSelection", "Unary"),
+        *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

@@ -50,12 +50,12 @@ def test_families_leak_no_more_than_their_swap(epsilon0: float, n: int) -> None:
 
 
 def test_the_product_row_of_hadamard_response_is_not_forgotten() -> None:
-    randomizer, epsilon = Hadamard(k=16, epsilon0=1.0), np.array([0.2])
+    randomizer, epsilon = Hadamard(k=7, epsilon0=1.0), np.array([0.2])
     leaks = {atoms.name: float(Haystack.of(atoms, 60).bounds(epsilon)[0][0]) for atoms in randomizer.datasets()}
-    worst = max(leaks, key=lambda name: leaks[name])
+    *others, worst = sorted(leaks, key=lambda name: leaks[name])
     assert "the product of their rows" in worst
-    assert leaks[worst] == pytest.approx(0.002019, rel=1e-3)  # without that kind the swap would say .000958
-    assert leaks[worst] <= float(upper(support_swaps(randomizer, 60), epsilon)[0]) <= 1.2 * leaks[worst]
+    assert leaks[worst] > 4.0 * leaks[others[-1]]
+    assert leaks[worst] <= float(upper(support_swaps(randomizer, 60), epsilon)[0]) <= 1.1 * leaks[worst]
 
 
 def random_table(rng: np.random.Generator, inputs: int, outputs: int) -> Floats:

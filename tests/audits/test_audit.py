@@ -36,6 +36,9 @@ SHIPPED = {
     "CentralSum": lambda: protocols.CentralSum(n=40, epsilon=1.0, delta=DELTA),
     "CentralMean": lambda: protocols.CentralMean(n=40, epsilon=1.0, delta=DELTA),
     "ShuffledSGD": lambda: ShuffledSGD(n=40, dimension=2, noise=1.0, delta=DELTA, batch=40),
+    "allocated SGD": lambda: ShuffledSGD(
+        n=40, dimension=2, noise=1.0, delta=DELTA, batch=8, order="allocated", epochs=2
+    ),
     "local SGD": lambda: ShuffledSGD(n=10, dimension=2, epsilon=1.0, delta=DELTA, batch=5, order="given"),
 }
 RANDOMIZERS = [

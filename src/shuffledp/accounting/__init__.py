@@ -11,9 +11,12 @@ renyi        Renyi divergences from curves
 guarantee    what is certified, whatever it is made of: epsilon, delta, and the curves between
 rounds       one round, given by its curves, and ``Rounds`` (which laws are composed)
 accountant   different rounds added up
+sampled      a random sample of the users answers
 mechanism    ``shuffle``
 training     noisy steps over records that are allocated to them at random
 explanation  a guarantee in words
 calibration  the one unknown of a plan
+training_plan  the same of a training
 interop      a guarantee for dp-accounting
+dp_events    random allocation as one of its events
 """

@@ -29,7 +29,7 @@ from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.strength import BY_EPSILON0, Strength
 
-__all__ = ["Calibration", "calibrate"]
+__all__ = ["Calibration", "Scale", "Search", "calibrate", "deviation"]
 
 FIGURES = 5  # of a real unknown
 TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
@@ -143,12 +143,12 @@ def calibrate(
         if rounds is None:
             assert n is not None
             once = one_round(family, n)
-            return _Search(ROUNDS, lambda times: once.compose(int(times)), target, delta).answer(1.0)
-        users = rounds * math.exp(2.0 * min(_loss(family), 99.0)) * (TYPICAL / _deviation(target, delta)) ** 2
-        return _Search(USERS, lambda users: plan(family, int(users), rounds), target, delta).answer(users)
+            return Search(ROUNDS, lambda times: once.compose(int(times)), target, delta).answer(1.0)
+        users = rounds * math.exp(2.0 * min(_loss(family), 99.0)) * (TYPICAL / deviation(target, delta)) ** 2
+        return Search(USERS, lambda users: plan(family, int(users), rounds), target, delta).answer(users)
     assert n is not None
     assert rounds is not None
-    scale = _Scale.of(getattr(family, "strength", BY_EPSILON0))
+    scale = Scale.of(getattr(family, "strength", BY_EPSILON0))
     name = scale.name
 
     def build(value: float) -> Guarantee:
@@ -163,13 +163,13 @@ def calibrate(
     def sizes(value: float) -> tuple[int, ...]:
         return family(**parameters, **{name: value}).sizes
 
-    start = scale.value(math.log(_deviation(target, delta) * math.sqrt(max(1.0, n * honest_share) / rounds) / TYPICAL))
+    start = scale.value(math.log(deviation(target, delta) * math.sqrt(max(1.0, n * honest_share) / rounds) / TYPICAL))
     alone = target / rounds  # so much is always allowed
-    return _Search(scale, build, target, delta, sizes).answer(max(start, alone) if name == "epsilon0" else start)
+    return Search(scale, build, target, delta, sizes).answer(max(start, alone) if name == "epsilon0" else start)
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class Scale:
     """An unknown, and where it can lie. ``loss`` is, up to a constant, about the logarithm of the
     privacy loss; ``value`` is its inverse.
 
@@ -183,6 +183,7 @@ class _Scale:
     loss: Callable[[float], float]
     value: Callable[[float], float]
     whole: bool = False
+    remedy: str = ""
 
     @classmethod
     def of(cls, strength: Strength) -> Self:
@@ -212,7 +213,7 @@ class _Scale:
         return abs(good - bad) <= max(1.001 * self.unit(least), 0.0 if self.whole else DIGITS / 2.0 * least)
 
 
-USERS = _Scale(
+USERS = Scale(
     "n",
     float(MOST_PLANNED),
     1.0,
@@ -220,7 +221,7 @@ USERS = _Scale(
     value=lambda loss: math.exp(min(-2.0 * loss, 99.0)),
     whole=True,
 )
-ROUNDS = _Scale(
+ROUNDS = Scale(
     "rounds",
     1.0,
     float(MOST_ROUNDS),
@@ -231,7 +232,7 @@ ROUNDS = _Scale(
 
 
 @dataclass
-class _Search:
+class Search:
     """The last candidate that meets the target, going from the safe end of a scale to the risky
     one.
 
@@ -241,7 +242,7 @@ class _Search:
     where halving needed twenty.
     """
 
-    scale: _Scale
+    scale: Scale
     build: Callable[[float], Guarantee]
     epsilon: float
     delta: float
@@ -339,7 +340,7 @@ class _Search:
             self.misses.append(
                 (
                     self.scale.loss(value),
-                    math.log(_deviation(self.epsilon, delta) / _deviation(self.epsilon, self.delta)),
+                    math.log(deviation(self.epsilon, delta) / deviation(self.epsilon, self.delta)),
                 )
             )
 
@@ -392,6 +393,9 @@ class _Search:
 
     def _hopeless(self) -> str:
         scale, target = self.scale, f"meets epsilon = {self.epsilon:g} at delta = {self.delta:g}"
+        if scale.remedy:
+            low, high = sorted((scale.safe, scale.risky))
+            return f"no {scale.name} from {low:g} to {high:g} {target}, got a larger epsilon. {scale.remedy}"
         if not scale.whole:
             low, high = sorted((scale.safe, scale.risky))
             return (
@@ -414,7 +418,7 @@ def _loss(randomizer: Randomizer) -> float:
     return scale.loss(min(max(getattr(randomizer, scale.name), low), high))
 
 
-def _deviation(epsilon: float, delta: float) -> float:
+def deviation(epsilon: float, delta: float) -> float:
     """The mu of the Gaussian mechanism that is just (epsilon, delta)-DP: a first guess, and what
     excesses are measured in.
     """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 from shuffledp._types import Adversary
 from shuffledp.accounting.curves import Bound
@@ -13,6 +14,7 @@ from shuffledp.accounting.explanation import Row
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Round
+from shuffledp.accounting.sampled import Sampled
 from shuffledp.errors import InvalidInput, called_as, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 
@@ -72,6 +74,30 @@ class Shuffled(Round):
         )
         return self.reduction.assumptions + some
 
+    @called_as("survey.sampled(users=100_000)")
+    def sampled(self, *, users: int) -> Sampled:
+        """The same survey where the n who report are a random sample of ``users``, chosen without
+        replacement, and who was chosen stays secret: it protects everybody among the users.
+
+        >>> from shuffledp import KRR
+        >>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000).sampled(users=100_000)
+        >>> bound = survey.epsilon(delta=1e-6)
+        >>> round(bound.lower, 4), round(bound.upper, 4)
+        (0.0304, 0.0356)
+        """
+        users, _ = check_users(users)
+        if users < self.n:
+            raise InvalidInput(
+                f"users must be at least n = {self.n}, those of them who report, got {users}. It counts all from whom "
+                f"the sample is drawn."
+            )
+        if self.adversary != "shuffled" or self.honest < self.n:
+            raise InvalidInput(
+                f"a sample must be of honest users, and the adversary the usual one, got {self!r}. Leave out honest "
+                f"and adversary, and count the honest users only."
+            )
+        return Sampled(self, self.randomizer, self.n, users)
+
     def local_rdp(self, order: float) -> float:
         # Shuffling is post-processing. The strong adversary also sees what no report tells.
         return math.inf if self.adversary == "strong" else self.randomizer.local_rdp(order=order)
@@ -126,10 +152,26 @@ def shuffle(
 
 def _law_in_words(randomizer: Randomizer) -> str:
     """Its name and its parameters."""
-    facts = dict(randomizer.describe())
+    return _facts_in_words(randomizer.describe())
+
+
+def _facts_in_words(described: Mapping[str, object]) -> str:
+    facts = dict(described)
     name = str(facts.pop("randomizer"))
-    shown = {key: f"{value:.6g}" if isinstance(value, float) else str(value) for key, value in facts.items()}
-    return ", ".join([name, *(f"{key} = {value}" for key, value in shown.items())])
+    return ", ".join([name, *(f"{key} = {_in_words(value)}" for key, value in facts.items())])
+
+
+def _in_words(value: object) -> str:
+    """A number to six digits; a randomizer within another one, and a list of them, in brackets."""
+    if isinstance(value, Mapping):
+        return f"({_facts_in_words(value)})"
+    if isinstance(value, list):
+        return f"[{', '.join(f'{count} x {each}' if count > 1 else each for each, count in _counted(value))}]"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _counted(values: list[object]) -> list[tuple[str, int]]:
+    return [(words, len(list(run))) for words, run in groupby(map(_in_words, values))]
 
 
 def shuffled_parts(guarantee: Guarantee) -> tuple[tuple[Shuffled, int], ...]:

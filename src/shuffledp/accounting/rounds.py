@@ -38,6 +38,8 @@ __all__ = ["Parts", "Round", "Rounds", "added"]
 Parts: TypeAlias = "tuple[tuple[Round, int], ...]"
 
 PER_DEVIATION = 40  # grid points per typical loss
+RARE = 1e-4  # of delta: losses that may be left out
+DECADES = 3.0  # deltas so near to each other leave out the same ones
 
 
 class Round(Guarantee):
@@ -355,12 +357,34 @@ class Rounds(Guarantee):
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         del gap
         composed = self.worse if end == "upper" else self._better
-        values = np.max([each.deltas(epsilons, end) for each in composed], axis=0)
+        values = np.max([self._deltas(each, epsilons, end) for each in composed], axis=0)
         return np.where(epsilons < self.ceiling, values, 0.0)
+
+    def _deltas(self, composed: Composition, epsilons: Floats, end: End) -> Floats:
+        """By the composition itself, and where rare large losses matter without them, too."""
+        values = composed.deltas(epsilons, end)
+        if self.orders == 1:
+            return values
+        better = np.minimum if end == "upper" else np.maximum
+        size = composed.deltas(epsilons, "upper") if end == "lower" else values
+        levels = DECADES * np.floor(np.log10(np.maximum(size, 1e-290)) / DECADES)
+        for level in np.unique(levels):
+            rows = np.flatnonzero(levels == level)
+            less = composed.trimmed(RARE * 10.0**level, end)
+            values[rows] = better(values[rows], less.deltas(epsilons[rows], end))
+        return values
+
+    def _epsilon(self, composed: Composition, delta: float, end: End) -> float:
+        """The same for epsilon."""
+        value = composed.epsilon(delta, end)
+        if self.orders == 1:
+            return value
+        less = composed.trimmed(RARE * delta, end).epsilon(delta, end)
+        return min(value, less) if end == "upper" else max(value, less)
 
     def _epsilon_end(self, end: End, delta: float) -> float:
         composed = self.worse if end == "upper" else self._better
-        return min(max(part.epsilon(delta, end) for part in composed), self.ceiling)
+        return min(max(self._epsilon(each, delta, end) for each in composed), self.ceiling)
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(block.pessimistic_loss(spacing=spacing), rounds) for block, rounds in self._blocks]).law()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from shuffledp.accounting.curves import Envelope, meets
 from shuffledp.accounting.guarantee import check_users
@@ -349,7 +350,8 @@ class Curated(Subject):
 
 class Descended(Subject):
     """Noisy gradient descent: the others' gradients are 0, the target's is as long as allowed, in
-    one direction or the other; all reports are seen.
+    one direction or the other; all reports are seen. Of allocated data the target's is as long as
+    allowed, or is missing.
     """
 
     def __init__(self, training: ShuffledSGD) -> None:
@@ -365,13 +367,18 @@ class Descended(Subject):
 
     def play(self, which: int, runs: int, source: Source) -> Play:
         training, vectors = self.training, np.zeros((self.n, self.training.dimension))
-        vectors[self.n // 2, 0] = training.clip * (1.0 - 2.0 * which)
-        pulled = np.empty((runs, self.n))
+        allocated = training.order == "allocated"
+        vectors[self.n // 2, 0] = training.clip * (1.0 - (1.0 if allocated else 2.0) * which)
+        pulled = np.empty((runs, training.updates * training.epochs if allocated else self.n))
         for run in range(runs):
             steps = training.steps(vectors, np.zeros(self.n), gradient=lambda _weights, rows, _labels: rows, rng=source)
             pulled[run] = np.concatenate([step.reports[:, 0] for step in steps])
         scaled = pulled * training.clip / training.sigma**2
         half = 0.5 * (training.clip / training.sigma) ** 2
+        if allocated:  # in every epoch the target is in one step, and nobody knows in which
+            epochs = (scaled - half).reshape(runs, training.epochs, training.updates)
+            loss = (logsumexp(epochs, axis=2) - np.log(training.updates)).sum(axis=1)
+            return Play(np.exp(np.clip(loss, -600.0, 600.0))[:, None], np.ones((runs, 1)))
         return Play(np.exp(np.clip(scaled - half, -600.0, 600.0)), np.exp(np.clip(-scaled - half, -600.0, 600.0)))
 
     def bench(self) -> Bench:
@@ -379,7 +386,7 @@ class Descended(Subject):
         users were taken, told by their labels.
         """
         training, zeros = self.training, np.zeros((self.n, self.training.dimension))
-        size = zeros.size
+        size = training.dimension if training.order == "allocated" else zeros.size
 
         def noise(drawn: NDArray[Any], source: Source) -> NDArray[Any]:
             passes = [training.randomize(zeros, rng=source).ravel() / training.sigma for _ in range(len(drawn) // size)]

@@ -52,6 +52,13 @@ LISTED = (
         "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
     ),
     Listed(
+        "training",
+        "training",
+        PLAN,
+        "Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches and full batches, "
+        "with the same noise and the same steps, for adding or removing one record.",
+    ),
+    Listed(
         "look",
         "look",
         RUN,

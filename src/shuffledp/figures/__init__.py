@@ -3,6 +3,7 @@
 curve       delta against epsilon, with and without a shuffler
 bounds      every published bound on one mechanism
 utility     privacy against utility
+sampler_bars  which sampler for a training
 estimates   estimates with error bars
 drawing     a figure that is handed back, and that a notebook shows
 filetypes   which files they can be
@@ -13,6 +14,7 @@ from shuffledp.figures.bounds import comparison_figure
 from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
 from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
 from shuffledp.figures.filetypes import FIGURE_TYPES, check_figure
+from shuffledp.figures.sampler_bars import samplers_figure
 from shuffledp.figures.utility import plan_figure
 
 __all__ = [
@@ -28,4 +30,5 @@ __all__ = [
     "estimates_figure",
     "one_line",
     "plan_figure",
+    "samplers_figure",
 ]

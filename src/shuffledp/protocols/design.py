@@ -31,6 +31,7 @@ VERSION = 1
 COMMON = ("version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned")
 LARGEST_EPSILON = 700.0
 OUT_OF = 1 << 64
+CHECK_IN = "check-in"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Law:
     """
 
     family: str
-    parameters: Mapping[str, int | float] = field(hash=False)
+    parameters: Mapping[str, Any] = field(hash=False)
     integers: tuple[int, ...]
 
     @classmethod
@@ -65,12 +66,30 @@ class Law:
                 f"the integers of a law must be whole numbers out of 2^64, as text, got {written!r}. {REMEDY}"
             )
         parameters = {name: value for name, value in law.items() if name not in ("randomizer", "integers")}
+        if family == CHECK_IN:
+            return cls._checked_in(parameters, tuple(map(int, written)))
         for name, value in parameters.items():
             if type(value) not in (int, float) or (name == "epsilon0") != isinstance(value, float):
                 raise InvalidInput(f"{name} of a law must be a number as shuffledp writes it, got {value!r}. {REMEDY}")
         if wrong := {"k", "epsilon0"} - set(parameters):
             raise InvalidInput(f"a law must have {' and '.join(sorted(wrong))}, got none. {REMEDY}")
         return cls(family, parameters, tuple(map(int, written)))
+
+    @classmethod
+    def _checked_in(cls, parameters: dict[str, Any], integers: tuple[int, ...]) -> Self:
+        """The law of a check-in, which has that of its reports inside."""
+        inside = cls.from_json(parameters.get("of"))
+        numbers = [parameters.get(name) for name in ("epsilon0", "probability")]
+        if set(parameters) != {"epsilon0", "probability", "of"} or not all(isinstance(each, float) for each in numbers):
+            raise InvalidInput(
+                f"the law of a check-in must have epsilon0, probability and of, got {', '.join(parameters)}. {REMEDY}"
+            )
+        return cls(CHECK_IN, parameters | {"of": inside.as_json()}, integers)
+
+    @property
+    def inside(self) -> Law:
+        """The law of the reports that are not blank."""
+        return Law.from_json(self.parameters["of"]).inside if self.family == CHECK_IN else self
 
     def as_json(self) -> dict[str, Any]:
         """Plain data. The integers are text: many readers of JSON round large numbers."""
@@ -79,7 +98,7 @@ class Law:
     @property
     def k(self) -> int:
         """How many values a report can be about."""
-        return int(self.parameters["k"])
+        return int(self.inside.parameters["k"])
 
     @property
     def epsilon0(self) -> float:
@@ -236,7 +255,7 @@ class Design:
 
     def check_law(self) -> None:
         """Refuse a law that answers another question."""
-        if not self.task.fits(self.law.family, self.law.k):
+        if not self.task.fits(self.law.inside.family, self.law.k) or (self.law.family == CHECK_IN and self.task.bounds):
             raise InvalidInput(
                 f"the law of a design must fit its question, got {self.law.as_json()!r} for a {self.task.name}. "
                 f"{REMEDY}"

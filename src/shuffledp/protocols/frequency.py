@@ -23,6 +23,7 @@ from shuffledp.protocols.tasks import FAMILY_OF_METHOD, FrequencyTask
 from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.wrappers.voting import answering
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["METHODS", "Frequency", "Method"]
@@ -70,7 +71,7 @@ class Frequency(ShuffledProtocol):
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """One vote from each report is what a histogram counts."""
         randomizer = super()._check_randomizer(given)
-        if randomizer.single:
+        if answering(randomizer).single:
             raise InvalidInput(
                 f"the randomizer of a Frequency must vote for many values, got {given!r}. Use it in a Histogram."
             )
@@ -82,7 +83,7 @@ class Frequency(ShuffledProtocol):
     @property
     def task(self) -> FrequencyTask:
         """The question, for a design."""
-        family = None if "randomizer" in self._found else family_of(self.randomizer)
+        family = None if "randomizer" in self._found else family_of(answering(self.randomizer))
         if family is not None and family.law != FAMILY_OF_METHOD[self.method]:
             raise InvalidInput(
                 f"the randomizer must be that of the method {self.method} to be written down, got {self.randomizer!r}. "

@@ -20,6 +20,7 @@ from shuffledp.protocols.estimators import debiased, inversion, likelihood, open
 from shuffledp.protocols.protocol import Family, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
+from shuffledp.randomizers.wrappers.voting import answering
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [
@@ -160,7 +161,7 @@ class Histogram(RandomizedResponse):
     @property
     def task(self) -> HistogramTask:
         """The question, for a design."""
-        if not self.randomizer.single:
+        if not answering(self.randomizer).single:
             raise InvalidInput(
                 f"a histogram must use k-ary randomized response to be written down, got "
                 f"{type(self.randomizer).__name__}. Leave out randomizer, or use Frequency."

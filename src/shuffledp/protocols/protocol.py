@@ -34,6 +34,7 @@ from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
+from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
@@ -351,7 +352,7 @@ class ShuffledProtocol(Protocol):
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """Refuse a randomizer that does not answer the question."""
         if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
-            given = Unmixed.of(given) or given
+            given = VotingCheckIn.of(given) or Unmixed.of(given) or given
         if not isinstance(given, VotingRandomizer):
             raise InvalidInput(
                 f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), or one with a matrix, "

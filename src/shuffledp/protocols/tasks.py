@@ -209,7 +209,11 @@ class HistogramTask(CountingTask):
         return family == "krr" and k == self.size
 
     def open(self, tally: Any) -> Votes:
-        """A report names one category, so the votes are the reports."""
+        """A report names one category, so the votes are the reports; unless some are blank, and
+        they are counted beside them.
+        """
+        if len(tally) > self.size:
+            return Votes(int(tally[0]), tally[:0], tally[1:])
         return Votes(int(tally.sum()), tally[:0], tally)
 
 

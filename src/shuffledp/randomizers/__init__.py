@@ -22,6 +22,7 @@ matrix          any finite randomizer
 finite          a base for one's own
 unmixing        how reports of a matrix are counted
 any_ldp         any randomizer at all
+wrappers        randomizers made of others: check-in, one of several questions, all of several
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.unary import OUE, RAPPOR, Unary
 from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf
 
 __all__ = [
     "BLH",
@@ -47,8 +49,10 @@ __all__ = [
     "OUE",
     "RAPPOR",
     "RR",
+    "AllOf",
     "AnyLDP",
     "Atoms",
+    "CheckIn",
     "End",
     "FiniteRandomizer",
     "Floats",
@@ -58,6 +62,7 @@ __all__ = [
     "Laplace",
     "LocalHash",
     "OnGrid",
+    "OneOf",
     "Randomizer",
     "SubsetSelection",
     "Unary",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import isabstract
 from typing import Any, ClassVar, Self
 
@@ -32,24 +32,29 @@ class Atoms:
     is absent from the view.
 
     A class with no hay exposes the target: what falls there is seen.
+
+    The masses are right to a few units in the last place; where many were multiplied, to a relative
+    ``rounding`` more, and the needles' to ``doubt`` beyond that. Both are added to the ends.
     """
 
     name: str
     hay: Floats
     needle0: Floats
     needle1: Floats
+    rounding: float = field(default=0.0, kw_only=True)
+    doubt: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        for field in ("hay", "needle0", "needle1"):
-            column = np.ascontiguousarray(getattr(self, field), dtype=np.float64)
+        for name in ("hay", "needle0", "needle1"):
+            column = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
             column.setflags(write=False)
-            object.__setattr__(self, field, column)
+            object.__setattr__(self, name, column)
         if not (self.hay.ndim == 1 and self.hay.shape == self.needle0.shape == self.needle1.shape):
             raise AssertionError("hay, needle0 and needle1 must be vectors of one length")
 
     def swapped(self) -> Atoms:
         """The same situation with the target's two inputs exchanged."""
-        return Atoms(self.name, self.hay, self.needle1, self.needle0)
+        return Atoms(self.name, self.hay, self.needle1, self.needle0, rounding=self.rounding, doubt=self.doubt)
 
 
 class Randomizer(ABC):

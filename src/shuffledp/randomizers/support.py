@@ -108,6 +108,16 @@ class SupportRandomizer(VotingRandomizer):
         pairs = {overlap.pair: overlap for overlap in self.overlaps()}
         return tuple(self._atoms(_joined("blanket", pair), overlap, None) for pair, overlap in pairs.items())
 
+    def least_overlapping(self) -> Atoms:
+        """The blanket against the pair whose supports overlap least: it leaks most, also among
+        other questions (docs/theory.md, "Wrappers").
+        """
+        least = min(
+            self.overlaps(),
+            key=lambda each: math.fsum(base for pattern, base in each.table.items() if pattern[0] and pattern[1]),
+        )
+        return self._atoms(_joined("blanket", least.pair), least, None)
+
     def datasets(self) -> tuple[Atoms, ...]:
         """All others hold x0, x1, or a third value, for every kind of pair and third value;
         exact.

@@ -4,6 +4,7 @@ exactly, before one reads the other's reports.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +12,9 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import FAMILIES, family_of
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf, VotingCheckIn
 
-__all__ = ["from_law", "law_of"]
+__all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
 
 REMEDY = "Take it from a file that shuffledp wrote, with the same version on both sides."
 
@@ -25,6 +27,16 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     >>> law_of(KRR(k=2, epsilon0=1.0))
     {'randomizer': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
     """
+    if isinstance(randomizer, VotingCheckIn):
+        return law_of(randomizer.check_in)
+    if isinstance(randomizer, CheckIn):
+        own = {"probability": randomizer.probability, "of": law_of(randomizer.randomizer)}
+        return _wrapped("check-in", randomizer, own)
+    if isinstance(randomizer, OneOf):
+        questions = [law_of(each) for each in randomizer.parts]
+        return _wrapped("one of", randomizer, {"weights": list(randomizer.shares), "questions": questions})
+    if isinstance(randomizer, AllOf):
+        return _wrapped("all of", randomizer, {"questions": [law_of(each) for each in randomizer.parts]})
     family = family_of(randomizer)
     if family is None or family.law is None:
         raise InvalidInput(
@@ -36,14 +48,71 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     return {"randomizer": family.law, **parameters, "integers": [str(each) for each in settled.integers]}
 
 
+def _wrapped(name: str, randomizer: Randomizer, own: dict[str, Any]) -> dict[str, Any]:
+    """The law of a wrapper; epsilon0 follows from its parts, and is there for those who read."""
+    integers = [str(each) for each in randomizer.integers]
+    return {"randomizer": name, "epsilon0": randomizer.epsilon0, **own, "integers": integers}
+
+
+def randomizer_of(law: object) -> Randomizer:
+    """The randomizer of ``law_of``, a wrapper included; refused if this version would run other
+    integers, anywhere in it.
+
+    >>> from shuffledp.randomizers import KRR, CheckIn
+    >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
+    CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
+    """
+    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    if not isinstance(law, Mapping) or name not in ("check-in", "one of", "all of"):
+        return from_law(law)
+    made: Randomizer
+    try:
+        if name == "check-in":
+            made = CheckIn(randomizer_of(law["of"]), probability=law["probability"])
+        elif name == "one of":
+            made = OneOf([randomizer_of(each) for each in law["questions"]], weights=law["weights"])
+        else:
+            made = AllOf([randomizer_of(each) for each in law["questions"]])
+    except (KeyError, TypeError, RecursionError):
+        raise InvalidInput(f"the law of {name} must name its randomizers, got {str(law)[:80]!r}. {REMEDY}") from None
+    if (mine := law_of(made)) != law:
+        wrong = sorted(key for key in {*mine, *law} if mine.get(key) != law.get(key))
+        raise InvalidInput(
+            f"the law of {name} must be what this version runs, got a difference in {', '.join(wrong)}. {REMEDY}"
+        )
+    return made
+
+
+def scaled(randomizer: Randomizer, factor: float) -> Randomizer:
+    """The same with every epsilon0 in it times ``factor``.
+
+    >>> from shuffledp.randomizers import RR, OneOf
+    >>> scaled(OneOf([RR(epsilon0=1.0), RR(epsilon0=2.0)]), 0.5).epsilon0
+    1.0
+    """
+    if isinstance(randomizer, VotingCheckIn):
+        return scaled(randomizer.check_in, factor)
+    if isinstance(randomizer, CheckIn):
+        return CheckIn(scaled(randomizer.randomizer, factor), probability=randomizer.probability)
+    if isinstance(randomizer, OneOf):
+        return OneOf([scaled(each, factor) for each in randomizer.parts], weights=randomizer.shares)
+    if isinstance(randomizer, AllOf):
+        return AllOf([scaled(each, factor) for each in randomizer.parts])
+    changed: Randomizer = dataclasses.replace(randomizer, epsilon0=randomizer.epsilon0 * factor)  # type: ignore[type-var]
+    return changed
+
+
 def from_law(law: object) -> VotingRandomizer:
-    """The randomizer of ``law_of``; refused if this version would run other integers.
+    """The randomizer of ``law_of``, if its reports vote; refused if this version would run other
+    integers.
 
     >>> from shuffledp.randomizers import Hadamard
     >>> from_law(law_of(Hadamard(k=10, epsilon0=2.0)))
     Hadamard(k=10, epsilon0=2.0)
     """
     name = law.get("randomizer") if isinstance(law, Mapping) else None
+    if name == "check-in" and (voting := VotingCheckIn.of(randomizer_of(law))) is not None:
+        return voting
     if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
         raise InvalidInput(
             f"a law's randomizer must be one of {', '.join(FAMILIES)}, got {name!r}. {REMEDY} A family from elsewhere "

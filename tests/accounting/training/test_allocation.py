@@ -84,3 +84,66 @@ def test_a_case_that_others_estimated_by_monte_carlo() -> None:
     """Chua et al.: a mean of 1.59e-6, and less than 2.65e-6 with 99 % confidence."""
     bound = sdp.RandomAllocation(sigma=0.35, steps=1000).delta(epsilon=10.0)
     assert 1.3287e-6 <= bound.lower <= bound.upper <= 1.3368e-6
+
+
+def test_a_tutorial_of_several_participations() -> None:
+    """The tutorial of PLD_accounting 2.0: five of a thousand steps."""
+    bound = sdp.RandomAllocation(sigma=1.0, steps=1000, participations=5).epsilon(delta=1e-8)
+    assert 1.30 <= bound.lower <= bound.upper <= 1.3438
+
+
+def test_an_accountant_adds_it_to_shuffled_reports_and_says_both_adjacencies() -> None:
+    training = sdp.RandomAllocation(pair=[[0.6, 0.4], [0.4, 0.6]], steps=10, epochs=2)
+    survey = sdp.shuffle(sdp.KRR(k=4, epsilon0=1.0), n=1000)
+    total = sdp.Accountant().add(training).add(survey).total
+    alone = training.epsilon(delta=1e-6)
+    both = total.epsilon(delta=1e-6)
+    assert alone.upper < both.upper < alone.upper + survey.epsilon(delta=1e-9).upper + 0.05
+    assert [words.partition(":")[0] for words in both.assumptions if "adjacency" in words] == [
+        "add-or-remove adjacency",
+        "replace-one adjacency",
+    ]
+    assert repr(total) == (
+        "Accountant().add(RandomAllocation(pair=((0.6, 0.4), (0.4, 0.6)), steps=10), rounds=2)"
+        ".add(shuffle(KRR(k=4, epsilon0=1.0), n=1000)).total"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"steps": 10}, "exactly one of sigma, scale and pair must be given, got none"),
+        ({"sigma": 1.0, "scale": 1.0, "steps": 10}, "got sigma and scale"),
+        ({"sigma": 1.0, "steps": 0}, "steps must be at least 1"),
+        ({"sigma": 1.0, "steps": 10**13}, "steps must be at most 1e"),
+        ({"sigma": 1.0, "steps": 3, "participations": 4}, "participations must be at most steps = 3"),
+        ({"sigma": 1.0, "steps": 3, "epochs": 0}, "epochs must be at least 1"),
+        ({"sigma": 1.0, "steps": 3, "epochs": 10**8}, "epochs must be at most"),
+    ],
+)
+def test_bad_input_is_refused_with_a_remedy(given: dict[str, float], words: str) -> None:
+    with pytest.raises(sdp.InvalidInput, match=words):
+        sdp.RandomAllocation(**given)  # type: ignore[arg-type]
+
+
+def test_a_pair_that_says_nothing_leaks_nothing() -> None:
+    training = sdp.RandomAllocation(pair=[[0.5, 0.5], [0.5, 0.5]], steps=10, epochs=3)
+    assert tuple(training.epsilon(delta=1e-9)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("unknown", ["sigma", "steps", "epochs"])
+def test_calibration_meets_its_target_and_its_neighbor_does_not(unknown: str) -> None:
+    known = {"sigma": 2.0, "steps": 50, "epochs": 1}
+    del known[unknown]
+    plan = sdp.calibrate_training(epsilon=0.8, delta=1e-5, **known)
+    assert plan.unknown == unknown
+    assert plan.epsilon <= 0.8
+    worse = {"sigma": plan.value * 0.999, "steps": plan.value - 1, "epochs": plan.value + 1}[unknown]
+    beyond = sdp.RandomAllocation(**{**known, unknown: worse})  # type: ignore[arg-type]
+    assert beyond.epsilon_at_most(delta=1e-5) > 0.8 * (1.0 - 1e-3)
+
+
+def test_explain_names_the_theorem_and_the_adjacency() -> None:
+    words = str(sdp.RandomAllocation(sigma=2.0, steps=50).explain(delta=1e-5))
+    assert "needle in a haystack" in words
+    assert "add-or-remove adjacency" in words

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from shuffledp.accounting.training import RandomAllocation
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.sgd.data import synthetic_clinic
@@ -218,3 +219,65 @@ def test_the_account_of_a_given_noise_is_as_good_as_its_calibration():
     # What fits lies in a narrow range of epsilon near 2.9: below and above it Thm 3.8 gives a delta
     # that is too large.
     assert ShuffledSGD(n=100_000, dimension=5, noise=0.92, delta=1e-6).privacy.epsilon < 2.95
+
+
+def allocated(**changed):
+    shape = {"n": 2000, "dimension": 3, "noise": 1.0, "delta": 1e-6, "clip": 0.5, "batch": 40, "order": "allocated"}
+    return ShuffledSGD(**shape | changed)
+
+
+def test_allocated_steps_release_one_noisy_sum_of_clipped_gradients():
+    training = allocated()
+    rows = np.tile([3.0, 0.0, -4.0], (100, 1))
+    sums = np.concatenate([training.randomize(rows, rng=rng(seed)) for seed in range(2000)])
+    assert sums.shape == (2000, 3)
+    assert training.sigma == training.noise * training.clip
+    error = training.sigma / np.sqrt(len(sums))
+    assert np.all(np.abs(sums.mean(axis=0) - [30.0, 0.0, -40.0]) < 100 * training.sigma / STEPS + 4.0 * error)
+    assert np.allclose(sums.std(axis=0), training.sigma, rtol=0.06)
+
+
+def test_allocated_users_are_in_one_step_of_every_epoch(monkeypatch):
+    monkeypatch.setattr("shuffledp.protocols.sgd.descent.grid_noise", lambda _source, size: np.zeros(size))
+    training = allocated(n=30, batch=3, epochs=4)
+    seen: list[list[float]] = []
+
+    def gradient(_weights, rows, labels):
+        seen.append(labels.tolist())
+        return rows
+
+    steps = list(training.steps(np.zeros((30, 3)), np.arange(30.0), gradient=gradient, rng=rng(2)))
+    assert len(steps) == 4 * training.updates == 40
+    assert sorted(user for batch in seen for user in batch) == sorted(list(range(30)) * 4)
+    assert len(seen) < 40  # some batch was empty, and its step ran all the same
+
+
+def test_allocated_training_keeps_its_promise_and_is_certified_as_random_allocation():
+    training = ShuffledSGD(n=2000, dimension=3, epsilon=0.5, delta=1e-6, batch=40, order="allocated")
+    whole = RandomAllocation(sigma=training.noise, steps=50)
+    assert training.privacy.epsilon == pytest.approx(whole.epsilon(delta=1e-6).upper, rel=1e-6)
+    assert 0.499 < training.privacy.epsilon <= 0.5
+    assert training.privacy.epsilon < training.local_epsilon
+    assert "random allocation" in training.privacy.method
+    assert any("trusted" in each for each in training.assumptions)
+    assert any("add-or-remove" in each for each in training.assumptions)
+
+
+def test_a_trusted_trainer_learns_more_at_the_same_epsilon():
+    train, held_out = synthetic_clinic(20_000)
+    shape = {"n": 20_000, "dimension": 10, "batch": 50, "epsilon": 0.25, "delta": 1e-6}
+    found = {
+        order: ShuffledSGD(**shape, order=order).fit(train.features, train.labels, rng=rng()).accuracy(held_out)
+        for order in ("allocated", "permuted")
+    }
+    assert found["allocated"] > found["permuted"] + 0.02
+
+
+def test_permuted_data_have_one_epoch():
+    with pytest.raises(InvalidInput, match="epochs must be 1 unless"):
+        ShuffledSGD(n=100, dimension=2, noise=1.0, delta=1e-6, epochs=2)
+
+
+def test_the_flaw_of_every_noisy_step_counts():
+    with pytest.raises(InvalidInput, match="of 400 steps"):
+        allocated(n=400, batch=1, delta=1e-21)

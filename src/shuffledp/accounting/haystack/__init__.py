@@ -7,7 +7,7 @@ contour      a contour integral, at a cost that does not grow with n
 counts       adding up every view, where there are few
 mesh         adding positions up on a mesh, where scores spread over many orders of magnitude
 moduli       a bound on such an integral for slots of several kinds, in any composition
-swapped_slots the first-clone swap: users whose laws are fixed in advance
+swapped_slots  the first-clone swap: users whose laws are fixed in advance
 swap_pairs   the same for all pairs of a table of laws
 many_pairs   many pairs of inputs at once
 binary       binary randomized response on explicit datasets, and on all of them

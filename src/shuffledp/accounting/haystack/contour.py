@@ -37,7 +37,7 @@ from scipy.special import log_ndtr
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 
-__all__ = ["UNIT", "Ends", "PositionSum", "absences", "chernoff", "contour_ends", "turned"]
+__all__ = ["UNIT", "WHOLE", "Ends", "PositionSum", "absences", "chernoff", "contour_ends", "turned"]
 
 
 UNIT = 2.0**-52

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, MERGED_GAP
-from shuffledp.accounting.haystack.contour import UNIT
+from shuffledp.accounting.haystack.contour import UNIT, WHOLE
 from shuffledp.accounting.haystack.ramp import Scores, ramp_bounds
 from shuffledp.randomizers.randomizer import Atoms
 
@@ -41,21 +42,17 @@ class Haystack:
     exposed0: Floats
     exposed1: Floats
     subtracted: Floats  # from the needles: rounding is relative to what they were before
+    rounding: float = 0.0  # of the masses, relatively, beyond a few units in the last place
+    doubt: float = 0.0  # of the needles, beyond that
 
     @classmethod
     def of(cls, atoms: Atoms, n: int) -> Haystack:
         """The haystack of ``atoms`` with n users in all."""
         covered = atoms.hay > 0.0
-        return cls(
-            atoms.name,
-            n,
-            atoms.hay[covered],
-            atoms.needle0[covered],
-            atoms.needle1[covered],
-            atoms.needle0[~covered],
-            atoms.needle1[~covered],
-            np.zeros(np.count_nonzero(covered)),
-        )
+        hay, needle0, needle1 = atoms.hay[covered], atoms.needle0[covered], atoms.needle1[covered]
+        exposed0, exposed1 = atoms.needle0[~covered], atoms.needle1[~covered]
+        nothing = np.zeros_like(hay)
+        return cls(atoms.name, n, hay, needle0, needle1, exposed0, exposed1, nothing, atoms.rounding, atoms.doubt)
 
     @classmethod
     def strong(cls, atoms: Atoms, n: int) -> Haystack:
@@ -79,11 +76,28 @@ class Haystack:
         reach = FINE_MESH if gap <= DEFAULT_GAP else ROUGH_MESH if gap < MERGED_GAP else 0
         if self.hay.size > FEW:
             gap = max(gap, MERGED_GAP)
-        hidden = Scores.of(self.hay, self.needle0, self.needle1, epsilons, self.subtracted)
+        hay, below, above = self._rounded()
+        off = 4.0 * self.rounding + self.doubt
+        hidden = Scores.of(hay, self.needle0, self.needle1, epsilons, self.subtracted, off)
         lower, upper = ramp_bounds(self.n, hidden, gap, reach)
-        seen_low, seen_high = Scores.of(
-            np.ones_like(self.exposed0), self.exposed0, self.exposed1, epsilons, np.zeros_like(self.exposed0)
-        ).alone()
-        return np.clip(lower + seen_low, 0.0, 1.0) * (1.0 - 2.0 * UNIT), np.minimum(
-            (upper + seen_high) * (1.0 + 2.0 * UNIT), 1.0
+        nothing = np.zeros_like(self.exposed0)
+        seen_low, seen_high = Scores.of(nothing + 1.0, self.exposed0, self.exposed1, epsilons, nothing, off).alone()
+        return np.clip(lower * below + seen_low, 0.0, 1.0) * (1.0 - 2.0 * UNIT), np.minimum(
+            (upper * above + seen_high) * (1.0 + 2.0 * UNIT), 1.0
         )
+
+    def _rounded(self) -> tuple[Floats, float, float]:
+        """The hay to compute with, and factors for both ends, so that ``rounding`` does no harm.
+
+        If all n positions are filled, a view's probability is off by a factor of n powers of 1 +
+        rounding. Otherwise take too little hay, which leaks more; then only an empty position's
+        probability is too large, and by 2 rounding at most.
+        """
+        if self.rounding == 0.0:
+            return self.hay, 1.0, 1.0
+        empty = 1.0 - float(self.hay.sum())
+        if empty <= WHOLE:
+            off = math.exp(min((2.0 * self.rounding + WHOLE) * self.n, 700.0))
+            return self.hay, 1.0 / off, off
+        too_much = min(2.0 * self.rounding / empty, 1.0)
+        return self.hay * (1.0 - self.rounding), (1.0 - too_much) ** self.n, 1.0

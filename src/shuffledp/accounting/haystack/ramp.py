@@ -75,13 +75,22 @@ class Scores:
     pad: Floats
 
     @classmethod
-    def of(cls, hay: Floats, needle0: Floats, needle1: Floats, epsilons: Floats, subtracted: Floats) -> Scores:
+    def of(
+        cls,
+        hay: Floats,
+        needle0: Floats,
+        needle1: Floats,
+        epsilons: Floats,
+        subtracted: Floats,
+        off: float = 0.0,
+    ) -> Scores:
         """If the needles, where they are not 0, are what a subtraction of ``subtracted`` left, they
-        have the rounding errors of what was there before.
+        have the rounding errors of what was there before; ``off`` more, relatively, if that is
+        said.
         """
         growth = np.expm1(epsilons)[:, None]
         sizes = needle0 + subtracted * (needle0 > 0.0) + (growth + 1.0) * (needle1 + subtracted * (needle1 > 0.0))
-        return cls(hay, (needle0 - needle1) - growth * needle1, 8.0 * UNIT * sizes + TINY)
+        return cls(hay, (needle0 - needle1) - growth * needle1, (8.0 * UNIT + off) * sizes + TINY)
 
     def rows(self, block: NDArray[np.intp]) -> Scores:
         return Scores(self.hay, self.mass[block], self.pad[block])

@@ -74,6 +74,20 @@ class Composition:
         """
         return self.infinite * (1.0 + (4.0 + len(self.parts)) * (UNIT if end == "upper" else -UNIT))
 
+    def trimmed(self, most: float, end: End) -> Composition:
+        """The same without its largest losses, all rounds together no likelier than ``most``:
+        infinite at the upper end, left out at the lower.
+
+        Losses so rare decide nothing, and yet a window that holds them all may have to be too wide.
+        """
+        parts = []
+        for part, rounds, _ in self.parts:
+            above = np.cumsum(part.mass[::-1])[::-1] * (1.0 + 2.0 * UNIT * part.mass.size)
+            first = max(int(np.searchsorted(-above, -most / self.rounds)), 1)  # above falls; one loss at least stays
+            infinite = part.infinite + float(above[first] if first < above.size and end == "upper" else 0.0)
+            parts.append((LossDistribution(part.spacing, part.index[:first], part.mass[:first], infinite), rounds))
+        return Composition(parts)
+
     def cumulant(self, c: float) -> tuple[float, float, float]:
         """log E[e^(c Y); Y finite] and its first two derivatives."""
         value = mean = variance = 0.0

@@ -2,8 +2,10 @@
 
 step_pairs  the two laws of one step's output, in classes with a proven side
 sum_test    a lower end where a record takes part in several steps
+tail_knots  where to evaluate a curve whose large losses are rare
 epoch       one epoch, as a round
 allocation  ``RandomAllocation``
+samplers    other ways to draw batches, beside it
 """
 
 from shuffledp.accounting.training.allocation import RandomAllocation

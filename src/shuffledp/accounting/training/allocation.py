@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
@@ -106,21 +105,21 @@ class RandomAllocation(Guarantee):
 
     @cached_property
     def _tests(self) -> Envelope:
-        """The lower end where laws cannot be composed, or not as closely: one test of all steps."""
+        """The lower end where laws cannot be composed: one test of all steps."""
         removed = SumTest(self.step, self.steps, self.participations, self.epochs)
         return Envelope((removed, removed.swapped()), "lower", self.ceiling)
 
     @property
     def _tested(self) -> bool:
-        return self.ceiling > 0.0 and self.epochs > 1
+        return self.participations > 1 and self.ceiling > 0.0
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        values = self._whole._end(end, epsilons, gap)
-        return np.maximum(values, self._tests(epsilons, gap)) if end == "lower" and self._tested else values
+        tested = end == "lower" and self._tested
+        return self._tests(epsilons, gap) if tested else self._whole._end(end, epsilons, gap)
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        value = self._whole._epsilon_end(end, delta)
-        return max(value, self._tests.meets(delta)) if end == "lower" and self._tested else value
+        tested = end == "lower" and self._tested
+        return self._tests.meets(delta) if tested else self._whole._epsilon_end(end, delta)
 
     @called_as("training.compose(3)")
     def compose(self, rounds: int) -> RandomAllocation:
@@ -129,6 +128,7 @@ class RandomAllocation(Guarantee):
         changed = object.__new__(RandomAllocation)
         changed.step, changed.steps, changed.participations = self.step, self.steps, self.participations
         changed.epochs = check_epochs(self.epochs * rounds)
+        changed.__dict__["_epoch"] = self._epoch  # with all that is known of it
         return changed
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:

@@ -29,9 +29,10 @@ from shuffledp.accounting.reductions import SILENT, Reduction, Theorem
 from shuffledp.accounting.rounds import Parts, Round, Rounds
 from shuffledp.accounting.training.step_pairs import StepPair
 from shuffledp.accounting.training.sum_test import SumTest
+from shuffledp.accounting.training.tail_knots import tail_knots
 from shuffledp.wording import statement
 
-__all__ = ["Epoch"]
+__all__ = ["ADDED", "REMOVED", "Epoch"]
 
 METHOD, BLOCKS = statement("allocation"), statement("allocation blocks")
 MODEL = (statement("add or remove"), statement("one step"), statement("noisy steps"))
@@ -100,6 +101,16 @@ class Epoch(Round):
         if self.participations > 1:  # a test is no pair of laws: in a sum with others nothing is claimed
             return (LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0),)
         return super().optimistic_losses(spacing=spacing)
+
+    def knots(self, spacing: float) -> Floats:
+        # Large losses are rare and count: the usual knots would be too sparse for them.
+        if spacing not in self._knots:
+            self._knots[spacing] = tail_knots(self, spacing)
+        return self._knots[spacing]
+
+    @cached_property
+    def _knots(self) -> dict[float, Floats]:
+        return {}
 
     def local_rdp(self, order: float) -> float:
         # Which steps were chosen, told to the adversary, leaves these steps.

@@ -31,7 +31,7 @@ from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.parameters import check_fields, checked
 from shuffledp.randomizers.randomizer import Atoms
 
-__all__ = ["LARGEST_SIGMA", "SMALLEST_SIGMA", "FiniteStep", "GaussianStep", "LaplaceStep", "StepPair"]
+__all__ = ["LARGEST_SIGMA", "SMALLEST_SIGMA", "FiniteStep", "GaussianStep", "LaplaceStep", "StepPair", "normal_cells"]
 
 SMALLEST_SIGMA, LARGEST_SIGMA = 1e-3, 1e6
 WIDEST = 1.0 / 16.0  # a cell of the Gaussian, in deviations
@@ -39,6 +39,7 @@ WIDEST_LOG = 1.0 / 24.0  # and in log u
 MOST_CELLS = 1500  # where the likely outputs are
 USUAL, FARTHEST = 9.0, 35.0  # deviations, beyond which cells are wider, and beyond which there is one
 STRETCH = 8.0
+SMALL_RATIOS = 3.0  # deviations
 LARGEST_LOG = 690.0  # of u
 DEEPEST = 37.0  # deviations, beyond which densities are no floats
 APART = 60.0  # deviations, from which on P and Q are told apart but for 1e-190
@@ -133,13 +134,13 @@ class GaussianStep(StepPair):
 
     def atoms(self, end: End) -> Atoms:
         # Less noise leaks more: the distance is rounded to the safe side.
-        m = math.nextafter(1.0 / self.sigma, math.inf if end == "upper" else 0.0)
+        if end == "lower":
+            absent, present = normal_cells(math.nextafter(1.0 / self.sigma, 0.0), (0.0, 1.0))
+            return Atoms("merged", absent, present, absent)
+        m = math.nextafter(1.0 / self.sigma, math.inf)
         z = _gaussian_borders(m)
-        width, h = np.diff(z), np.outer(np.diff(z), NODES)
-        density = np.exp(-0.5 * z**2)[:-1, None] / math.sqrt(2.0 * math.pi) * np.exp(-(z[:-1, None] + 0.5 * h) * h)
         ends = _Ends(float(ndtr(z[0])), float(ndtr(z[0] - m)), float(ndtr(-z[-1])), float(ndtr(m - z[-1])))
-        u = _exponential(m, z, -0.5 * m * m, _product_error(-0.5 * m, m))
-        return _classes(end, density * np.outer(width, WEIGHTS), m, h, width, u, ends)
+        return _spread(_normal_masses(z), m, np.diff(z), _normal_ratio(m, z), ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +177,17 @@ class LaplaceStep(StepPair):
         y, width = np.arange(cells + 1) / cells, np.full(cells, 1.0 / cells)
         h = np.outer(width, NODES)
         density = 0.5 * rate * _exponential(-rate, y, 0.0, 0.0)[:-1, None] * np.exp(-rate * h)
-        outside = 0.5 * math.exp(-rate)
+        masses = density * np.outer(width, WEIGHTS)
         u = _exponential(2.0 * rate, y, -rate, 0.0)
-        inside = _classes(end, density * np.outer(width, WEIGHTS), 2.0 * rate, h, width, u, _Ends(0.0, 0.0, 0.0, 0.0))
+        if end == "upper":
+            inside = _spread(masses, 2.0 * rate, width, u, _Ends(0.0, 0.0, 0.0, 0.0))
+            absent, present = inside.hay, inside.needle0
+        else:
+            absent, present = masses.sum(axis=1), u[:-1] * (masses * np.exp(2.0 * rate * h)).sum(axis=1)
         # Below 0 and above 1 the ratio is constant: two more classes, and nothing to spread.
-        hay = np.concatenate([[0.5], inside.hay, [outside]])
-        needle = np.concatenate([[outside], inside.needle0, [0.5]])
-        return Atoms(inside.name, hay, needle, hay)
+        outside = 0.5 * math.exp(-rate)
+        hay = np.concatenate([[0.5], absent, [outside]])
+        return Atoms("spread" if end == "upper" else "merged", hay, np.concatenate([[outside], present, [0.5]]), hay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,18 +242,39 @@ class _Ends(NamedTuple):
     present_above: float
 
 
-def _classes(end: End, masses: Floats, slope: float, h: Floats, width: Floats, u: Floats, ends: _Ends) -> Atoms:
-    """Cells as classes; ``masses`` are Q's at the nodes of every cell (rows), at distances ``h``
-    from its beginning, and u grows there like e^(slope h).
+def normal_cells(m: float, places: tuple[float, ...]) -> tuple[Floats, ...]:
+    """The masses of N(place m, 1), for every place from 0 up, in cells that tell them apart well;
+    merged, for lower ends.
     """
-    if end == "lower":
-        above = (
-            max(ends.absent_above, LEAST) if ends.present_above > 0.0 else 0.0
-        )  # it may be more than a float can say
-        absent = np.concatenate([[ends.absent_below], masses.sum(axis=1), [above]])
-        inside = u[:-1] * (masses * np.exp(slope * h)).sum(axis=1)
-        present = np.concatenate([[ends.present_below], inside, [ends.present_above]])
-        return Atoms("merged", absent, present, absent)
+    z = _gaussian_borders(m * max(places))
+    masses, h = _normal_masses(z), np.outer(np.diff(z), NODES)
+    laws = []
+    for place in places:
+        at = place * m
+        inside = _normal_ratio(at, z)[:-1] * (masses * np.exp(at * h)).sum(axis=1)
+        # Above the last border a mass may be more than a float can say.
+        laws.append(np.concatenate([[ndtr(z[0] - at)], inside, [max(float(ndtr(at - z[-1])), LEAST)]]))
+    return tuple(laws)
+
+
+def _normal_masses(z: Floats) -> Floats:
+    """Masses of N(0, 1) at the nodes of every cell, a row each."""
+    width = np.diff(z)
+    h = np.outer(width, NODES)
+    start = np.exp(-0.5 * z[:-1] ** 2) / math.sqrt(2.0 * math.pi)
+    return np.asarray(start[:, None] * np.exp(-(z[:-1, None] + 0.5 * h) * h) * np.outer(width, WEIGHTS))
+
+
+def _normal_ratio(m: float, z: Floats) -> Floats:
+    """The density of N(m, 1) over that of N(0, 1)."""
+    return _exponential(m, z, -0.5 * m * m, _product_error(-0.5 * m, m))
+
+
+def _spread(masses: Floats, slope: float, width: Floats, u: Floats, ends: _Ends) -> Atoms:
+    """Cells spread to their borders; ``masses`` are Q's at the nodes of every cell (rows), and u
+    grows there like e^(slope h), at distances h from its beginning.
+    """
+    h = np.outer(width, NODES)
     # What share of an output goes to the far end of its cell: (u - u_near) / (u_far - u_near).
     near = -(masses * np.expm1(slope * (h - width[:, None]))).sum(axis=1) / -np.expm1(-slope * width)
     far = (masses * np.expm1(slope * h)).sum(axis=1) / np.expm1(slope * width)
@@ -274,7 +300,11 @@ def _gaussian_borders(m: float) -> Floats:
     step = max(min(WIDEST, WIDEST_LOG / m), (last - first) / MOST_CELLS)
     step = GRID * max(math.floor(step / GRID), 1)
     wide = STRETCH * step
+    first = max(first, -SMALL_RATIOS)  # below, u is small and its cells may be wider
     inner = step * np.arange(math.floor(first / step), math.ceil(last / step) + 1)
+    thin = 2.0 * step
+    thinner = inner[0] - thin * np.arange(max(math.floor((inner[0] - max(low, -USUAL)) / thin), 0), 0, -1)
+    inner = np.concatenate([thinner, inner])
     left = inner[0] - wide * np.arange(math.floor((inner[0] - low) / wide), 0, -1)
     right = inner[-1] + wide * np.arange(1, math.floor((high - inner[-1]) / wide) + 1)
     return np.concatenate([left, inner, right])

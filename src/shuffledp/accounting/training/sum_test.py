@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.accounting.accuracy import DEFAULT_GAP
+from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
 from shuffledp.accounting.pld import Composition, LossDistribution
 from shuffledp.accounting.training.step_pairs import StepPair
 
@@ -30,9 +30,10 @@ __all__ = ["SumTest"]
 SHARP = 40.0  # how often h rises from 0 to 1 within a typical deviation of T
 BLUR = 1e-3  # of the variance of T, by rounding to the lattice
 WINDOW, MOST_POINTS = 40.0, 1 << 20  # deviations that must fit into the largest transform
+MOST_INDEX = 2.0**60  # of the largest sum
 SMALLEST = 1e-280
-FIRST = np.linspace(-1.0, 1.0, 9)  # thresholds tried, in deviations around epsilon
-CLOSER = 4  # times around the best
+TRIED = np.array([-0.6, -0.2, 0.2, 0.6])  # thresholds, in deviations around epsilon,
+CLOSER = 4  # so often around the best
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,7 @@ class SumTest:
         deviation = math.sqrt(total * max(float(((f - mean) ** 2) @ masses[1]), 1e-300))
         # Rounded at random, preserving the mean, a step adds at most spacing^2 / 4 to the variance.
         spacing = deviation * max(math.sqrt(4.0 * BLUR / total), WINDOW / MOST_POINTS)
+        spacing = max(spacing, total * float(np.abs(f).max()) / MOST_INDEX)
         below = np.floor(f / spacing)
         up = np.clip(f / spacing - below, 0.0, 1.0)
         index, where = np.unique(np.concatenate([below, below + 1.0]), return_inverse=True)
@@ -91,18 +93,18 @@ class SumTest:
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
         """What the best threshold tried certifies, as both ends: the test is one curve."""
-        del gap
-        values = np.array([self._best(float(epsilon)) for epsilon in epsilons])
+        times = 1 if gap >= ROUGH_GAP else CLOSER
+        values = np.array([self._best(float(epsilon), times) for epsilon in epsilons])
         return values, values
 
-    def _best(self, epsilon: float) -> float:
+    def _best(self, epsilon: float, times: int) -> float:
         deviation = self._sums[0]
         middle, reach, best = epsilon, deviation, 0.0
-        for _ in range(CLOSER):
-            thresholds = np.maximum(middle + reach * FIRST, 0.0)
+        for _ in range(times):
+            thresholds = np.maximum(middle + reach * TRIED, 0.0)
             values = self._value(epsilon, thresholds)
             place = int(values.argmax())
-            middle, reach, best = float(thresholds[place]), 0.3 * reach, max(best, float(values[place]))
+            middle, reach, best = float(thresholds[place]), 0.4 * reach, max(best, float(values[place]))
         return best
 
     def _value(self, epsilon: float, thresholds: Floats) -> Floats:

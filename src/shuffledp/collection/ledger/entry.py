@@ -14,7 +14,7 @@ from shuffledp.accounting.mechanism import Shuffled, shuffle, shuffled_parts
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.errors import InvalidInput, check_delta, check_positive, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.randomizers.written_law import law_of, randomizer_of
 from shuffledp.storage.canonical import canonical
 
 __all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]
@@ -197,7 +197,7 @@ def mechanism_of(law: str, n: int, honest: int) -> Shuffled:
     """The mechanism of a part, its law given as canonical JSON."""
     key = (law, n, honest)
     if key not in _mechanisms:
-        randomizer = _randomizers.get(law) or from_law(json.loads(law))
+        randomizer = _randomizers.get(law) or randomizer_of(json.loads(law))
         _keep(_mechanisms, key, shuffle(randomizer, n=n, honest=honest))
     return _mechanisms[key]
 
@@ -217,7 +217,7 @@ def _normal(law: str) -> str:
     """The same law as this version writes it; refused if this version would run another."""
     if law in _randomizers:
         return law
-    randomizer = from_law(json.loads(law))
+    randomizer = randomizer_of(json.loads(law))
     normal = canonical(law_of(randomizer))
     _keep(_randomizers, normal, randomizer)
     return normal

@@ -16,7 +16,7 @@ from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.entry import Entry, Part
 from shuffledp.collection.ledger.total import composed, harshest
 from shuffledp.errors import MOST_ROUNDS, InvalidInput
-from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.randomizers.written_law import law_of, randomizer_of, scaled
 
 __all__ = ["MANY", "largest", "more"]
 
@@ -99,7 +99,7 @@ def _scaled(entry: Entry, factor: float) -> Entry | None:
     only.
     """
     try:
-        laws = [law_of(replace(from_law(part.law), epsilon0=part.law["epsilon0"] * factor)) for part in entry.parts]  # type: ignore[type-var]
+        laws = [law_of(scaled(randomizer_of(part.law), factor)) for part in entry.parts]
         return replace(entry, parts=tuple(Part(law, *part[1:]) for law, part in zip(laws, entry.parts, strict=True)))
     except InvalidInput:
         return None

@@ -39,7 +39,7 @@ from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.storage.canonical import digest_of_votes
 
-__all__ = ["LEVEL", "LISTED", "check_reports", "estimate_of", "record_of"]
+__all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "record_of"]
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
@@ -70,6 +70,16 @@ def check_reports(design: Design, reports: int) -> int:
             f"more, or design for fewer."
         )
     return reports
+
+
+def check_sayable(design: Design) -> None:
+    """Refuse a design whose law has no place in a record: nobody could verify its page."""
+    if (law := design.law) is not law.inside:
+        raise InvalidInput(
+            f"a release must be of a law that its page can state and `verify` can count again, got a {law.family}. "
+            f"Analyze the shuffled reports in Python: protocol = design.protocol; "
+            f"protocol.analyse(protocol.shuffle(reports))."
+        )
 
 
 def record_of(

@@ -13,7 +13,7 @@ from pathlib import Path
 from shuffledp.collection.client import Encoder, read_design
 from shuffledp.collection.record import Asked
 from shuffledp.collection.release.budget import Budget, Spent, Unnoted
-from shuffledp.collection.release.facts import check_reports, estimate_of, record_of
+from shuffledp.collection.release.facts import check_reports, check_sayable, estimate_of, record_of
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.terms import check_words, name_of
@@ -63,6 +63,7 @@ def release(
     In one process the shuffler is the counting: a multiset of reports is how often each occurs, and
     nothing else of them is kept.
     """
+    check_sayable(design)
     check_reports(design, values.count)
     notes: tuple[str, ...] = ()
     if folder is not None:
@@ -185,6 +186,7 @@ def analyse(
     if design is not None:
         check_design(file, design)
     settled = certify(design or Design.from_json(file.header.design)).design
+    check_sayable(settled)
     counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
     asked = Asked(
         task=settled.task.name,

@@ -1,11 +1,16 @@
-"""One pass of noisy, clipped stochastic gradient descent over permuted data (Feldman et al. 2020,
-section 5.2, Algorithm 2).
+"""Noisy, clipped stochastic gradient descent over shuffled data, in two models of trust.
 
-Every user's data is used once, in a uniformly random order. The gradient at the current weights is
-clipped to length L, and noise N(0, sigma^2 I) is added before anything else sees it: a local
-randomizer with sensitivity 2L, chosen adaptively from the reports before. All reports may be
-published. A batch averages reports made at the same weights; that is post-processing, so batches
-cost no privacy, and n counts users, not batches.
+*Allocated* (recommended): the trainer is trusted. Every user's data goes into one step of each
+epoch, chosen at random (``BallsAndBins``). The gradients of a step are clipped to length L, added
+up, and noise N(0, sigma^2 I) is added to the sum; sums may be published, step by step. Accounted as
+random allocation, to a fraction of a percent; a neighboring dataset lacks a user's data, so the
+sensitivity is L.
+
+*Permuted* (Feldman et al. 2020, section 5.2, Algorithm 2): nobody is trusted. Every user's data is
+used once, in a uniformly random order. The clipped gradient gets its noise before anything else
+sees it: a local randomizer with sensitivity 2L, chosen adaptively from the reports before. All
+reports may be published. A batch averages reports made at the same weights; that is
+post-processing, so batches cost no privacy, and n counts users, not batches.
 """
 
 from __future__ import annotations
@@ -20,8 +25,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_positive, check_users
+from shuffledp.errors import (
+    InvalidInput,
+    check_count,
+    check_delta,
+    check_epsilon,
+    check_positive,
+    check_rounds,
+    check_users,
+)
+from shuffledp.protocols.sgd.batches import BallsAndBins
 from shuffledp.protocols.sgd.data import Labelled, synthetic_clinic
+from shuffledp.protocols.sgd.epochs import Allocation
 from shuffledp.protocols.sgd.grid_noise import FLAW, STEPS, grid_noise
 from shuffledp.protocols.sgd.one_pass import OnePass, calibrated, least_noise, local_epsilon, one_pass, sampled_epsilon
 from shuffledp.sampling import Rng, Source, source_of
@@ -29,16 +44,18 @@ from shuffledp.sampling.permutation import permutation
 
 __all__ = ["Comparison", "Order", "ShuffledSGD", "Step", "Trained", "accuracy_against_epsilon", "logistic_gradient"]
 
-Order = Literal["permuted", "given"]
+Order = Literal["allocated", "permuted", "given"]
 Gradient = Callable[[Floats, Floats, Floats], Floats]
-ORDERS: tuple[Order, ...] = ("permuted", "given")
+ORDERS: tuple[Order, ...] = ("allocated", "permuted", "given")
 INWARDS = 1.0 - 1e-12  # clipping in floating point may err by a few units in the last place
 FINEST = 1e-100  # so that products and squares stay in the range of floats
 LEAST = 8.0  # times the flaw of the noise: below, no amount of noise reaches delta
 
 
 class Step(NamedTuple):
-    """One update: the reports it was made of, one row per user, and the weights after it."""
+    """One update: the reports it was made of, one row per user or, if the order is "allocated", one
+    row for the step; and the weights after it.
+    """
 
     reports: Floats
     weights: Floats
@@ -46,7 +63,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """The averaged weights of one pass; ``secure`` is False if the randomness was not, and then
+    """The averaged weights of a training; ``secure`` is False if the randomness was not, and then
     they are not for release.
     """
 
@@ -65,10 +82,12 @@ class Trained:
 @dataclass(frozen=True, kw_only=True)
 class ShuffledSGD:
     """``n`` users, weights of ``dimension`` numbers, and either a promise (``epsilon``, ``delta``)
-    or the ``noise`` in units of the sensitivity 2 ``clip``.
+    or the ``noise`` in units of the ``sensitivity``.
 
-    ``order`` says what amplifies: "permuted", the subject of this class; or "given", for
-    comparison: nothing; a user's own noise is all there is.
+    ``order`` says who is trusted and what amplifies. "allocated": a trainer adds noise to the sum
+    of every step, and users are spread over the steps at random, in each of ``epochs``; this is
+    what to use where there is a trainer to trust. "permuted": every user adds noise, and the order
+    is secret; one epoch. "given", for comparison: a user's own noise is all there is.
 
     >>> training = ShuffledSGD(n=20_000, dimension=10, epsilon=0.5, delta=1e-6, batch=50)
     >>> (
@@ -77,6 +96,11 @@ class ShuffledSGD:
     ...     round(training.local_epsilon, 1),
     ... )
     (1.56, 0.5, 3.0)
+    >>> trusted = ShuffledSGD(
+    ...     n=20_000, dimension=10, epsilon=0.5, delta=1e-6, order="allocated"
+    ... )
+    >>> trusted.noise < 0.7
+    True
     """
 
     n: int
@@ -87,6 +111,7 @@ class ShuffledSGD:
     clip: float = 1.0
     batch: int = 1
     order: Order = "permuted"
+    epochs: int = 1
 
     def __post_init__(self) -> None:
         n, _ = check_users(self.n)
@@ -96,25 +121,35 @@ class ShuffledSGD:
             clip=check_positive("clip", self.clip, remedy="It bounds the length of a gradient; 1 is usual."),
         )
         self._set(dimension=check_count("dimension", self.dimension, least=1, remedy="It counts the weights."))
+        self._set(batch=min(check_count("batch", self.batch, least=1, remedy="It counts the users of one update."), n))
+        if self.order not in ORDERS:
+            raise InvalidInput(
+                f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "allocated" is for a trusted trainer, '
+                f'"permuted" for none.'
+            )
+        self._set(epochs=check_rounds(self.epochs))
+        if self.epochs > 1 and self.order != "allocated":
+            raise InvalidInput(
+                f'epochs must be 1 unless order="allocated", got {self.epochs}. The theorem for permuted data is about '
+                f"one pass."
+            )
         if self.delta < LEAST * self._flaw:
             raise InvalidInput(
                 f"delta must be at least {LEAST * self._flaw:g} here, got {self.delta!r}: noise that runs as integers "
                 f"may differ from a Gaussian by "
-                f"{FLAW:g} in each of {self.dimension} coordinates, which delta has to cover. Allow a larger delta."
-            )
-        self._set(batch=min(check_count("batch", self.batch, least=1, remedy="It counts the users of one update."), n))
-        if self.order not in ORDERS:
-            raise InvalidInput(
-                f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "permuted" is the usual one.'
+                f"{FLAW:g} in each of {self.dimension} coordinates{self._times}, which delta has to cover. Allow a "
+                f"larger delta."
             )
         if (self.epsilon is None) == (self.noise == 0.0):
             given = "neither" if self.epsilon is None else "both"
             raise InvalidInput(
                 f"exactly one of epsilon and noise must be given, got {given}. epsilon is a promise, noise is sigma / "
-                f"(2 clip)."
+                f"sensitivity."
             )
         if self.epsilon is None:
-            self._set(noise=check_positive("noise", self.noise, remedy="It is sigma / (2 clip); 1 to 10 is usual."))
+            self._set(
+                noise=check_positive("noise", self.noise, remedy="It is sigma / sensitivity; 0.5 to 10 is usual.")
+            )
         else:
             self._set(
                 epsilon=check_positive(
@@ -133,16 +168,28 @@ class ShuffledSGD:
     privacy: OnePass = field(init=False, repr=False, compare=False)
 
     @property
+    def sensitivity(self) -> float:
+        """How far one user's data can move what gets noise: 2 ``clip``, if they are replaced; the
+        ``clip`` if the order is "allocated", where a neighbor lacks them.
+        """
+        return self.clip if self.order == "allocated" else 2.0 * self.clip
+
+    @property
     def sigma(self) -> float:
-        """The deviation of the noise in every coordinate of a user's report."""
-        return self.noise * 2.0 * self.clip
+        """The deviation of the noise in every coordinate: of a user's report, or of a step."""
+        return self.noise * self.sensitivity
+
+    @property
+    def updates(self) -> int:
+        """The number of steps of an epoch."""
+        return math.ceil(self.n / self.batch)
 
     @property
     def local_epsilon(self) -> float:
-        """What holds even if everybody knows the order: a user's report is one Gaussian
-        mechanism.
+        """What holds even if everybody knows the order: a user's data go through one Gaussian
+        mechanism an epoch.
         """
-        return local_epsilon(noise=self.noise, delta=self.delta, flaw=self._flaw)
+        return local_epsilon(noise=self.noise / math.sqrt(self.epochs), delta=self.delta, flaw=self._flaw)
 
     @property
     def sampled_epsilon(self) -> float:
@@ -154,6 +201,8 @@ class ShuffledSGD:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for the promise to hold."""
+        if self.order == "allocated":
+            return self._allocation(self.noise).assumptions
         order = (
             ("whoever sees the reports does not know the order in which users were taken",)
             if self.order == "permuted"
@@ -170,7 +219,8 @@ class ShuffledSGD:
 
     def randomize(self, gradients: ArrayLike, *, rng: Rng = None) -> Floats:
         """One report per row: clipped, cut to the grid of sigma / 256 towards zero, which lengthens
-        no vector, plus noise on that grid.
+        no vector, plus noise on that grid. If the order is "allocated", one report for the step:
+        the sum of the rows plus noise.
         """
         rows, source = self._rows("gradients", gradients), source_of(rng)
         largest = np.max(np.abs(rows), axis=1, keepdims=True)
@@ -178,7 +228,10 @@ class ShuffledSGD:
         lengths = np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0)
         unit = self.sigma / STEPS
         clipped = scaled * (INWARDS * np.minimum(largest, self.clip / lengths))
-        return np.asarray(unit * (np.trunc(clipped / unit) + grid_noise(source, rows.size).reshape(rows.shape)))
+        whole = np.trunc(clipped / unit)
+        if self.order == "allocated":
+            whole = whole.sum(axis=0, keepdims=True)
+        return np.asarray(unit * (whole + grid_noise(source, whole.size).reshape(whole.shape)))
 
     def steps(
         self,
@@ -212,19 +265,25 @@ class ShuffledSGD:
     def _pass(
         self, rows: Floats, targets: Floats, speed: float, radius: float, slope: Gradient, source: Source
     ) -> Iterator[Step]:
-        weights, places = np.zeros(self.dimension), self._places(source)
-        for start in range(0, self.n, self.batch):
-            users = places[start : start + self.batch]
-            gradients = self._rows("gradients", slope(weights, rows[users], targets[users]))
-            if len(gradients) != len(users):
-                raise InvalidInput(
-                    f"gradient must return one row per user of the batch, {len(users)}, got {len(gradients)}. Do not "
-                    f"sum or average them."
-                )
+        weights = np.zeros(self.dimension)
+        for users in self._batches(source):
+            gradients = self._gradients(slope, weights, rows[users], targets[users])
             reports = self.randomize(gradients, rng=source)
             weights = weights - speed * reports.sum(axis=0) / self.batch
             weights = weights * min(1.0, radius / max(float(np.linalg.norm(weights)), 1e-300))
             yield Step(reports, weights)
+
+    def _gradients(self, slope: Gradient, weights: Floats, rows: Floats, targets: Floats) -> Floats:
+        """One row per user; of an empty batch, a user who moves nothing."""
+        if not len(rows):
+            return np.zeros((1, self.dimension))
+        gradients = self._rows("gradients", slope(weights, rows, targets))
+        if len(gradients) != len(rows):
+            raise InvalidInput(
+                f"gradient must return one row per user of the batch, {len(rows)}, got {len(gradients)}. Do not sum or "
+                f"average them."
+            )
+        return gradients
 
     def fit(
         self,
@@ -236,7 +295,7 @@ class ShuffledSGD:
         gradient: Gradient | None = None,
         rng: Rng = None,
     ) -> Trained:
-        """One pass; the answer is the average of the weights over its second half. By default a
+        """All steps; the answer is the average of the weights over their second half. By default a
         logistic regression, labels 0 and 1.
         """
         if gradient is None and not np.all(np.isin(self._labels(labels), (0, 1))):
@@ -250,27 +309,45 @@ class ShuffledSGD:
 
     @property
     def _flaw(self) -> float:
-        return self.dimension * FLAW
+        noisy = self.updates * self.epochs if self.order == "allocated" else 1
+        return self.dimension * FLAW * noisy
+
+    @property
+    def _times(self) -> str:
+        return f" of {self.updates * self.epochs} steps" if self.order == "allocated" else ""
+
+    def _allocation(self, noise: float) -> Allocation:
+        return Allocation(noise, self.updates, self.epochs, self._flaw)
 
     def _calibrated(self, epsilon: float) -> float:
+        if self.order == "allocated":
+            return least_noise(lambda noise: self._allocation(noise).fits(epsilon, self.delta))
         if self.order == "permuted":
             return calibrated(n=self.n, epsilon=epsilon, delta=self.delta, flaw=self._flaw)
         return least_noise(lambda noise: local_epsilon(noise=noise, delta=self.delta, flaw=self._flaw) <= epsilon)
 
     def _account(self) -> OnePass:
+        if self.order == "allocated":
+            return self._allocation(self.noise).account(self.delta, self.local_epsilon)
         if self.order == "permuted":
             return one_pass(noise=self.noise, n=self.n, delta=self.delta, flaw=self._flaw, hint=self.epsilon)
         return OnePass(self.local_epsilon, self.delta, self.local_epsilon)
 
-    def _places(self, source: Source) -> NDArray[np.intp]:
-        return permutation(source, self.n) if self.order == "permuted" else np.arange(self.n)
+    def _batches(self, source: Source) -> Iterator[NDArray[np.intp]]:
+        """Who takes part in each update, one after the other."""
+        if self.order == "allocated":
+            sampler = BallsAndBins(records=self.n, steps=self.updates, rng=source)
+            return (batch for _ in range(self.epochs) for batch in sampler.epoch())
+        places = permutation(source, self.n) if self.order == "permuted" else np.arange(self.n)
+        return (places[start : start + self.batch] for start in range(0, self.n, self.batch))
 
     def _rate(self, radius: float) -> float:
         """radius / (G sqrt(steps)), G^2 the mean square length of a batch's report: the usual
         choice for convex functions.
         """
-        length = math.hypot(self.clip, math.sqrt(self.dimension / self.batch) * self.sigma)
-        return radius / (length * math.sqrt(math.ceil(self.n / self.batch)))
+        noise = self.sigma / self.batch if self.order == "allocated" else self.sigma / math.sqrt(self.batch)
+        length = math.hypot(self.clip, math.sqrt(self.dimension) * noise)
+        return radius / (length * math.sqrt(self.updates * self.epochs))
 
     def _rows(self, name: str, values: ArrayLike) -> Floats:
         remedy = f"Give one row of {self.dimension} numbers per user."
@@ -316,7 +393,8 @@ def logistic_gradient(weights: Floats, features: Floats, labels: Floats) -> Floa
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Noise and accuracy at one (epsilon, delta), in each order; and the epsilon that "permuted"
-    noise would have if users were drawn with replacement.
+    noise would have if users were drawn with replacement. The noise of "allocated" is added to a
+    step's sum, that of the others to every report.
     """
 
     epsilon: float

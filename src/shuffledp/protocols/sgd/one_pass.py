@@ -18,6 +18,7 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DIGITS, MARGIN, ROUGH_GAP
 from shuffledp.accounting.bisection import geometric, halve, mean, within
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import Shuffled, shuffle
 from shuffledp.accounting.pld import Composition, pessimistic
@@ -26,7 +27,7 @@ from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
-__all__ = ["OnePass", "calibrated", "least_noise", "local_epsilon", "one_pass", "sampled_epsilon"]
+__all__ = ["OnePass", "calibrated", "despite", "least_noise", "local_epsilon", "one_pass", "sampled_epsilon"]
 
 LOCAL = "analytic Gaussian mechanism (Balle and Wang 2018, Thm 8), without amplification"
 TINY = 1e-290
@@ -40,28 +41,25 @@ FINE, POINTS, STRETCH = 25, 1 << 20, 0.01
 
 @dataclass(frozen=True, slots=True)
 class OnePass:
-    """What is certified of one pass at ``delta``: the smaller of two upper ends, and how it was
+    """What is certified of a training at ``delta``: the smaller of two upper ends, and how it was
     reached.
 
     ``epsilon`` is at most ``local``, the Gaussian mechanism's own epsilon. ``local_point`` is the
     (epsilon0, delta0) on the report's curve that gives the least epsilon by Feldman et al. 2020,
     Thm 3.8 with the numerical clones curve, and ``guarantee`` the answer for it; None if
-    ``epsilon`` needs none.
+    ``epsilon`` needs none. Of allocated data the ``guarantee`` is that of random allocation.
     """
 
     epsilon: float
     delta: float
     local: float
-    guarantee: Shuffled | None = None
+    guarantee: Guarantee | None = None
 
     @property
     def local_point(self) -> tuple[float, float] | None:
         """The (epsilon0, delta0) in use."""
-        if self.guarantee is None:
-            return None
-        report = self.guarantee.randomizer
-        assert isinstance(report, AnyLDP)
-        return report.epsilon0, report.delta0
+        report = self.guarantee.randomizer if isinstance(self.guarantee, Shuffled) else None
+        return (report.epsilon0, report.delta0) if isinstance(report, AnyLDP) else None
 
     @property
     def method(self) -> str:
@@ -133,7 +131,7 @@ def local_epsilon(*, noise: float, delta: float, flaw: float = 0.0) -> float:
     >>> round(local_epsilon(noise=2.0, delta=1e-6), 4)
     2.2541
     """
-    return _despite(flaw, delta, lambda left: gaussian.epsilon(sigma=noise, delta=left))
+    return despite(flaw, delta, lambda left: gaussian.epsilon(sigma=noise, delta=left))
 
 
 def sampled_epsilon(*, noise: float, n: int, delta: float, flaw: float = 0.0) -> float:
@@ -148,10 +146,10 @@ def sampled_epsilon(*, noise: float, n: int, delta: float, flaw: float = 0.0) ->
     True
     """
     n, _ = check_users(n)
-    return _despite(n * flaw, check_delta(delta), lambda left: _sampled(noise, n, left))
+    return despite(n * flaw, check_delta(delta), lambda left: _sampled(noise, n, left))
 
 
-def _despite(flaw: float, delta: float, epsilon_at: Callable[[float], float]) -> float:
+def despite(flaw: float, delta: float, epsilon_at: Callable[[float], float]) -> float:
     """The epsilon at ``delta`` of what is within ``flaw`` in total variation of a mechanism whose
     epsilon is known: delta grows by (1 + e^epsilon) flaw.
     """

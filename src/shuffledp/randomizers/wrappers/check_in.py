@@ -1,0 +1,148 @@
+"""Check-in: every user takes part with some probability, and else sends a blank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp._types import End, Floats
+from shuffledp.errors import InvalidInput, check_probability
+from shuffledp.randomizers.parameters import checked
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.votes import Form
+from shuffledp.randomizers.wrappers.combining import mixture
+from shuffledp.randomizers.wrappers.wrapper import Wrapper, check_part, form_of, pairs_of, small_tables
+from shuffledp.sampling import WORD, Rng, bernoulli, smallest_dtype, source_of
+
+__all__ = ["CheckIn"]
+
+CHANCE = "It is the probability with which a user takes part; 1 asks everybody, and needs no check-in."
+
+
+@dataclass(frozen=True, slots=True)
+class CheckIn(Wrapper):
+    """A user takes part with ``probability`` q, and sends a report of ``randomizer``; else a blank:
+
+        m'_x = (1 - q) blank + q m_x.
+
+    n counts all who might take part, and how many did is seen. The users draw their own coins, and
+    nobody knows who took part (Balle et al. 2020, "random check-ins", study a relative of this).
+    Blanks hide nobody's value but hide who sent one, so that with n users it leaks about as
+    little as the randomizer with n q users, times q.
+
+    Reports that are numbers 0, ..., m - 1 stay what they are, and a blank is m; to a row of numbers
+    one is put in front, 1 for a report and 0 for a blank, which is all zeros.
+
+    >>> from shuffledp import KRR, shuffle
+    >>> check_in = CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1)
+    >>> round(shuffle(check_in, n=100_000).epsilon(delta=1e-6).upper, 4)
+    0.0304
+    """
+
+    randomizer: Randomizer = field(metadata=checked(check_part))
+    probability: float = field(metadata=checked(partial(check_probability, "probability", remedy=CHANCE)), kw_only=True)
+
+    @property
+    def parts(self) -> tuple[Randomizer, ...]:
+        return (self.randomizer,)
+
+    @property
+    def epsilon0(self) -> float:
+        """That of the randomizer: among reports that are not blank the ratios stay the same."""
+        return self.randomizer.epsilon0
+
+    @property
+    def delta0(self) -> float:
+        return self.probability * self.randomizer.delta0
+
+    @property
+    def gamma(self) -> float:
+        return (1.0 - self.probability) + self.probability * self.randomizer.gamma
+
+    def _pairs(self, end: End, together: bool) -> tuple[Atoms, ...]:
+        return tuple(self._with_blanks(atoms, end) for atoms in pairs_of(self.randomizer, end, together))
+
+    def datasets(self) -> tuple[Atoms, ...]:
+        return tuple(self._with_blanks(atoms, "lower") for atoms in self.randomizer.datasets())
+
+    def _with_blanks(self, atoms: Atoms, end: End) -> Atoms:
+        return mixture(atoms.name, [(self.probability, atoms)], end, silent=1.0 - self.probability)
+
+    @property
+    def table(self) -> Floats | None:
+        if (tables := small_tables(self.parts)) is None:
+            return None
+        blanks = np.full((len(tables[0]), 1), 1.0 - self.probability)
+        return np.concatenate([self.probability * tables[0], blanks], axis=1)
+
+    @property
+    def form(self) -> Form:
+        dtype, width, outputs = form_of(self.randomizer)
+        if outputs is None:
+            return Form(dtype, width=1 + (width or 1))
+        return Form(smallest_dtype(outputs + 1), outputs=outputs + 1)
+
+    def local_delta(self, *, epsilon: float) -> float:
+        blanks = (1.0 - self.probability) * max(-math.expm1(min(epsilon, 0.0)), 0.0)
+        return blanks + self.probability * self.randomizer.local_delta(epsilon=epsilon)
+
+    def local_rdp(self, *, order: float) -> float:
+        """A blank says nothing: 1 - q + q e^((order - 1) divergence), on the scale where they
+        add.
+        """
+        alone = self.randomizer.local_rdp(order=order)
+        if not math.isfinite(alone):
+            return alone
+        one = (order - 1.0) * alone
+        return float(np.logaddexp(math.log1p(-self.probability), math.log(self.probability) + one)) / (order - 1.0)
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": "check-in", "probability": self.probability, "of": self.randomizer.describe()}
+
+    @property
+    def gentler(self) -> Hashable:
+        """A gentler randomizer's reports can be computed from this one's, and blanks stay blank."""
+        return (self.probability, type(self.randomizer), self.randomizer.gentler)
+
+    @property
+    def threshold(self) -> int:
+        """How many words out of 2^64 mean a report, and not a blank."""
+        words = math.floor(Fraction(self.probability) * WORD)
+        if words == 0:
+            raise InvalidInput(
+                f"probability must be at least 2**-64 for 64-bit coins to show it, got {self.probability!r}. Raise it: "
+                f"as it is, nobody takes part."
+            )
+        return words
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        return (self.threshold,)
+
+    @property
+    def realised(self) -> CheckIn:
+        """Exact: the words' share of 2^64 has at most 53 bits, as ``probability`` has."""
+        return CheckIn(self.randomizer.realised, probability=self.threshold / WORD)
+
+    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
+        source = source_of(rng)
+        (answers,) = self._columns(values)
+        reports = self.randomizer.randomize(answers, rng=source)
+        return self.blanked(reports, bernoulli(source, self.threshold, len(reports)))
+
+    def blanked(self, reports: NDArray[Any], present: NDArray[np.bool_]) -> NDArray[Any]:
+        """The reports of those who are ``present``, and blanks of all others."""
+        dtype, _, outputs = self.form
+        if outputs is not None:
+            return np.where(present, reports.astype(dtype), dtype.type(outputs - 1))
+        rows = reports.reshape(len(reports), -1)
+        flagged = np.concatenate([present[:, None].astype(rows.dtype), rows], axis=1)
+        flagged[~present] = 0
+        return flagged

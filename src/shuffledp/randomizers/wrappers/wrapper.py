@@ -1,0 +1,327 @@
+"""What all wrappers share: a user's answers, the reports about them, and which pairs of answers
+must be considered.
+
+A user answers several questions, and so a value is a row of answers, one for each randomizer in a
+wrapper, in their order, however deep it is nested. Two users' answers may differ in all questions
+at once. That this is the worst they can do, question by question, is proven in docs/theory.md,
+"Wrappers".
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations_with_replacement, product
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp._types import End, Floats
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.matrix import FromMatrix
+from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.support import SupportRandomizer
+from shuffledp.randomizers.votes import Form, VotingRandomizer
+from shuffledp.randomizers.wrappers.combining import chi_square
+from shuffledp.sampling import smallest_dtype
+
+__all__ = [
+    "LARGEST_SUM",
+    "MOST_OUTPUTS",
+    "Wrapper",
+    "check_finite_reports",
+    "check_part",
+    "check_parts",
+    "check_rows",
+    "columns_of",
+    "counted",
+    "every_choice",
+    "form_of",
+    "inputs_of",
+    "likely_choices",
+    "outputs_of",
+    "pairs_of",
+    "reports_of",
+    "small_tables",
+    "width_of",
+    "words_of",
+]
+
+MOST_KINDS = 400
+MOST_TRIED = 24
+MOST_OUTPUTS = 1 << 20
+MOST_ROWS, MOST_COLUMNS = 64, 4096
+LARGEST_SUM = 100.0
+Kind = TypeVar("Kind")
+
+
+class Wrapper(Randomizer):
+    """A randomizer made of others."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Randomizer, ...]:
+        """The randomizers in it, one per question."""
+
+    @abstractmethod
+    def _pairs(self, end: End, together: bool) -> tuple[Atoms, ...]:
+        """One haystack per kind of ordered pair of answers; with those that agree on some
+        questions, unless another kind leaks more, where it is asked ``together`` with others.
+        """
+
+    def blankets(self, end: End) -> tuple[Atoms, ...]:
+        """All pairs of answers, with the blanket as hay; see ``_pairs``."""
+        return self._pairs(end, False)
+
+    @property
+    def width(self) -> int:
+        """How many answers a user gives."""
+        return sum(width_of(each) for each in self.parts)
+
+    @property
+    def inputs(self) -> int | None:
+        """How many different rows of answers there are, if that is finite."""
+        return _multiplied(inputs_of(each) for each in self.parts)
+
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """What one report is."""
+
+    @property
+    def worst_pair(self) -> tuple[object, object]:
+        """Answers that differ in every question."""
+        ends = [[_row(each.worst_pair[side]) for each in self.parts] for side in (0, 1)]
+        first, second = (tuple(answer for row in rows for answer in row) for rows in ends)
+        return (first[0], second[0]) if len(first) == 1 else (first, second)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each for part in self.parts for each in part.assumptions))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(size for part in self.parts for size in part.sizes)
+
+    def _columns(self, values: ArrayLike) -> list[NDArray[Any]]:
+        """The answers to each part: rows of answers, or the numbers that the rows have in
+        ``table``.
+        """
+        remedy = (
+            f"Give one row per user, with {self.width} answers in it"
+            if self.width > 1
+            else "Give one answer per user, as the randomizer inside takes them"
+        )
+        try:
+            array = np.asarray(values)
+        except ValueError as error:
+            raise InvalidInput(f"values must be a table, got rows of different lengths. {remedy}.") from error
+        if array.ndim == 1 and self.width > 1 and self.inputs is not None and array.dtype.kind in "iu" and len(array):
+            if int(array.min()) < 0 or int(array.max()) >= self.inputs:
+                raise InvalidInput(f"values must be from 0 to {self.inputs - 1}, got others. {remedy}.")
+            array = self._unnumbered(array)
+        if self.width == 1 and array.ndim == 1:
+            array = array[:, None]
+        if array.ndim != 2 or array.shape[1] != self.width or not len(array):
+            raise InvalidInput(f"values must be a table of {self.width} columns, got shape {array.shape}. {remedy}.")
+        ends = np.cumsum([width_of(each) for each in self.parts])[:-1]
+        return [_answers(part, rows) for part, rows in zip(self.parts, np.split(array, ends, axis=1), strict=True)]
+
+    def _unnumbered(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """The rows of answers with these numbers."""
+        sizes = [inputs_of(each) or 1 for each in self.parts]
+        columns = np.unravel_index(numbers, sizes)
+        rows = [
+            part._unnumbered(column) if isinstance(part, Wrapper) and part.width > 1 else np.asarray(column)[:, None]
+            for part, column in zip(self.parts, columns, strict=True)
+        ]
+        return np.concatenate(rows, axis=1)
+
+
+def check_part(given: object) -> Randomizer:
+    """Return ``given`` as a randomizer whose law is known and stays."""
+    if not isinstance(given, Randomizer):
+        raise InvalidInput(
+            f"a wrapper must be given randomizers such as KRR(k=16, epsilon0=4.0), got {given!r}. See "
+            f"shuffledp.__all__ for the list."
+        )
+    if not given.known:
+        raise InvalidInput(
+            f"a wrapper must be given randomizers whose law is known, got {given!r}. Name it, such as "
+            f"KRR(k=16, epsilon0=4.0)."
+        )
+    declared = getattr(type(given), "__dataclass_params__", None)
+    if type(given).__hash__ is None or (declared is not None and not declared.frozen):
+        raise InvalidInput(
+            f"a randomizer must not change once it is described, got {type(given).__name__}, which may. Write "
+            f"@dataclass(frozen=True) above its class."
+        )
+    return given
+
+
+def check_parts(given: object) -> tuple[Randomizer, ...]:
+    """Return ``given`` as at least one randomizer."""
+    if isinstance(given, Randomizer) or not isinstance(given, Iterable):
+        raise InvalidInput(
+            f"randomizers must be a list of them, got {given!r}. Write one per question: "
+            f"[KRR(k=4, epsilon0=1.0), RR(epsilon0=2.0)]."
+        )
+    parts = tuple(check_part(each) for each in given)
+    if not parts:
+        raise InvalidInput("randomizers must hold at least one, got none. Give one per question.")
+    return parts
+
+
+def check_finite_reports(randomizer: Randomizer) -> None:
+    """Refuse one whose pairs cannot be considered together with other questions."""
+    if isinstance(randomizer, Wrapper):
+        for each in randomizer.parts:
+            check_finite_reports(each)
+    elif not isinstance(randomizer, SupportRandomizer) and randomizer.table is None:
+        raise InvalidInput(
+            f"questions that are answered together must each have finitely many reports, got {randomizer!r}. Ask one "
+            f"of the questions of each user, OneOf(...), or give the matrix of a finite law: FromMatrix(rows)."
+        )
+
+
+def width_of(randomizer: Randomizer) -> int:
+    """How many answers of a user it takes."""
+    return randomizer.width if isinstance(randomizer, Wrapper) else 1
+
+
+def inputs_of(randomizer: Randomizer) -> int | None:
+    """How many different values it takes, if these are the numbers 0, 1, ..."""
+    if isinstance(randomizer, Wrapper):
+        return randomizer.inputs
+    if isinstance(randomizer, VotingRandomizer):
+        return randomizer.k
+    return None if randomizer.table is None else len(randomizer.table)
+
+
+def outputs_of(randomizer: Randomizer) -> int | None:
+    """How many different reports it sends, if these are the numbers 0, 1, ..."""
+    return form_of(randomizer).outputs
+
+
+def form_of(randomizer: Randomizer) -> Form:
+    """What one report is; of a randomizer that does not say, a whole number."""
+    if isinstance(randomizer, (Wrapper, VotingRandomizer)):
+        return randomizer.form
+    if randomizer.table is None:
+        return Form(np.dtype(np.int64))
+    return Form(smallest_dtype(randomizer.table.shape[1]), outputs=int(randomizer.table.shape[1]))
+
+
+def columns_of(randomizer: Randomizer) -> int:
+    """How many whole numbers a report is."""
+    return form_of(randomizer).width or 1
+
+
+def pairs_of(randomizer: Randomizer, end: End, together: bool) -> tuple[Atoms, ...]:
+    """One haystack per kind of ordered pair of inputs that may leak most.
+
+    Where other questions are answered ``together`` with it, two equal inputs are such a pair, too,
+    unless the randomizer treats two inputs alike (docs/theory.md, "Wrappers").
+    """
+    if isinstance(randomizer, SupportRandomizer):
+        return (randomizer.least_overlapping(),)
+    if isinstance(randomizer, Wrapper):
+        return randomizer._pairs(end, together)
+    if not together:
+        return randomizer.blankets(end)
+    check_finite_reports(randomizer)
+    table = np.asarray(randomizer.table, dtype=np.float64)
+    blanket = table.min(axis=0)
+    same = tuple(Atoms(f"blanket; input {x} twice", blanket, row, row) for x, row in enumerate(table))
+    return FromMatrix(table).blankets(end) + same
+
+
+def every_choice(groups: Sequence[tuple[Sequence[Kind], int]]) -> Iterator[list[Kind]]:
+    """All ways to choose a kind for each question. Each of the ``groups`` is of questions that are
+    alike, so that it only matters how often a kind is chosen: their kinds, and how many they are.
+    """
+    ways = math.prod(math.comb(len(kinds) + count - 1, count) for kinds, count in groups)
+    if ways > MOST_KINDS:
+        raise InvalidInput(
+            f"the questions must have at most {MOST_KINDS} kinds of pairs of answers together, got {ways}. Ask fewer, "
+            f"or use randomizers that treat all values alike, such as KRR."
+        )
+    each = [combinations_with_replacement(kinds, count) for kinds, count in groups]
+    return ([kind for chosen in choice for kind in chosen] for choice in product(*each))
+
+
+def likely_choices(groups: Sequence[tuple[Sequence[Atoms], int]]) -> Iterator[list[Atoms]]:
+    """Some ways to choose a dataset for each question, those that may leak most; questions that are
+    alike have the same. Any choice is a valid lower end.
+    """
+    ranked = [sorted(kinds, key=chi_square, reverse=True) for kinds, _ in groups]
+    most = max(1, math.floor(MOST_TRIED ** (1.0 / len(groups)) + 1e-9))
+    for choice in product(*(kinds[:most] for kinds in ranked)):
+        yield [atoms for atoms, (_, count) in zip(choice, groups, strict=True) for _ in range(count)]
+
+
+def counted(parts: Iterable[Kind]) -> list[tuple[Kind, int]]:
+    """Equal ones together, and how many they are."""
+    return list(Counter(parts).items())
+
+
+def small_tables(parts: Sequence[Randomizer]) -> list[Floats] | None:
+    """The tables of all parts, if they have some and the rows of answers are few."""
+    tables = [each.table for each in parts]
+    known = [np.asarray(each, dtype=np.float64) for each in tables if each is not None]
+    few = len(known) == len(tables) and math.prod(len(each) for each in known) <= MOST_ROWS
+    return known if few and math.prod(each.shape[1] for each in known) <= MOST_COLUMNS else None
+
+
+def words_of(reports: NDArray[Any]) -> NDArray[np.int64]:
+    """Reports as rows of whole numbers; those that fill 64 bits keep their bits."""
+    rows = np.ascontiguousarray(reports.reshape(len(reports), -1))
+    return rows.view(np.int64) if rows.dtype == np.uint64 else rows.astype(np.int64)
+
+
+def reports_of(randomizer: Randomizer, words: NDArray[np.int64]) -> NDArray[Any]:
+    """The reports of which ``words_of`` made these rows."""
+    dtype, width, _ = form_of(randomizer)
+    rows = np.ascontiguousarray(words[:, : width or 1])
+    typed = rows.view(np.uint64) if dtype == np.uint64 else rows.astype(dtype)
+    return typed[:, 0] if width is None else typed
+
+
+def check_rows(reports: ArrayLike, form: Form) -> NDArray[Any]:
+    """Return ``reports`` as an array of this form."""
+    array = np.asarray(reports)
+    shape = (len(array),) if array.ndim and form.width is None else (len(array) if array.ndim else 0, form.width)
+    if array.shape != shape or not len(array) or array.dtype.kind not in "iu":
+        what = "whole numbers" if form.width is None else f"rows of {form.width} whole numbers"
+        raise InvalidInput(
+            f"reports must be {what}, got shape {array.shape} of {array.dtype}. Pass what randomize(...) made."
+        )
+    if form.outputs is not None and not 0 <= int(array.min()) <= int(array.max()) < form.outputs:
+        raise InvalidInput(f"reports must be from 0 to {form.outputs - 1}, got others. Pass what randomize(...) made.")
+    return array
+
+
+def _multiplied(counts: Iterable[int | None]) -> int | None:
+    total = 1
+    for each in counts:
+        if each is None:
+            return None
+        total *= each
+    return total
+
+
+def _row(answer: object) -> tuple[object, ...]:
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def _answers(part: Randomizer, rows: NDArray[Any]) -> NDArray[Any]:
+    """One part's answers, as it takes them; in a table with others' they may have become floats."""
+    column = rows if width_of(part) > 1 else rows[:, 0]
+    if inputs_of(part) is not None and column.dtype.kind == "f" and np.all(column == np.floor(column)):
+        return column.astype(np.int64)
+    return column
