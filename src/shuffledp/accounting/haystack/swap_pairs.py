@@ -21,6 +21,7 @@ __all__ = ["SwapFamily"]
 
 MANY_CLONES = 100.0  # n kappa; for more of them omega need not differ from the hay
 WORST = 0.9  # kinds that leak nearly as much as the worst share in omega
+FARTHEST = 1e300
 BITS, SORTED = 51, 40  # of numbers that are the same up to rounding, and of those that are put in order
 
 
@@ -89,7 +90,7 @@ def _member(family: SwapFamily, table: Floats, i: int, j: int, alike: bool) -> F
     users may be, too, and equal ones are kept once.
     """
     blanket, n = table.min(axis=0), family.n
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         leaks = np.nansum((table[i] - table[j]) ** 2 / table, axis=1)
     near = table[leaks >= WORST * leaks.max()].mean(axis=0)
     omega, kappa = _swapped_law(near, blanket, n)
@@ -110,7 +111,8 @@ def _swapped_law(near: Floats, blanket: Floats, n: int) -> tuple[Floats, float]:
     if not blanket.any():
         return near, 0.0
     held = blanket > 0.0
-    low, high = 1.0, float((near[held] / blanket[held]).max())
+    with np.errstate(over="ignore"):
+        low, high = 1.0, min(float((near[held] / blanket[held]).max()), FARTHEST)
     for _ in range(50):
         middle = np.sqrt(low * high)
         enough = np.minimum(near, high * blanket).sum() / high * n >= MANY_CLONES
