@@ -12,7 +12,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import latency, ledger, memory, pipeline, speed, startup, throughput, tightness, training
+from benchmarks import latency, ledger, memory, pipeline, speed, startup, swapped, throughput, tightness, training
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
@@ -22,6 +22,7 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
         tightness.one_round,
     ),
     ("Tightness, delta = 1e-6: 16 rounds, and randomizers without a target", tightness.reported),
+    ("Tightness and time of the first-clone swap beside the blanket, delta = 1e-6", swapped.beside_the_blanket),
     ("Speed against Feldman et al. 2020, Appendix F, n = 1e6", speed.against_feldman),
     ("Speed against Koskela et al. 2021, Algorithm 1 with L = 20 and m = 1e7, n = 1e4", speed.against_koskela),
     ("Growth of the cost", speed.growth),

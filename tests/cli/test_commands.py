@@ -60,6 +60,15 @@ def refusal(capsys: Capture, *arguments: str) -> str:
 # Answers
 
 
+def test_ends_are_proven_in_balls(capsys: Capture) -> None:
+    found = as_json(capsys, "epsilon", *KRR, "--n", "1e6", "--delta", "1e-6", "--proven")
+    proven = found["proven"]
+    assert isinstance(proven, dict)
+    assert proven["holds"]
+    assert (proven["lower"], proven["upper"]) == (found["lower"], found["upper"])
+    assert "Proven in balls" in answer(capsys, "delta", *KRR, "--n", "1e6", "--epsilon", "0.03", "--proven")
+
+
 def test_epsilon_is_that_of_the_library(capsys: Capture) -> None:
     found = as_json(capsys, "epsilon", *KRR, "--n", "1e4", "--delta", "1e-6", "--rounds", "30", "--honest", "90%")
     bound = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30).epsilon(delta=1e-6)

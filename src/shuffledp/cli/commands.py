@@ -12,7 +12,7 @@ import typer
 from shuffledp import figures
 from shuffledp.accounting.calibration import Calibration
 from shuffledp.accounting.calibration import calibrate as solve
-from shuffledp.accounting.curves import Band, Bound
+from shuffledp.accounting.curves import Band, Bound, Proof
 from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
 from shuffledp.accounting.mechanism import shuffled_parts
 from shuffledp.cli import show
@@ -54,6 +54,14 @@ Between = Annotated[
         show_default=False,
     ),
 ]
+Proven = Annotated[
+    bool,
+    typer.Option(
+        "--proven",
+        help="Prove both ends again in ball arithmetic, for one round (needs python-flint).",
+        rich_help_panel=ANSWER,
+    ),
+]
 Target = Annotated[float, _question("epsilon", "The epsilon that must not be exceeded.")]
 
 
@@ -70,50 +78,39 @@ def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], C
 
 
 @command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8")
-def epsilon(setup: Setup, delta: Delta, between: Between = None) -> None:
+def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven = False) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
     guarantee = setup.guarantee()
     with patiently("computing epsilon"):
         bound = (guarantee if between is None else setup.guarantee(between=between)).epsilon(delta=delta)
+        proof = bound.proven() if proven else None
     if setup.as_json:
-        return _bound_as_json(
-            setup, guarantee, bound, show.cautions(guarantee, delta), delta=delta, **_pair_in_json(between)
-        )
+        facts = _proof_as_json(proof) | _pair_in_json(between) | {"delta": delta}
+        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, delta), **facts)
     whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
     given = f"{whose}, the true epsilon at delta = {show.exactly(delta)} is {_between(bound)}."
-    return _bound_in_words(
-        "epsilon", guarantee, bound, [given, *_meaning(between, bound.upper, delta)], show.cautions(guarantee, delta)
-    )
+    words = [given, *_meaning(between, bound.upper, delta), *_proof_in_words(proof)]
+    return _bound_in_words("epsilon", guarantee, bound, words, show.cautions(guarantee, delta))
 
 
 @command(
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json"
 )
-def delta(setup: Setup, epsilon: Epsilon, between: Between = None) -> None:
+def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
     guarantee = setup.guarantee()
     with patiently("computing delta"):
         bound = (guarantee if between is None else setup.guarantee(between=between)).delta(epsilon=epsilon)
+        proof = bound.proven() if proven else None
     if setup.as_json:
-        return _bound_as_json(
-            setup,
-            guarantee,
-            bound,
-            show.cautions(guarantee, bound.upper),
-            epsilon=epsilon,
-            **_pair_in_json(between),
-        )
+        facts = _proof_as_json(proof) | _pair_in_json(between) | {"epsilon": epsilon}
+        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, bound.upper), **facts)
     whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
     given = f"{whose}, the true delta at epsilon = {show.short(epsilon)} is {_between(bound)}."
-    return _bound_in_words(
-        "delta",
-        guarantee,
-        bound,
-        [given, *_meaning(between, epsilon, bound.upper)],
-        show.cautions(guarantee, bound.upper),
-    )
+    words = [given, *_meaning(between, epsilon, bound.upper), *_proof_in_words(proof)]
+    return _bound_in_words("delta", guarantee, bound, words, show.cautions(guarantee, bound.upper))
 
 
 @command(
@@ -283,6 +280,18 @@ def _pair_in_words(between: tuple[float, float] | None) -> str:
 def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], **asked: object) -> None:
     ends = {"lower": bound.lower, "upper": bound.upper, "method": bound.method, "assumptions": list(bound.assumptions)}
     show.as_json(ends | setup.facts(guarantee) | asked, notes)
+
+
+def _proof_as_json(proof: Proof | None) -> dict[str, object]:
+    if proof is None:
+        return {}
+    ends = {"lower": proof.lower.value, "upper": proof.upper.value, "holds": proof.holds, "what": proof.what}
+    deltas = {"delta_at_lower": list(proof.lower.delta), "delta_at_upper": list(proof.upper.delta)}
+    return {"proven": ends | deltas | {"bits": proof.bits, "seconds": proof.seconds}}
+
+
+def _proof_in_words(proof: Proof | None) -> list[str]:
+    return [] if proof is None else [f"Proven in balls, with {proof.bits} bits: {proof}."]
 
 
 def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[str], notes: list[str]) -> None:

@@ -20,6 +20,7 @@ End = Literal["lower", "upper"]
 ENUMERATION, ROUNDED = 1e-7, 1e-14  # relative, and absolute
 NOISE = 1e-9  # relative: rounding of the oracle
 CLOSE, STEP, COARSE_STEP = 2e-3, 1e-3, 1.5e-2  # relative: how sharp delta must be, and epsilon
+SWAPPED = 2e-2  # of delta: how far the choices that the first-clone swap leaves open may move it
 COMPOSED = 0.03  # how far apart the oracle's ends may be, for several rounds, where it judges
 # Certificates put blocks of datasets, and of losses, together; that costs a share of |log delta|.
 BLOCKS, LOSS_BLOCKS = 400.0, 60.0
@@ -53,7 +54,7 @@ def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
     ]
     try:
         order = np.argsort(np.abs(asked - points[0]))  # what was asked first: what is far from it may be too much
-        span = oracle.spans(np.append(points, asked[order]))
+        span = oracle.spans(np.append(points, asked[order]), len(points))
     except TooLarge as error:
         what = f"epsilon at delta = {epsilon.delta:g}"
         return [*checks, vital(unchecked(what, epsilon.upper, f"not summed again: {error}"))]
@@ -87,13 +88,20 @@ def _part(span: Span, part: slice | NDArray[np.intp]) -> Span:
     return Span((span.upper[0][part], span.upper[1][part]), (span.lower[0][part], span.lower[1][part]))
 
 
+def _one_value(oracle: Oracle) -> bool:
+    """Whether the theorem has one value that every honest computation meets: the first-clone swap
+    leaves choices open, and several rounds do.
+    """
+    return oracle.rounds == 1 and not oracle.swap
+
+
 def _sharp(delta: Array, oracle: Oracle) -> Array:
     """How far, relatively, a claim may be from the truth on the safe side."""
     if oracle.rounds > 1:
         return np.asarray(2.0 * COMPOSED + np.abs(np.log(np.maximum(delta, FAINT))) / LOSS_BLOCKS)
     if oracle.law.binary:
         return np.asarray(0.01 + np.abs(np.log(np.maximum(delta, FAINT))) / BLOCKS)
-    return np.full_like(delta, CLOSE)
+    return np.full_like(delta, SWAPPED if oracle.swap else CLOSE)
 
 
 def _decided(delta: Array, oracle: Oracle) -> Array:
@@ -117,7 +125,7 @@ def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Che
         wrong, loose = claimed > most * (1.0 + NOISE) + FAINT, claimed < least * (1.0 - slack) - FAINT
         believed = claimed <= least * (1.0 + close) + FAINT
     loose &= known
-    failed = wrong | loose if end == "upper" and oracle.rounds == 1 else wrong
+    failed = wrong | loose if end == "upper" and _one_value(oracle) else wrong
     open_ = ~failed & (loose | ~(known | believed))
     share = np.abs(claimed - most) / np.maximum(most, FAINT)
     worst = int(np.argmax(np.where(failed, 4.0, np.where(open_, 2.0, 0.0)) + np.minimum(share, 1.0)))
@@ -149,7 +157,7 @@ def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
             _epsilon(
                 "upper",
                 epsilon,
-                wrong_upper or not ordered or (loose_upper and oracle.rounds == 1),
+                wrong_upper or not ordered or (loose_upper and _one_value(oracle)),
                 at_most <= delta * (1.0 + close),
                 f"delta there: {at_least:.6g} to {at_most:.6g}",
                 oracle,
@@ -171,7 +179,7 @@ def _epsilon(end: End, epsilon: EpsilonBound, wrong: bool, believed: bool, found
     how = f"{COARSE}, or the claim is loose"
     if wrong or believed:
         outcome = "FAIL" if wrong else "pass"
-        how = f"{oracle.how}, at this epsilon and a little beside it"
+        how = f"{oracle.how_closely}, at this epsilon and a little beside it"
     claimed = epsilon.upper if end == "upper" else epsilon.lower
     return Check(f"epsilon at delta = {epsilon.delta:g}, {end}", f"{claimed:.10g}", found, how, outcome)
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_VALUES
 from shuffledp.errors import InvalidInput
+from shuffledp.literature.exact.clone_sums import CloneSwap, Row
 
 __all__ = ["Classes", "CountedLaw"]
 
@@ -31,6 +32,7 @@ WORD = 2**64
 DIGITS = Context(prec=60)
 NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
 SIZES = {"krr": "", "hadamard": "", "hash": "g", "subset": "size", "oue": "", "rappor": ""}  # what a size is called
+NEAR_HAY = Fraction(6, 5)  # the clone's law over that of a third value, about, where a report tells the pair apart
 REMEDY = "Pass a page that shuffledp wrote, unchanged."
 
 Classes = tuple[tuple[Fraction, Fraction, Fraction], ...]  # hay, needle0, needle1 of every class of reports
@@ -189,6 +191,62 @@ class CountedLaw:
         """
         held = [self._classes(pair, place) for pair in permutations(self._candidates, 2) for place in (0, 1)]
         return self._distinct(held + [self._classes(triple, 2) for triple in permutations(self._candidates, 3)])
+
+    @cached_property
+    def swaps(self) -> tuple[CloneSwap, ...]:
+        """The first-clone swap of every kind of pair, in both orders: the clone's law is the base
+        law, less by a factor theta where a report tells the pair apart, and more where it supports
+        every input.
+        """
+        pairs: defaultdict[tuple[tuple[tuple[int, ...], Fraction], ...], set[tuple[Row, ...]]] = defaultdict(set)
+        clones: dict[tuple[tuple[tuple[int, ...], Fraction], ...], tuple[Row, ...]] = {}
+        tested = min(self.k, 3)
+        for inputs in permutations(self._candidates, tested):
+            two = self._patterns(inputs[:2])
+            key = tuple(sorted(two.items()))
+            clone = self._clone(two)
+            kinds = [self._slots(two, place, clone) for place in (0, 1)]
+            if tested == 3:
+                kinds.append(self._slots(self._patterns(inputs), 2, clone))
+            pairs[key].update(kinds)
+            nothing = Fraction(0)
+            clones[key] = tuple((omega, there, back, nothing) for _, there, back, omega in kinds[0])
+        found = []
+        for key, kinds_of_pair in pairs.items():
+            kappa = min(hay / omega for kind in kinds_of_pair for hay, _, _, omega in kind)
+            found.append(CloneSwap(kappa, clones[key], tuple(sorted(kinds_of_pair))))
+        return tuple(found)
+
+    def _clone(self, two: Patterns) -> dict[tuple[int, ...] | None, Fraction]:
+        """The ratio of the clone's law to the base law, by pattern; None: a report that supports
+        every input.
+        """
+        high, low = self.factors
+        growth, universal = high / low, self._universal
+        split = two.get((0, 1), Fraction(0)) + two.get((1, 0), Fraction(0))
+        agreed = 1 - split - universal + universal * growth
+        room = max(1 / low - NEAR_HAY * split, NEAR_HAY * agreed)
+        theta = Fraction(float(NEAR_HAY * agreed / room)) if agreed > 0 else Fraction(1)
+        norm = agreed + theta * split
+        ratios: dict[tuple[int, ...] | None, Fraction] = {
+            pattern: (theta if pattern[0] != pattern[1] else Fraction(1)) / norm
+            for pattern in product((0, 1), repeat=2)
+        }
+        return ratios | {None: growth / norm}
+
+    def _slots(
+        self, patterns: Patterns, holder: int, clone: Mapping[tuple[int, ...] | None, Fraction]
+    ) -> tuple[Row, ...]:
+        """Hay, the target's two laws, and the clone's law, class by class."""
+        high, low = self.factors
+        rows = []
+        for pattern, base in patterns.items():
+            common = self._universal if all(pattern) else Fraction(0)
+            for part, ratio in ((base - common, clone[pattern[:2]]), (common, clone[None])):
+                if part > 0:
+                    own, there, back = (high if pattern[place] else low for place in (holder, 0, 1))
+                    rows.append((part * own, part * there, part * back, part * ratio))
+        return tuple(sorted(rows))
 
     @property
     def _candidates(self) -> tuple[int, ...]:

@@ -1,18 +1,20 @@
 """The slow oracle: delta of a design between two ends, by direct sums over what the analyst may
 see.
 
-One round, more than two values: the upper end is the privacy blanket's haystack, the lower end the
-worst of the datasets in which all others hold one value, each summed on a lattice. Two values:
-every dataset, or blocks of them. Several rounds: the same curves, composed. A handful of users:
-every dataset there is.
+One round, more than two values: the upper end is the privacy blanket's haystack or, where a page
+rests on it too, the first-clone swap, whichever is smaller; the lower end is the worst of the
+datasets in which all others hold one value. Haystacks are evaluated in ball arithmetic where
+python-flint is installed, else summed on a lattice. Two values: every dataset, or blocks of them.
+Several rounds: the same curves, composed. A handful of users: every dataset there is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from shuffledp.collection.verify.effort import (
     TooMuch,
 )
 from shuffledp.literature.exact import rounds_delta
+from shuffledp.literature.exact.clone_sums import CloneSwap, Row, swap_at_most
 from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most
 from shuffledp.literature.exact.datasets import binary_dataset, binary_datasets
 from shuffledp.literature.exact.lattice import Array
@@ -48,6 +51,7 @@ PER_DEVIATION, DEVIATIONS, SPARSER = (
 )  # knots of the one-round curve: so many per deviation of the loss up to so many, then every third
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
+BALLS = find_spec("flint") is not None
 NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
 
 Tick = Callable[[int, int], None]
@@ -74,16 +78,26 @@ class Oracle:
     tick: Tick | None = None
     effort: Effort = field(default_factory=Effort)
     known: dict[tuple[Classes, float, float], tuple[float, float]] = field(default_factory=dict)
+    swap: bool = False  # whether the first-clone swap is among the theorems of the page
+    swapped: dict[float, float] = field(default_factory=dict)
 
     @property
     def how(self) -> str:
         """In words."""
-        lattice = "lattice sums of the blanket and of explicit datasets"
-        one = "binomial sums over datasets" if self.law.binary else lattice
+        sums = "ball arithmetic over" if BALLS else "lattice sums of"
+        one = "binomial sums over datasets" if self.law.binary else f"{sums} the blanket and explicit datasets"
+        one += ", and sums of the first-clone swap" * self.swap
         return one if self.rounds == 1 else f"{one}, {self.rounds} rounds convolved"
 
-    def spans(self, epsilons: Array) -> Span:
-        """Both ends at every epsilon >= 0."""
+    @property
+    def how_closely(self) -> str:
+        """The same for what matters most."""
+        if BALLS and self.swap and self.rounds == 1:
+            return "ball arithmetic over the blanket, the first-clone swap and explicit datasets"
+        return self.how
+
+    def spans(self, epsilons: Array, closely: int = 0) -> Span:
+        """Both ends at every epsilon >= 0; the first ``closely`` of them matter most."""
         ceiling = self.rounds * self.law.epsilon0  # from where on delta is 0
         epsilons = np.minimum(epsilons, ceiling)
         if self.rounds > 1:
@@ -97,15 +111,37 @@ class Oracle:
                 return Span((low, high), (low, high))
             some, most = self._largest(self.law.datasets, epsilons), self._largest(self.law.blankets, epsilons)
             return Span((some[0], most[1]), (some[0], most[1]))
-        return Span(self.upper(epsilons), self._largest(self.law.datasets, epsilons))
+        lower = self._largest(self.law.datasets, epsilons)
+        blanket = self._largest(self.law.blankets, epsilons)
+        if not self.swap:
+            return Span(blanket, lower)
+        # What no dataset leaks is no contradiction, even if it is below the blanket.
+        smaller = np.minimum(blanket[1], self._swaps(epsilons, closely))
+        return Span((np.minimum(blanket[0], lower[0]), smaller), lower)
 
     def upper(self, epsilons: Array) -> tuple[Array, Array]:
         """Two ends of what the upper end of a certificate claims: half the work, where the datasets
         are not asked for.
         """
-        if self.rounds > 1 or self.law.binary:
+        if self.rounds > 1 or self.law.binary or self.swap:
             return self.spans(epsilons).upper
         return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
+
+    def _swaps(self, epsilons: Array, closely: int = 0) -> Array:
+        """The first-clone swap at every epsilon; 1 where it is too much work."""
+        for place, eps in enumerate(epsilons.tolist()):
+            if eps not in self.swapped:
+                self.swapped[eps] = self._swap(eps, place < closely) if eps < self.law.epsilon0 else 0.0
+        return np.array([self.swapped[eps] for eps in epsilons.tolist()])
+
+    def _swap(self, eps: float, closely: bool) -> float:
+        try:
+            self.effort.check()
+            if BALLS and closely:
+                return max(_swap_in_balls(each, self.users, eps) for each in self.law.swaps)
+            return max(swap_at_most(each, self.users, eps) for each in self.law.swaps)
+        except (TooLarge, TooMuch, OverflowError):
+            return 1.0
 
     def enumerated(self, epsilons: Array) -> Array | None:
         """The exact delta over all datasets, for a handful of users of randomized response; None if
@@ -165,7 +201,10 @@ class Oracle:
         if (kind, eps, gap) not in self.known:
             self.effort.check()
             hay, there, back = zip(*kind, strict=True)
-            self.known[kind, eps, gap] = haystack_interval(hay, there, back, self.users, eps, gap=gap)
+            found = _in_balls(kind, self.users, eps, gap) if BALLS else UNKNOWN
+            if found[1] > found[0] * (1.0 + gap):
+                found = haystack_interval(hay, there, back, self.users, eps, gap=gap)
+            self.known[kind, eps, gap] = found
         return self.known[kind, eps, gap]
 
     def _composed(self, epsilons: Array) -> Span:
@@ -213,8 +252,12 @@ class Oracle:
                 (turned,), e, NEAR * typical
             )
 
+        def most(epsilons: Array) -> Array:
+            blanket = self._largest(self.law.blankets, epsilons, NEAR * typical)[1]
+            return np.minimum(blanket, self._swaps(epsilons)) if self.swap else blanket
+
         return (
-            lambda e: self._largest(self.law.blankets, e, NEAR * typical)[1],
+            most,
             both_orders(self.law.datasets),
             both_orders(self.law.blankets),
         )
@@ -233,3 +276,29 @@ class Oracle:
         if last > MOST_KNOTS:
             raise TooLarge(f"{last} points of one round's curve are needed")
         return np.array([ceiling * place / dense for place in [*range(near), *range(near, last, SPARSER), last]])
+
+
+def _in_balls(kind: Classes, users: int, eps: float, gap: float) -> tuple[float, float]:
+    """The same sum in ball arithmetic, with both of its ends."""
+    from shuffledp.literature.exact.balls import Needle  # only where python-flint is installed
+    from shuffledp.literature.exact.balls.ball import ends, precision
+
+    hay, there, back = zip(*kind, strict=True)
+    with precision(128 + 2 * users.bit_length()):
+        low, high = ends(Needle.of("", hay, there, back, whole=sum(hay) == 1).delta(users, eps, 0.1 * gap))
+    return max(low, 0.0), min(high, 1.0)
+
+
+def _swap_in_balls(swap: CloneSwap, users: int, eps: float) -> float:
+    """The first-clone swap in ball arithmetic, from above."""
+    from shuffledp.literature.exact.balls import Slot, SwappedClone
+    from shuffledp.literature.exact.balls.ball import ball, ends, precision
+
+    def slot(rows: Sequence[Row]) -> Slot:
+        hay, there, back, taken = (tuple(ball(each) for each in column) for column in zip(*rows, strict=True))
+        return Slot(there, back, hay, taken)
+
+    with precision(128 + 2 * users.bit_length()):
+        kinds = tuple(slot(kind) for kind in swap.kinds)
+        clone = SwappedClone("", ball(swap.kappa).lower(), slot(swap.first), kinds, None)
+        return min(ends(clone.at_most(users, eps))[1], 1.0)

@@ -19,6 +19,7 @@ from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
+from shuffledp.wording import WORDINGS
 
 __all__ = ["Verification", "verify"]
 
@@ -86,12 +87,12 @@ def verify(
         "estimates.csv": lambda: check_table(table, record, law),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(
-            record.ledger, Oracle(law, design.least, 1, effort=effort), here=ledger is not None
+            record.ledger, Oracle(law, design.least, 1, effort=effort, swap=_swapped(record)), here=ledger is not None
         ),
     }
     slow: dict[str, Part] = {
         "the certificate": lambda: check_certificate(
-            record.certificate, Oracle(law, design.least, design.rounds, tick, effort)
+            record.certificate, Oracle(law, design.least, design.rounds, tick, effort, swap=_swapped(record))
         ),
         "the comparison": lambda: check_comparison(record, law),
     }
@@ -105,6 +106,11 @@ def verify(
         why = "not computed again, since something is wrong already"
         checks += [unchecked(part, "", why)] if _wrong(checks) else _run(part, check)
     return Verification(tuple(checks))
+
+
+def _swapped(record: Record) -> bool:
+    """Whether the first-clone swap is among the theorems that the page names."""
+    return any(words in record.certificate.method for words in WORDINGS.get("swap", ()))
 
 
 def _later(record: Record) -> list[Check]:

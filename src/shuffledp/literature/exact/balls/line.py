@@ -144,19 +144,19 @@ class Line:
                     sides.append(min(reached))
                 period = max(sides[0][0], sides[1][0])  # in units of 1/c
                 cut = math.sqrt(2.0 * max(-allowed - math.log(SHARE), 1.0)) / deviation
-                count = math.ceil(cut * period / (2.0 * math.pi)) + 2
-                if count <= most_nodes:
+                nodes = cut * period / (2.0 * math.pi) + 2.0
+                if nodes <= most_nodes:
                     break
-                if relative > 0.5:
+                if not (math.isfinite(nodes) and relative <= 0.5):
                     relative = math.inf
                     break
-                relative *= max(1.5, (count / most_nodes) ** 2)
+                relative *= max(1.5, (nodes / most_nodes) ** 2)
             return cls(
                 positions,
                 c,
                 (arb(deviation) / c).mid(),
                 (arb(period) / c).mid(),
-                count,
+                math.ceil(min(nodes, most_nodes)) if math.isfinite(nodes) else 0,
                 (c * sides[0][1]).mid(),
                 (c * sides[1][1]).mid(),
                 -allowed - math.log(SHARE),

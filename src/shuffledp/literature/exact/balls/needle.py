@@ -25,10 +25,10 @@ from shuffledp.literature.exact.balls.ball import Exact, ball, between, positive
 from shuffledp.literature.exact.balls.few_views import MOST_VIEWS, items_needed, ramp_of_views, views
 from shuffledp.literature.exact.balls.line import ROUGHLY, Line, Positions
 
-__all__ = ["CLOSE", "Needle", "mean_positive_part"]
+__all__ = ["CLOSE", "WORK", "Needle", "mean_positive_part"]
 
 CLOSE = 1e-8  # relative: how near the two ends shall be
-MOST_NODES = 400_000  # nodes times classes on one line
+WORK = 400_000  # nodes on one line of a few classes
 LOOSENED = (0.3, 10.0, 300.0, 1e4)  # how much of the tolerance a cap may leave open
 MOST_CAPS = 4000
 LEVELS = (1.0, 0.25, 0.06, 0.015, 0.004)  # of a cap: a score below minus this share of it counts as fatal alone
@@ -68,8 +68,9 @@ class Needle:
         """The target's two inputs exchanged."""
         return replace(self, needle0=self.needle1, needle1=self.needle0)
 
-    def delta(self, n: int, eps: float | arb, relative: float = CLOSE) -> arb:
-        """A ball that holds delta(eps) among n users, at the precision that is set.
+    def delta(self, n: int, eps: float | arb, relative: float = CLOSE, work: int = WORK) -> arb:
+        """A ball that holds delta(eps) among n users, at the precision that is set; with less
+        ``work`` it may be wider than ``relative``.
 
         >>> with precision(128):
         ...     coin = Needle.of("", [0.25, 0.75], [0.75, 0.25], [0.25, 0.75], whole=True)
@@ -90,11 +91,11 @@ class Needle:
         absent = None if self.whole else 1 - sum(masses, arb(0))
         if absent is not None and not absent > 0:
             absent = positive_part(absent)
-        found = mean_positive_part(Positions(n, tuple(masses), tuple(scores), absent), relative)
+        found = mean_positive_part(Positions(n, tuple(masses), tuple(scores), absent), relative, work)
         return positive_part(found / n + exposed)
 
 
-def mean_positive_part(positions: Positions, relative: float = CLOSE) -> arb:
+def mean_positive_part(positions: Positions, relative: float = CLOSE, work: int = WORK) -> arb:
     """A ball that holds E S_+, about ``relative`` wide where that is possible."""
     n = positions.n
     positive = [positive_part(score) for score in positions.scores]
@@ -107,20 +108,21 @@ def mean_positive_part(positions: Positions, relative: float = CLOSE) -> arb:
         if found.rel_accuracy_bits() > -math.log2(relative):
             return found
     found = between(arb(0), n * alone)
-    for cap in _caps(positions, relative):
-        found = found.intersection(_capped(positions, cap, relative))
+    nodes = max(work // (1 + len(positions.masses) // 16), 1000)
+    for cap in _caps(positions, relative, nodes):
+        found = found.intersection(_capped(positions, cap, relative, nodes))
         if found.rel_accuracy_bits() > -math.log2(relative) - 1.0:
             break
     return found
 
 
-def _caps(positions: Positions, relative: float) -> Iterator[arb]:
+def _caps(positions: Positions, relative: float, nodes: int) -> Iterator[arb]:
     """The largest score; and, if scores spread so far that no line is fine enough, the least caps
     whose jumps leave little open.
     """
     with precision(ROUGHLY):
         top = positions.top.upper()
-        line = Line.through(positions, relative, _nodes(positions))
+        line = Line.through(positions, relative, nodes)
     if line.relative <= 4.0 * relative:
         yield top
     with precision(ROUGHLY):
@@ -159,10 +161,6 @@ def _open(positions: Positions, cap: arb) -> float:
     return float((jumps * _missed(lower, cap) / (Line.roughly(lower) + jumps)).mid())
 
 
-def _nodes(positions: Positions) -> int:
-    return max(MOST_NODES // (1 + len(positions.masses) // 16), 1000)
-
-
 def _cut(positions: Positions, cap: arb) -> Positions:
     return replace(positions, scores=tuple(score.min(cap) for score in positions.scores))
 
@@ -175,10 +173,10 @@ def _jump(positions: Positions, cap: arb) -> arb:
     )
 
 
-def _capped(positions: Positions, cap: arb, relative: float) -> arb:
+def _capped(positions: Positions, cap: arb, relative: float, nodes: int = WORK) -> arb:
     """E S_+ with all scores above ``cap`` cut there."""
     lower = _cut(positions, cap)
-    line = Line.through(lower, relative, _nodes(positions))
+    line = Line.through(lower, relative, nodes)
     if not math.isfinite(line.relative):  # too many nodes would be needed
         return between(arb(0), positions.n * (_jump(positions, arb(0))))
     smooth = line.ramp()

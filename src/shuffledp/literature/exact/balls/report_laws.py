@@ -19,7 +19,7 @@ from flint import arb
 from shuffledp.literature.exact.balls.ball import Exact, ball
 from shuffledp.literature.exact.balls.needle import Needle
 
-__all__ = ["Kinds", "Supports", "kinds_of", "kinds_of_table", "supports_of"]
+__all__ = ["Kinds", "Pattern", "Supports", "kinds_of", "kinds_of_table", "supports_of"]
 
 Pattern = tuple[int, ...]
 
@@ -104,7 +104,7 @@ def kinds_of(described: Mapping[str, object]) -> Kinds | None:
     >>> len(kinds.blankets), len(kinds.datasets)
     (1, 3)
     """
-    if described["randomizer"] == "any":  # binary response dominates, and ternary is one of them
+    if described["randomizer"] in {"any", "static"}:  # binary response dominates, and ternary is one of them
         epsilon0 = _number(described["epsilon0"])
         return Kinds(_subsets(2, 1, epsilon0).kinds().blankets, _subsets(3, 1, epsilon0).kinds().datasets)
     supports = supports_of(described)
