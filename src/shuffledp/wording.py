@@ -25,6 +25,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "the analyst, and anyone who reads the results, sees how often each bit was set and nothing else",
     ),
     "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)",),
+    "swap": ("first-clone swap (docs/theory.md)",),
     "scan": ("scan over all datasets of binary randomized response (docs/theory.md)",),
     "blanket of groups": ("privacy blanket, every group with its own share of noise (docs/theory.md)",),
     "one pair": ("the target holds one of the two inputs that were named; the others may hold anything",),

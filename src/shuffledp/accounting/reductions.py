@@ -14,10 +14,12 @@ import numpy as np
 from shuffledp._types import Adversary, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
 from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, Haystack, HaystackFamily
+from shuffledp.accounting.haystack.location_swap import LocationSwap
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.scaled_noise import ScaledNoise
 from shuffledp.wording import statement
 
 __all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Scanned", "Theorem", "reduce"]
@@ -29,6 +31,7 @@ BLANKET = statement("blanket")
 THEOREM = "any-randomizer theorem (docs/theory.md)"
 THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
 SCAN = statement("scan")
+SWAP = statement("swap")
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
 SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"
@@ -118,6 +121,8 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     if randomizer.binary:
         scan = (BinaryScan(randomizer.epsilon0, n),)
         return Reduction((Theorem(SCAN, scan),), assumptions, scan, randomizer.epsilon0)
+    if isinstance(randomizer, ScaledNoise):
+        return _number_plus_noise(randomizer, n, assumptions, ceiling)
     table = randomizer.table
     if table is not None and len(table) > FEW_INPUTS:
         everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
@@ -126,6 +131,15 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
     return Reduction((Theorem(BLANKET, uppers),), assumptions, lowers, ceiling)
+
+
+def _number_plus_noise(randomizer: ScaledNoise, n: int, assumptions: tuple[str, ...], ceiling: float) -> Reduction:
+    """The blanket of the two ends of the interval, and the swap for all pairs and datasets."""
+    uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
+    lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
+    swap = LocationSwap(randomizer, n)
+    theorems = (Theorem(BLANKET, uppers), *([Theorem(SWAP, (swap,))] if swap.worthwhile else []))
+    return Reduction(theorems, assumptions, lowers, ceiling)
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:

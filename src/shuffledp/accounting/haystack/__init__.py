@@ -7,6 +7,8 @@ contour      a contour integral, at a cost that does not grow with n
 counts       adding up every view, where there are few
 mesh         adding positions up on a mesh, where scores spread over many orders of magnitude
 many_pairs   many pairs of inputs at once
+triples      kinds of users beside a target whose report is a number plus noise
+location_swap  the first-clone swap for them
 powers       contours of sums whose positions are not alike
 mixed        k-ary randomized response, every group of users with its own parameter
 bits         how often a bit was set: one user's bit on top of everybody else's
