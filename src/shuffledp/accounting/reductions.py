@@ -14,11 +14,13 @@ import numpy as np
 from shuffledp._types import Adversary, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
 from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, FirstClone, Haystack, HaystackFamily, SwapFamily
+from shuffledp.accounting.haystack.location_swap import LocationSwap
 from shuffledp.accounting.swapping import any_static_swap, support_swaps
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.scaled_noise import ScaledNoise
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
@@ -144,11 +146,13 @@ def _swaps(randomizer: Randomizer, n: int) -> tuple[Theorem, ...]:
     gain.
     """
     table = randomizer.table
-    swaps: tuple[FirstClone | SwapFamily, ...] = ()
+    swaps: tuple[FirstClone | SwapFamily | LocationSwap, ...] = ()
     if n > 1 and isinstance(randomizer, SupportRandomizer):
         swaps = support_swaps(randomizer, n)
     elif n > 1 and table is not None and len(table) ** 3 * table.shape[1] <= MOST_SWAPPED:
         swaps = (SwapFamily.of(table, n),)
+    elif n > 1 and isinstance(randomizer, ScaledNoise):
+        swaps = (LocationSwap(randomizer, n),)
     return (Theorem(SWAP, swaps),) if any(swap.worthwhile for swap in swaps) else ()
 
 

@@ -15,6 +15,7 @@ subset          subset selection
 bit_law         one bit of a report: how often it is set
 unary           unary encoding: RAPPOR, OUE, any p and q
 location        a number in [0, 1] plus noise
+scaled_noise    noise that is a shrunk copy of itself plus other noise
 laplace         Laplace noise
 gaussian        Gaussian noise
 gaussian_delta  what Gaussian noise hides: the one formula

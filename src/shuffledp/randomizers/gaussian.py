@@ -15,8 +15,8 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_finite, check_positive
 from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
-from shuffledp.randomizers.location import LocationRandomizer
 from shuffledp.randomizers.parameters import checked
+from shuffledp.randomizers.scaled_noise import FirstScores, ScaledNoise
 from shuffledp.randomizers.strength import Strength
 from shuffledp.sampling.noise_tables import discrete_gaussian
 
@@ -26,6 +26,8 @@ SMALLEST_SIGMA, LARGEST_SIGMA = 0.05, 1e9
 WIDEST_CELL = 1.0 / 16.0
 CELLS = (80, 800)
 UNUSUAL, EXPOSED = 1e-7, 1e-60
+OUTPUTS, OUTPUT_CELL = (160, 480), 0.1  # cells, and how far log-ratios may go in one
+NEAR, FAR, FAR_CELLS = 6.0, 16.5, 24  # deviations: N(0, 1) has mass 2e-61 beyond the last
 
 BY_SIGMA = Strength(  # the chi-square divergence of two normal laws at distance 1
     name="sigma",
@@ -52,7 +54,7 @@ def _check_sigma(value: object) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gaussian(LocationRandomizer):
+class Gaussian(ScaledNoise):
     """Report x + N(0, sigma^2), for x in [0, 1]; gamma = 2 Phi(-1 / (2 sigma)).
 
     log(mu_0/mu_1) = (1 - 2y) / (2 sigma^2) is unbounded: there is no pure local guarantee, but
@@ -136,10 +138,45 @@ class Gaussian(LocationRandomizer):
         ratio: Floats = (1.0 - 2.0 * y) / (2.0 * self.sigma**2)
         return ratio
 
-    def log_shift(self, y: Floats, x: float, other: Floats) -> Floats:
+    def log_shift(self, y: Floats, x: float | Floats, other: Floats) -> Floats:
         with np.errstate(invalid="ignore"):  # an infinite y times 0
             shift = (x - other) * (2.0 * y - x - other) / (2.0 * self.sigma**2)
         return np.where(x == other, 0.0, shift)
+
+    def outputs(self, points: Floats) -> Floats:
+        """Equal cells to six deviations from the outermost points, and wider ones from there."""
+        fewest, most = OUTPUTS
+        cells = math.ceil(min(max(fewest, (1.0 + 2.0 * NEAR * self.sigma) / self.sigma**2 / OUTPUT_CELL), most))
+        low, high = points.min(axis=0) - NEAR * self.sigma, points.max(axis=0) + NEAR * self.sigma
+        near = low + (high - low) * np.linspace(0.0, 1.0, cells + 1)[:, None]
+        far = self.sigma * np.linspace(0.0, FAR - NEAR, FAR_CELLS + 1)[1:, None]
+        return np.sort(np.concatenate([low - far, near, high + far, points]), axis=0).T
+
+    def turning(self, one: Floats, two: Floats, other: Floats, growth: float) -> Floats:
+        """Where the derivatives of the two ratios are equal: both rise, or both fall."""
+        first, second = one - other, two - other
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level = self.sigma**2 * np.log(growth * second / first)
+            return np.asarray((level + 0.5 * (first * (one + other) - second * (two + other))) / (first - second))
+
+    def first_scores(self, growth: float) -> FirstScores:
+        """Without the subtrahend: mu_a is at most e^(1/(8 sigma^2)) times the mixture (1 - a) mu_0
+        + a mu_1, by the inequality of the means, and mu_0 / omega and mu_1 / omega have one law.
+        """
+        hay, needle = self._spread()
+        kept = hay > 0.0
+        factor = math.exp(0.125 / self.sigma**2)
+        score = factor * self.gamma * np.append(needle[kept] / hay[kept], 1.0)
+        return FirstScores(np.append(hay[kept] / self.gamma, 0.5), score, factor * float(needle[~kept].sum()))
+
+    def delta_apart(self, distance: float, epsilon: float) -> float:
+        from shuffledp.randomizers.gaussian_delta import SLACK, gaussian_delta
+
+        return gaussian_delta(self.sigma / distance, epsilon) * (1.0 + SLACK)
+
+    @property
+    def grain(self) -> float:
+        return max(self.sigma, 1.0)
 
 
 SIGMA = Parameter("sigma", "number", "1", "the standard deviation of the Gaussian noise, for values in [0, 1]")

@@ -11,19 +11,20 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.errors import check_positive
 from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
-from shuffledp.randomizers.location import LocationRandomizer
 from shuffledp.randomizers.parameters import check_epsilon0, checked
+from shuffledp.randomizers.scaled_noise import FirstScores, ScaledNoise
 from shuffledp.sampling.noise_tables import discrete_laplace
 
 __all__ = ["Laplace"]
 
 WIDEST_CELL = 1.0 / 32.0
 CELLS = (64, 512)
+OUTPUTS, OUTPUT_CELL = (64, 512), 1.0 / 16.0  # cells between inputs, and how far log-ratios may go in one
 ROUNDING = Fraction(1, 1 << 58)  # more than the integers' rounding can add to epsilon0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Laplace(LocationRandomizer):
+class Laplace(ScaledNoise):
     """Report x + Laplace noise of scale 1/epsilon0, for x in [0, 1]; gamma = e^(-epsilon0/2) (Balle
     et al. 2019, section 5.1).
 
@@ -86,9 +87,40 @@ class Laplace(LocationRandomizer):
         ratio: Floats = self.epsilon0 * (1.0 - 2.0 * np.clip(y, 0.0, 1.0))
         return ratio
 
-    def log_shift(self, y: Floats, x: float, other: Floats) -> Floats:
+    def log_shift(self, y: Floats, x: float | Floats, other: Floats) -> Floats:
         between = np.clip(y, np.minimum(x, other), np.maximum(x, other))
         return np.asarray(self.epsilon0 * (np.abs(between - other) - np.abs(between - x)))
+
+    def outputs(self, points: Floats) -> Floats:
+        """Equal cells between the outermost points; beyond them ratios are constant."""
+        fewest, most = OUTPUTS
+        cells = math.ceil(min(max(fewest, 2.0 * self.epsilon0 / OUTPUT_CELL), most))
+        low, high = points.min(axis=0), points.max(axis=0)
+        inside = low + (high - low) * np.linspace(0.0, 1.0, cells + 1)[1:-1, None]
+        return np.sort(np.concatenate([inside, points]), axis=0).T
+
+    def turning(self, one: Floats, two: Floats, other: Floats, growth: float) -> Floats:
+        """Nowhere: between kinks each ratio is constant or a multiple of one and the same
+        exponential.
+        """
+        return np.full(one.shape, np.nan)
+
+    def first_scores(self, growth: float) -> FirstScores:
+        """On the two outermost scores, gamma (e^epsilon0 - growth) and gamma (1 - growth
+        e^epsilon0), with mean 1 - growth.
+        """
+        high = self.gamma * (math.exp(self.epsilon0) - growth)
+        low = self.gamma * (1.0 - growth * math.exp(self.epsilon0))
+        share = min(max((1.0 - growth - low) / (high - low), 0.0), 1.0)
+        return FirstScores(np.array([1.0 - share, share]), np.array([low, high]), 0.0)
+
+    def delta_apart(self, distance: float, epsilon: float) -> float:
+        """1 - e^((epsilon - distance epsilon0) / 2)."""
+        return -math.expm1(min(epsilon - distance * self.epsilon0, 0.0) / 2.0) * (1.0 + 1e-12)
+
+    @property
+    def grain(self) -> float:
+        return 1.0
 
 
 SCALE = Parameter("scale", "number", "0.5", "the scale of the Laplace noise, for values in [0, 1]")

@@ -53,7 +53,7 @@ class LocationRandomizer(Randomizer):
         """log(mu_0(y) / mu_1(y)); infinite at -infinity if it is unbounded."""
 
     @abstractmethod
-    def log_shift(self, y: Floats, x: float, other: Floats) -> Floats:
+    def log_shift(self, y: Floats, x: float | Floats, other: Floats) -> Floats:
         """log(mu_x(y) / mu_other(y)), which must be monotone in y between x and other and on either
         side of them.
         """

@@ -10,6 +10,8 @@ moduli       a bound on such an integral for slots of several kinds, in any comp
 swapped_slots  the first-clone swap: users whose laws are fixed in advance
 swap_pairs   the same for all pairs of a table of laws
 many_pairs   many pairs of inputs at once
+triples      kinds of users beside a target whose report is a number plus noise
+location_swap  the first-clone swap for them
 powers       contours of sums whose positions are not alike
 mixed        k-ary randomized response, every group of users with its own parameter
 bits         how often a bit was set: one user's bit on top of everybody else's
