@@ -24,7 +24,7 @@ from shuffledp.wording import rounded
 if TYPE_CHECKING:
     from flint import arb
 
-    from shuffledp.literature.exact.balls import Needle
+    from shuffledp.literature.exact.balls import Needle, SwappedClone
 
 __all__ = ["prove"]
 
@@ -40,6 +40,8 @@ CLASSES = (
     "the classes of outputs that the accountant made of the law, taken as exact: that they bound the law itself is not "
     "part of this proof"
 )
+
+HAYSTACKS = (BinaryDataset, BinaryScan, Haystack, HaystackFamily)
 
 Enclosure = Callable[[float, float], "arb"]
 
@@ -127,13 +129,32 @@ class _Prover:
 
     def _largest(self, theorem: Theorem, epsilon: float, claim: float) -> tuple[float, float]:
         low, high = 0.0, 0.0
-        for curve in theorem.of(None):
-            for enclosure in self._enclosures(curve, "upper", claim):
-                found = _decided(enclosure, epsilon, claim)
-                low, high = max(low, found[0]), max(high, found[1])
-                if low > claim:
-                    return low, high
+        for enclosure in self._uppers(theorem, claim):
+            found = _decided(enclosure, epsilon, claim)
+            low, high = max(low, found[0]), max(high, found[1])
+            if low > claim:
+                break
         return low, high
+
+    def _uppers(self, theorem: Theorem, claim: float) -> list[Enclosure]:
+        """What a theorem is made of. Where that is no haystack it is the first-clone swap, of which
+        the law's own is taken: for every kind of pair, in both orders.
+        """
+        curves = theorem.of(None)
+        if not all(isinstance(curve, HAYSTACKS) for curve in curves):
+            swaps = self._swaps()
+            if swaps:
+                self.bases.setdefault("upper", PARAMETERS)
+                return swaps
+        return [each for curve in curves for each in self._enclosures(curve, "upper", claim)]
+
+    def _swaps(self) -> list[Enclosure]:
+        from shuffledp.literature.exact.balls import swaps_of
+
+        if not isinstance(self.mechanism, Shuffled) or self.mechanism.adversary != "shuffled":
+            return []
+        users = self.mechanism.honest
+        return [_swap(each, users) for each in swaps_of(self.mechanism.randomizer.describe())]
 
     def _enclosures(self, curve: Curve, end: End, claim: float) -> list[Enclosure]:
         """What a curve is made of, in balls: the laws that its parameters describe if they are its
@@ -237,6 +258,11 @@ def _ends(number: arb) -> tuple[float, float]:
 
 def _needle(needle: Needle, users: int) -> Enclosure:
     return lambda epsilon, tolerance: needle.delta(users, epsilon, tolerance)
+
+
+def _swap(swap: SwappedClone, users: int) -> Enclosure:
+    """Only its upper end is known."""
+    return lambda epsilon, _: swap.at_most(users, epsilon).union(0)
 
 
 def _laws(mechanism: Round) -> tuple[Needle, ...]:
