@@ -4,6 +4,7 @@ no code with the accountant, from the law's own parameters wherever they say all
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,15 @@ import numpy as np
 from shuffledp._types import End
 from shuffledp.accounting.curves import Bound, Proof, ProvenEnd
 from shuffledp.accounting.guarantee import Question
-from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, Haystack, HaystackFamily
+from shuffledp.accounting.haystack import (
+    BinaryDataset,
+    BinaryScan,
+    FirstClone,
+    Haystack,
+    HaystackFamily,
+    Slots,
+    SwapFamily,
+)
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.reductions import Curve, Theorem
 from shuffledp.accounting.rounds import Round
@@ -24,7 +33,7 @@ from shuffledp.wording import rounded
 if TYPE_CHECKING:
     from flint import arb
 
-    from shuffledp.literature.exact.balls import Needle
+    from shuffledp.literature.exact.balls import Needle, SwappedClone
 
 __all__ = ["prove"]
 
@@ -35,6 +44,7 @@ NUDGES = tuple(
     1e-9 * 8.0**step for step in range(9)
 )  # relative: how far beside an end the nearest proven one is looked for
 PARAMETERS = "the law in balls, from its parameters"
+FEW_LEVELS = 10
 TABLE = "the law's table, taken as exact"
 CLASSES = (
     "the classes of outputs that the accountant made of the law, taken as exact: that they bound the law itself is not "
@@ -127,13 +137,31 @@ class _Prover:
 
     def _largest(self, theorem: Theorem, epsilon: float, claim: float) -> tuple[float, float]:
         low, high = 0.0, 0.0
-        for curve in theorem.of(None):
-            for enclosure in self._enclosures(curve, "upper", claim):
-                found = _decided(enclosure, epsilon, claim)
-                low, high = max(low, found[0]), max(high, found[1])
-                if low > claim:
-                    return low, high
+        for enclosure in self._uppers(theorem, claim):
+            found = _decided(enclosure, epsilon, claim)
+            low, high = max(low, found[0]), max(high, found[1])
+            if low > claim:
+                break
         return low, high
+
+    def _uppers(self, theorem: Theorem, claim: float) -> list[Enclosure]:
+        """What a theorem is made of; for the swap, if its parameters tell, the law's own,
+        for every kind of pair in both orders.
+        """
+        curves = theorem.of(None)
+        swaps = self._swaps() if any(isinstance(curve, FirstClone) for curve in curves) else []
+        if swaps:
+            self.bases.setdefault("upper", PARAMETERS)
+            return swaps
+        return [each for curve in curves for each in self._enclosures(curve, "upper", claim)]
+
+    def _swaps(self) -> list[Enclosure]:
+        from shuffledp.literature.exact.balls import swaps_of
+
+        if not isinstance(self.mechanism, Shuffled) or self.mechanism.adversary != "shuffled":
+            return []
+        users = self.mechanism.honest
+        return [_swap(each, users) for each in swaps_of(self.mechanism.randomizer.describe())]
 
     def _enclosures(self, curve: Curve, end: End, claim: float) -> list[Enclosure]:
         """What a curve is made of, in balls: the laws that its parameters describe if they are its
@@ -150,6 +178,10 @@ class _Prover:
         elif isinstance(curve, BinaryDataset):
             pair = TwoValues(curve.epsilon0, curve.zeros + curve.ones + 1)
             found = [lambda epsilon, _: pair.dataset(curve.zeros, curve.ones, epsilon)]
+        elif isinstance(curve, FirstClone):
+            basis, found = CLASSES, [_swap(_clone(curve), curve.n)]
+        elif isinstance(curve, SwapFamily):
+            basis, found = CLASSES, [_swap(_clone(each), each.n) for each in curve.members()]
         elif isinstance(curve, HaystackFamily):
             basis, found = TABLE, [_needle(each, curve.n) for each in _family(curve)]
         elif isinstance(curve, Haystack):
@@ -237,6 +269,40 @@ def _ends(number: arb) -> tuple[float, float]:
 
 def _needle(needle: Needle, users: int) -> Enclosure:
     return lambda epsilon, tolerance: needle.delta(users, epsilon, tolerance)
+
+
+def _swap(swap: SwappedClone, users: int) -> Enclosure:
+    """Only its upper end is known; a few levels may be enough, and there are two tries."""
+    found: dict[tuple[float, bool], arb] = {}
+
+    def enclosure(epsilon: float, tolerance: float) -> arb:
+        asked = (epsilon, tolerance >= TOLERANCES[0])
+        if asked not in found:
+            found[asked] = swap.at_most(users, epsilon, FEW_LEVELS if asked[1] else None).union(0)
+        return found[asked]
+
+    return enclosure
+
+
+def _clone(curve: FirstClone) -> SwappedClone:
+    """One of the accountant's own swaps, its masses taken as exact."""
+    from flint import arb
+
+    from shuffledp.literature.exact.balls import Slot, SwappedClone
+
+    def slots(table: Slots) -> list[Slot]:
+        columns = [getattr(table, name) for name in ("needle0", "needle1", "hay", "taken")]
+        made = []
+        for row in range(table.hay.shape[0]):
+            some = np.flatnonzero(np.any([column[row] != 0.0 for column in columns], axis=0))
+            made.append(Slot(*(tuple(arb(float(column[row, i])) for i in some) for column in columns)))
+        return made
+
+    (first,), kinds = slots(curve.first), slots(curve.others)
+    total = sum(first.hay, arb(0))
+    first = dataclasses.replace(first, hay=tuple(each / total for each in first.hay))
+    least = None if curve.least is None else slots(curve.least)[0]
+    return SwappedClone(curve.name, arb(curve.kappa * (1.0 - 1e-13)), first, tuple(kinds), least)
 
 
 def _laws(mechanism: Round) -> tuple[Needle, ...]:

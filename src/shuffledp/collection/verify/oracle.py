@@ -51,6 +51,7 @@ PER_DEVIATION, DEVIATIONS, SPARSER = (
 )  # knots of the one-round curve: so many per deviation of the loss up to so many, then every third
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
+BESIDE = 4  # of a certificate's points: the upper end of epsilon, and then three that are beside an end or below it
 BALLS = find_spec("flint") is not None
 NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
 
@@ -128,11 +129,17 @@ class Oracle:
         return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
 
     def _swaps(self, epsilons: Array, closely: int = 0) -> Array:
-        """The first-clone swap at every epsilon; 1 where it is too much work."""
+        """The first-clone swap at every epsilon; 1 where it is too much work, and beside the ends
+        of epsilon, where nobody asks.
+        """
+        found = np.ones_like(epsilons)
         for place, eps in enumerate(epsilons.tolist()):
+            if 1 <= place < min(closely, BESIDE):
+                continue
             if eps not in self.swapped:
                 self.swapped[eps] = self._swap(eps, place < closely) if eps < self.law.epsilon0 else 0.0
-        return np.array([self.swapped[eps] for eps in epsilons.tolist()])
+            found[place] = self.swapped[eps]
+        return found
 
     def _swap(self, eps: float, closely: bool) -> float:
         try:

@@ -113,14 +113,18 @@ class SwappedClone:
             self, first=self.first.swapped(), kinds=tuple(kind.swapped() for kind in self.kinds), least=least
         )
 
-    def at_most(self, n: int, eps: float) -> arb:
-        """An upper end of delta for n users, whatever their composition."""
+    def at_most(self, n: int, eps: float, levels: int | None = None) -> arb:
+        """An upper end of delta for n users, whatever their composition; with fewer levels, sooner
+        and higher.
+        """
         x = ball(eps).exp()
         alone = sum((positive_part(gain) for gain in self.first.gains(x)), arb(0)).min(arb(1))
         if n == 1 or not alone.upper() > 0:
             return alone.upper()
         most = -n * midpoint((-self.kappa).log1p())
-        count = int(min(max(LEVELS * FEW_CLONES / max(n * midpoint(self.kappa), 1e-9), FEWEST_LEVELS), LEVELS))
+        most_levels = LEVELS if levels is None else levels
+        clones = max(n * midpoint(self.kappa), 1e-9)
+        count = int(min(max(LEVELS * FEW_CLONES / clones, FEWEST_LEVELS), most_levels))
         if not most > 0.1:
             return alone.upper()
         with precision(ROUGHLY):
