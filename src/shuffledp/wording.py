@@ -22,6 +22,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "the analyst, and anyone who reads the results, sees the shuffled reports and nothing else",
     ),
     "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)",),
+    "swap": ("first-clone swap (docs/theory.md)",),
     "scan": ("scan over all datasets of binary randomized response (docs/theory.md)",),
     "composed": ("; {rounds} rounds composed as privacy loss distributions",),
     "replace one": (

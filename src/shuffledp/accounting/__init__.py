@@ -2,6 +2,7 @@
 
 accuracy     every gap and tolerance, each with its reason
 haystack     a needle and its hay -> delta(epsilon), with both ends
+swapping     the kinds of users that a randomizer has, for the first-clone swap
 reductions   randomizer + users + adversary -> the curves that bound the leak; each one a theorem
 curves       intervals, envelopes of curves, and the epsilon that meets a delta
 bisection    the one bisection

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from shuffledp._types import End, Floats
-from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
+from shuffledp.accounting.accuracy import CLOSE, DEFAULT_GAP, MANY_POINTS_GAP, ROUGH_GAP, SOLVE_GAP, WALL_GAP, WORTH
 from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import LARGEST_EPSILON, InvalidInput
@@ -223,8 +223,9 @@ class Smallest:
             return np.zeros_like(epsilons), np.zeros_like(epsilons)
         if len(self.envelopes) == 1:
             return self.envelopes[0].ends(epsilons, gap)
-        found = np.array([envelope.ends(epsilons, max(gap, ROUGH_GAP)) for envelope in self.envelopes])
-        if gap < ROUGH_GAP:
+        first = gap if gap >= MANY_POINTS_GAP else ROUGH_GAP
+        found = np.array([envelope.ends(epsilons, first) for envelope in self.envelopes])
+        if gap < first:
             hopeful = found[:, 0] <= found[:, 1].min(axis=0)
             for values, envelope, chosen in zip(found, self.envelopes, hopeful, strict=True):
                 if chosen.any():

@@ -13,11 +13,13 @@ import numpy as np
 
 from shuffledp._types import Adversary, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
-from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, Haystack, HaystackFamily
+from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, FirstClone, Haystack, HaystackFamily, SwapFamily
+from shuffledp.accounting.swapping import any_static_swap, support_swaps
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
 __all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Theorem", "reduce"]
@@ -29,10 +31,17 @@ BLANKET = statement("blanket")
 THEOREM = "any-randomizer theorem (docs/theory.md)"
 THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
 SCAN = statement("scan")
+SWAP = statement("swap")
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
 SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"
+ADAPTIVE = "every user applies an epsilon0-LDP randomizer, the same for all or chosen adaptively from earlier reports"
+STATIC = (
+    "every user applies an epsilon0-LDP randomizer that is fixed in advance: the same for all, or such that any two "
+    "laws of any two users are within a factor of e^epsilon0"
+)
 
+MOST_SWAPPED = 1 << 17  # pairs times kinds times outputs: larger tables are left to the blanket
 FEW_INPUTS = 3  # matrices with more are searched for the pairs that leak most
 
 
@@ -114,10 +123,25 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     if table is not None and len(table) > FEW_INPUTS:
         everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
         upper = HaystackFamily("blanket", n, table.min(axis=0), table)
-        return Reduction((Theorem(BLANKET, (upper,)),), assumptions, _leakiest(everybody, ceiling), ceiling)
+        theorems = (Theorem(BLANKET, (upper,)), *_swaps(randomizer, n))
+        return Reduction(theorems, assumptions, _leakiest(everybody, ceiling), ceiling)
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
-    return Reduction((Theorem(BLANKET, uppers),), assumptions, lowers, ceiling)
+    theorems = (Theorem(BLANKET, uppers), *_swaps(randomizer, n))
+    return Reduction(theorems, assumptions, lowers, ceiling)
+
+
+def _swaps(randomizer: Randomizer, n: int) -> tuple[Theorem, ...]:
+    """The first-clone swap, where the kinds of users are known and the blanket leaves something to
+    gain.
+    """
+    table = randomizer.table
+    swaps: tuple[FirstClone | SwapFamily, ...] = ()
+    if n > 1 and isinstance(randomizer, SupportRandomizer):
+        swaps = support_swaps(randomizer, n)
+    elif n > 1 and table is not None and len(table) ** 3 * table.shape[1] <= MOST_SWAPPED:
+        swaps = (SwapFamily.of(table, n),)
+    return (Theorem(SWAP, swaps),) if any(swap.worthwhile for swap in swaps) else ()
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
@@ -166,10 +190,7 @@ def _any(randomizer: AnyLDP, n: int, adversary: Adversary, assumptions: tuple[st
             f"{type(randomizer).__name__}. "
             'Name the randomizer, or use adversary="shuffled".'
         )
-    assumptions = (
-        *assumptions[:-1],
-        "every user applies an epsilon0-LDP randomizer, the same for all or chosen adaptively from earlier reports",
-    )
+    assumptions = (*assumptions[:-1], ADAPTIVE if randomizer.adaptive else STATIC)
     epsilon0, delta0 = randomizer.epsilon0, randomizer.delta0
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     if adversary == "weak":  # binary RR attains the theorem's bound in the weak view
@@ -177,7 +198,8 @@ def _any(randomizer: AnyLDP, n: int, adversary: Adversary, assumptions: tuple[st
     binary = tuple(BinaryDataset(epsilon0, n - 1 - ones, ones) for ones in sorted({0, (n - 1) // 2, n - 1}))
     lowers: tuple[Curve, ...] = (*binary, *(Haystack.of(atoms, n) for atoms in randomizer.datasets()))
     if delta0 == 0.0:
-        return Reduction((Theorem(THEOREM, uppers),), assumptions, lowers, epsilon0)
+        swap = () if randomizer.adaptive or n == 1 else (Theorem(SWAP, (any_static_swap(epsilon0, n),)),)
+        return Reduction((Theorem(THEOREM, uppers), *swap), assumptions, lowers, epsilon0)
     clones = _LeakyClones(Haystack.of(randomizer.clones(), n), epsilon0, delta0)
     *_, third = randomizer.datasets()  # all others hold a value that the target cannot have
     leaky = _Leaky(Haystack.of(third, n), delta0)

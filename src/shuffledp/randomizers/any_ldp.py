@@ -23,22 +23,39 @@ __all__ = ["AnyLDP"]
 CHANCE = "delta0 is the chance that one report's guarantee fails; leave it out for a pure guarantee."
 
 
+def _check_adaptive(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(
+            f"adaptive must be True or False, got {value!r}. It is False if the randomizer is fixed before any report "
+            f"is made."
+        )
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyLDP(Randomizer):
     """Any (epsilon0, delta0)-LDP randomizer, shared by all users or chosen adaptively from the
-    reports before.
+    reports before; with ``adaptive=False`` one that is fixed in advance.
 
     For delta0 = 0 the haystack of binary randomized response dominates: gamma = 2 / (E + 1),
     uniform hay on two classes (theory, section 2b; the bound of Feldman, McMillan and Talwar 2022,
     by another proof). For delta0 > 0 only the clones pair is proven, with an addition to delta
     (Feldman et al. 2020, Thm 3.8): use ``clones()``.
 
+    A randomizer that is fixed before any report is made, the same for all users, leaks less: the
+    first-clone swap then meets what binary and ternary response leak. Users may have different ones
+    if each law of each user is within a factor of e^epsilon0 of every law of every other.
+
     >>> AnyLDP(epsilon0=4.0).describe()
     {'randomizer': 'any', 'epsilon0': 4.0, 'delta0': 0.0}
+    >>> AnyLDP(epsilon0=4.0, adaptive=False).describe()
+    {'randomizer': 'static', 'epsilon0': 4.0, 'delta0': 0.0}
     """
 
     epsilon0: float = field(metadata=checked(check_epsilon0))
     delta0: float = field(metadata=checked(partial(check_probability, "delta0", zero=True, remedy=CHANCE)), default=0.0)
+
+    adaptive: bool = field(metadata=checked(_check_adaptive), default=True)
 
     @property
     def known(self) -> bool:
@@ -81,7 +98,8 @@ class AnyLDP(Randomizer):
         return KRR(k=3, epsilon0=self.epsilon0).datasets()
 
     def describe(self) -> dict[str, object]:
-        return {"randomizer": "any", "epsilon0": self.epsilon0, "delta0": self.delta0}
+        name = "any" if self.adaptive else "static"
+        return {"randomizer": name, "epsilon0": self.epsilon0, "delta0": self.delta0}
 
     @property
     def realised(self) -> NoReturn:
@@ -107,6 +125,12 @@ register(
                 name="any",
                 title="any randomizer with that epsilon0",
                 ways=(Way((EPSILON0,), AnyLDP),),
+                optional=(DELTA0,),
+            ),
+            Named(
+                name="static",
+                title="any randomizer with that epsilon0, fixed in advance",
+                ways=(Way((EPSILON0,), partial(AnyLDP, adaptive=False)),),
                 optional=(DELTA0,),
             ),
         ),

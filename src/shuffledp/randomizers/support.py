@@ -101,7 +101,7 @@ class SupportRandomizer(VotingRandomizer):
         """The blanket is base * E / Z on outputs that support every input, and base / Z
         elsewhere.
         """
-        return (1.0 + math.expm1(self.epsilon0) * self.overlaps()[0].universal) / self._normaliser()
+        return (1.0 + math.expm1(self.epsilon0) * self.overlaps()[0].universal) / self.normaliser
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
         """The blanket against every kind of pair; exact, so ``end`` makes no difference."""
@@ -135,7 +135,9 @@ class SupportRandomizer(VotingRandomizer):
         ]
         return (*target, *third)
 
-    def _normaliser(self) -> float:
+    @property
+    def normaliser(self) -> float:
+        """Z = 1 + (E - 1) f."""
         overlap = self.overlaps()[0]
         share = math.fsum(base for pattern, base in overlap.table.items() if pattern[0]) + overlap.universal
         return 1.0 + math.expm1(self.epsilon0) * share
@@ -151,7 +153,7 @@ class SupportRandomizer(VotingRandomizer):
             mass[pattern[0] - favour, pattern[1] - favour] += base * growth**favour
         mass[0, 0] += overlap.universal * growth
         powers = np.array(sorted((power for power in mass if mass[power] > 0.0), reverse=True), dtype=np.float64)
-        hay = np.array([mass[int(a), int(b)] for a, b in powers]) / self._normaliser()
+        hay = np.array([mass[int(a), int(b)] for a, b in powers]) / self.normaliser
         return Atoms(name, hay, hay * np.exp(self.epsilon0 * powers[:, 0]), hay * np.exp(self.epsilon0 * powers[:, 1]))
 
 

@@ -6,6 +6,9 @@ ramp         E(G_1 + ... + G_n)_+ / n between two ends, whatever the scores are;
 contour      a contour integral, at a cost that does not grow with n
 counts       adding up every view, where there are few
 mesh         adding positions up on a mesh, where scores spread over many orders of magnitude
+moduli       a bound on such an integral for slots of several kinds, in any composition
+swapped_slots the first-clone swap: users whose laws are fixed in advance
+swap_pairs   the same for all pairs of a table of laws
 many_pairs   many pairs of inputs at once
 binary       binary randomized response on explicit datasets, and on all of them
 """
@@ -13,5 +16,7 @@ binary       binary randomized response on explicit datasets, and on all of them
 from shuffledp.accounting.haystack.binary import BinaryDataset, BinaryScan
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.many_pairs import HaystackFamily
+from shuffledp.accounting.haystack.swap_pairs import SwapFamily
+from shuffledp.accounting.haystack.swapped_slots import FirstClone, Slots
 
-__all__ = ["BinaryDataset", "BinaryScan", "Haystack", "HaystackFamily"]
+__all__ = ["BinaryDataset", "BinaryScan", "FirstClone", "Haystack", "HaystackFamily", "Slots", "SwapFamily"]

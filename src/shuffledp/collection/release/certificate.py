@@ -11,6 +11,7 @@ import numpy as np
 from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.accounting.reductions import Theorem
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
 from shuffledp.protocols.design import Design
@@ -51,9 +52,9 @@ def certificate(design: Design) -> Certificate:
 
 
 def _theorem_ids(method: str, rounds: int) -> tuple[str, ...]:
-    if rounds == 1:
-        return statement_ids([method])
-    return (*statement_ids([method.removesuffix(statement("composed", rounds=rounds))]), "composed")
+    composed = statement("composed", rounds=rounds)
+    one = statement_ids(method.removesuffix(composed).split(" or "))
+    return one if rounds == 1 else (*one, "composed")
 
 
 def _delta(guarantee: Guarantee, epsilon: float) -> DeltaBound:
@@ -62,14 +63,18 @@ def _delta(guarantee: Guarantee, epsilon: float) -> DeltaBound:
 
 
 def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
-    """How far apart, relatively, the two ends are between which the theorem's delta was computed;
-    several rounds keep only the safe end.
+    """How far apart, relatively, the two ends are between which the best theorem's delta was
+    computed; several rounds keep only the safe end.
     """
     if not isinstance(guarantee, Shuffled):
         return None
-    ends = [curve.bounds(np.array([epsilon])) for curve in guarantee.reduction.uppers]
-    low, high = (max(float(end[side][0]) for end in ends) for side in (0, 1))
+    low, high = min((_computed(theorem, epsilon) for theorem in guarantee.reduction.theorems), key=lambda ends: ends[1])
     return (high - low) / high if high > 0.0 else 0.0
+
+
+def _computed(theorem: Theorem, epsilon: float) -> tuple[float, float]:
+    ends = [curve.bounds(np.array([epsilon])) for curve in theorem.of(None)]
+    return max(float(low[0]) for low, _ in ends), max(float(high[0]) for _, high in ends)
 
 
 def _curve(guarantee: Guarantee) -> Curve:

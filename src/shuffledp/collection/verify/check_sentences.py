@@ -50,27 +50,36 @@ def _learned(learned: bool) -> str:
 
 
 def _check_method(record: Record, law: CountedLaw) -> Check:
-    """The theorem, and how rounds were composed: a wording of each, one after the other."""
+    """The theorems, and how rounds were composed: a wording of each, one after the other."""
     rounds = str(record.design.rounds)
-    starts = [""]
-    for name in _theorems(record, law):
-        starts = [start + words.replace("{rounds}", rounds) for start in starts for words in WORDINGS[name]]
+    known = []
+    for first, *more in _theorems(record, law):
+        starts = list(WORDINGS[first])
+        for name in more:
+            link = "" if name == "composed" else " or "
+            starts = [start + link + words.replace("{rounds}", rounds) for start in starts for words in WORDINGS[name]]
+        known += starts
     said = record.certificate.method
-    return _said("the method", said, starts[-1], said in starts, record)
+    return _said("the method", said, known[-1], said in known, record)
 
 
-def _theorems(record: Record, law: CountedLaw) -> Sequence[str]:
-    theorem = "scan" if law.binary else "blanket"
-    return [theorem] if record.design.rounds == 1 else [theorem, "composed"]
+def _theorems(record: Record, law: CountedLaw) -> Sequence[list[str]]:
+    """What may be behind the upper end: where the blanket is as good as any, and in earlier
+    editions, there is no swap.
+    """
+    composed = [] if record.design.rounds == 1 else ["composed"]
+    if law.binary:
+        return [["scan", *composed]]
+    return [["blanket", "swap", *composed], ["blanket", *composed]]
 
 
 def _check_ids(record: Record, law: CountedLaw) -> Check:
     """What theorem and premises are called, where that is said; earlier editions did not."""
     certificate = record.certificate
     said = [list(certificate.theorem_ids), list(certificate.assumption_ids)]
-    names = [list(_theorems(record, law)), list(_premises(record, law))] if any(said) else [[], []]
-    claimed, wanted = ("; ".join(", ".join(ids) or "none" for ids in each) for each in (said, names))
-    return _said("the ids of theorem and assumptions", claimed, wanted, said == names, record)
+    known = [[names, list(_premises(record, law))] for names in _theorems(record, law)] if any(said) else [[[], []]]
+    claimed, wanted = ("; ".join(", ".join(ids) or "none" for ids in each) for each in (said, known[-1]))
+    return _said("the ids of theorem and assumptions", claimed, wanted, said in known, record)
 
 
 def _check_assumptions(record: Record, law: CountedLaw) -> Check:
