@@ -14,6 +14,7 @@ EXPORTS = [
     "AnyLDP",
     "Audit",
     "BLH",
+    "BallsAndBins",
     "Bound",
     "Calibration",
     "CentralHistogram",
@@ -44,6 +45,7 @@ EXPORTS = [
     "RandomAllocation",
     "Randomizer",
     "Release",
+    "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
     "StatisticalQuery",
@@ -60,6 +62,7 @@ EXPORTS = [
     "mean",
     "plan",
     "shuffle",
+    "shuffle_groups",
 ]
 
 

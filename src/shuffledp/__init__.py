@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from shuffledp.accounting.accountant import Accountant
     from shuffledp.accounting.calibration import Calibration, calibrate
     from shuffledp.accounting.curves import Bound
+    from shuffledp.accounting.groups import shuffle_groups
     from shuffledp.accounting.mechanism import shuffle
+    from shuffledp.accounting.threshold import SampleAndThreshold
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
@@ -110,6 +112,7 @@ __all__ = [
     "RandomAllocation",
     "Randomizer",
     "Release",
+    "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
     "StatisticalQuery",
@@ -126,6 +129,7 @@ __all__ = [
     "mean",
     "plan",
     "shuffle",
+    "shuffle_groups",
 ]
 
 # Where each name is defined. It is loaded when it is first asked for: the command line answers
@@ -139,6 +143,8 @@ HOMES = {
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
     "accounting.accountant": ("Accountant",),
     "accounting.mechanism": ("shuffle",),
+    "accounting.groups": ("shuffle_groups",),
+    "accounting.threshold": ("SampleAndThreshold",),
     "accounting.training": ("RandomAllocation",),
     "accounting.training_plan": ("calibrate_training",),
     "accounting.curves": ("Bound",),

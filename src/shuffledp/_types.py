@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Adversary", "Complexes", "End", "Floats", "Integers", "Task"]
+__all__ = ["Adversary", "Complexes", "End", "Floats", "Integers", "Task", "View"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -16,3 +16,4 @@ Complexes = NDArray[np.complex128]
 End = Literal["upper", "lower"]  # which end of a certified interval
 Adversary = Literal["shuffled", "weak", "strong"]  # what the analyst sees, from least to most
 Task = Literal["histogram", "frequency", "mean"]  # what a collection is asked for
+View = Literal["reports", "sums"]  # what the shuffler releases

@@ -21,15 +21,33 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "the analyst, and whoever reads the results, sees the shuffled reports and nothing else",
         "the analyst, and anyone who reads the results, sees the shuffled reports and nothing else",
     ),
+    "sums adversary": (
+        "the analyst, and anyone who reads the results, sees how often each bit was set and nothing else",
+    ),
     "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)",),
     "swap": ("first-clone swap (docs/theory.md)",),
     "scan": ("scan over all datasets of binary randomized response (docs/theory.md)",),
+    "blanket of groups": ("privacy blanket, every group with its own share of noise (docs/theory.md)",),
+    "one pair": ("the target holds one of the two inputs that were named; the others may hold anything",),
+    "all holders": ("sum over the counts, for every number of holders (docs/theory.md)",),
+    "add or remove a holder": (
+        "add-or-remove adjacency: neighboring datasets differ in one holder of one value, who is there or is not",
+    ),
+    "secret sample": ("who was sampled stays secret, and every holder is sampled independently with probability p",),
+    "unlabeled groups": (
+        "every user adds the noise of their own group, chosen without regard to their value, and no report says which "
+        "group it comes from",
+    ),
+    "sums": ("two independent sums of bits, each over all datasets (docs/theory.md)",),
     "composed": ("; {rounds} rounds composed as privacy loss distributions",),
     "replace one": (
         "replace-one adjacency: neighbouring datasets differ in one user's value",
         "replace-one adjacency: neighboring datasets differ in one user's value",
     ),
     "shuffler": ("the shuffler releases only the multiset of the reports and does not collude with the analyst",),
+    "sums only": (
+        "the shuffler releases only how often each bit was set, and no report, and does not collude with the analyst",
+    ),
     "fresh randomness": ("every honest user draws fresh, independent randomness from exactly this randomizer",),
     "ideal hash": (
         "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit "

@@ -110,6 +110,7 @@ RANDOMIZERS = {
     "subset --k 8 --epsilon0 1": sdp.SubsetSelection(k=8, epsilon0=1.0),
     "subset --k 8 --epsilon0 1 --size 3": sdp.SubsetSelection(k=8, epsilon0=1.0, size=3),
     "unary --k 8 --p 0.5 --q 0.25": sdp.Unary(k=8, p=0.5, q=0.25),
+    "check-in --k 8 --probability 0.25 --epsilon0 1": sdp.CheckIn(sdp.KRR(k=8, epsilon0=1.0), probability=0.25),
     "matrix --matrix noise.csv": sdp.FromMatrix([[2 / 3, 1 / 3], [1 / 4, 3 / 4]]),
 }
 
@@ -482,3 +483,12 @@ def test_a_closed_output_is_said_in_one_line() -> None:
     command = f"{sys.executable} -m shuffledp epsilon {' '.join(PLAN)} --delta 1e-6 >&-"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (1, "error: the answer could not be written: standard output is closed.\n")
+
+
+def test_a_view_of_sums_is_asked_for_by_name(capsys: Capture) -> None:
+    oue = ["--randomizer", "oue", "--k", "16", "--epsilon0", "4", "--n", "30", "--view", "sums"]
+    found = as_json(capsys, "epsilon", *oue, "--delta", "1e-6")
+    expected = sdp.shuffle(sdp.OUE(k=16, epsilon0=4.0), n=30, view="sums").epsilon(delta=1e-6)
+    assert (found["lower"], found["upper"], found["view"]) == (expected.lower, expected.upper, "sums")
+    assert main(["epsilon", *PLAN, "--delta", "1e-6", "--view", "sums"]) == 2
+    assert 'the view "sums" must be of reports that are bits' in capsys.readouterr().err

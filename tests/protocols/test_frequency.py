@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp import InvalidInput, shuffle
+from shuffledp import RAPPOR, InvalidInput, SubsetSelection, shuffle
 from shuffledp.protocols import Frequency
+from shuffledp.protocols.bag import SummedBag
+from shuffledp.protocols.design import Design
 
 METHODS = ["hadamard", "hashing", "subset", "unary"]
 
@@ -95,3 +97,32 @@ def test_a_bag_of_long_reports_forgets_their_order_and_keeps_every_one(method: s
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(InvalidInput, match="method must be one of hadamard, hashing, subset, unary"):
         Frequency(domain=100, n=1000, epsilon0=2.0, method="magic")  # type: ignore[arg-type]
+
+
+def test_only_sums_are_released_where_they_are_promised() -> None:
+    words, rng = Frequency(domain=9, n=400, epsilon0=6.0, method="unary", view="sums"), np.random.default_rng(5)
+    reports = words.encode(np.full(400, 3), rng=rng)
+    bag = words.shuffle(reports)
+    assert isinstance(bag, SummedBag)
+    assert len(bag) == 400
+    assert bag.rows.tolist() == words.tally(reports.rows).tolist()
+    assert words.analyse(bag)[3] == pytest.approx(400.0, abs=5.0 * words.predicted_stderr())
+    assert words.randomizer == RAPPOR(k=9, epsilon0=words.epsilon0)
+    assert any("only how often each bit was set" in each for each in words.guarantee.assumptions)
+    same = Frequency(domain=9, n=400, randomizer=words.randomizer, method="unary")
+    with pytest.raises(InvalidInput, match='must hold sums only where view="sums" is promised, got Bag'):
+        words.analyse(same.shuffle(reports.rows))
+    with pytest.raises(InvalidInput, match="must come from this protocol"):
+        same.analyse(bag)
+
+
+def test_a_view_of_sums_needs_bits_and_has_no_design() -> None:
+    with pytest.raises(InvalidInput, match='the view "sums" must be of the method unary, got hadamard'):
+        Frequency(domain=9, n=400, epsilon0=2.0, view="sums")
+    with pytest.raises(InvalidInput, match='the view "sums" must be of reports that are bits'):
+        Frequency(domain=9, n=400, randomizer=SubsetSelection(k=9, epsilon0=2.0), method="unary", view="sums")
+    with pytest.raises(InvalidInput, match="view must be one of reports, sums, got 'bits'"):
+        Frequency(domain=9, n=400, epsilon0=2.0, view="bits")  # type: ignore[arg-type]
+    words = Frequency(domain=9, n=400, epsilon0=2.0, delta=1e-6, method="unary", view="sums")
+    with pytest.raises(InvalidInput, match='a frequency must be of the view "reports" to be written down'):
+        Design.of(words)

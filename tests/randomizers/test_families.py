@@ -24,9 +24,20 @@ from shuffledp.randomizers.written_law import from_law, law_of
 
 CONCRETE = (
     *(sdp.KRR, sdp.Hadamard, sdp.LocalHash, sdp.SubsetSelection, sdp.OUE, sdp.RAPPOR, sdp.Unary),
-    *(sdp.Laplace, sdp.Gaussian, sdp.AnyLDP, sdp.FromMatrix),
+    *(sdp.Laplace, sdp.Gaussian, sdp.AnyLDP, sdp.FromMatrix, sdp.CheckIn),
 )
-VALUES = {"k": 8, "epsilon0": 1.0, "gamma": 0.4, "sigma": 1.0, "scale": 0.5, "flip": 0.2, "g": 3, "p": 0.5, "q": 0.1}
+VALUES = {
+    "k": 8,
+    "epsilon0": 1.0,
+    "gamma": 0.4,
+    "sigma": 1.0,
+    "scale": 0.5,
+    "flip": 0.2,
+    "g": 3,
+    "p": 0.5,
+    "q": 0.1,
+    "probability": 0.25,
+}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
-from shuffledp._types import Adversary
+from shuffledp._types import Adversary, View
 from shuffledp.accounting.accuracy import DIGITS, MARGIN, MOST_PLANNED, SOLVE_GAP
 from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.guarantee import Guarantee
@@ -83,13 +83,15 @@ def calibrate(
     rounds: int | None = 1,
     adversary: Adversary = "shuffled",
     honest_share: float = 1.0,
+    view: View = "reports",
     **parameters: object,
 ) -> Calibration:
     """Solve for what is left open, so that the *upper* end of the guarantee meets (epsilon, delta).
 
     A family such as ``KRR`` leaves epsilon0 open (``Gaussian``: sigma). With a randomizer such as
     ``KRR(k=16, epsilon0=4.0)``, leave out n for the smallest number of users, or pass rounds=None
-    for the most rounds. The answer is checked before it is returned.
+    for the most rounds. The answer is checked before it is returned. ``adversary`` and ``view`` are
+    those of ``shuffle``.
 
     >>> from shuffledp import KRR
     >>> plan = calibrate(KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)
@@ -115,7 +117,8 @@ def calibrate(
         return one_round(randomizer, users).compose(times)
 
     def one_round(randomizer: Randomizer, users: int) -> Guarantee:
-        return shuffle(randomizer, n=users, adversary=adversary, honest=max(1, math.floor(users * honest_share)))
+        honest = max(1, math.floor(users * honest_share))
+        return shuffle(randomizer, n=users, adversary=adversary, honest=honest, view=view)
 
     open_ones = [
         name

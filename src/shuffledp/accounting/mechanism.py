@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from shuffledp._types import Adversary
+from shuffledp._types import Adversary, View
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Row
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.pairs import check_pair, reduce_pair
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Round
 from shuffledp.accounting.sampled import Sampled
+from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, called_as, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 
-__all__ = ["Shuffled", "shuffle", "shuffled_parts"]
+__all__ = ["Shuffled", "ShuffledPair", "shuffle", "shuffled_parts"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +33,7 @@ class Shuffled(Round):
     n: int
     adversary: Adversary
     honest: int
+    view: View = "reports"
 
     def __repr__(self) -> str:
         """What builds it.
@@ -39,16 +42,53 @@ class Shuffled(Round):
         >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
         shuffle(KRR(k=16, epsilon0=4.0), n=10000)
         """
-        view = "" if self.adversary == "shuffled" else f", adversary={self.adversary!r}"
+        adversary = "" if self.adversary == "shuffled" else f", adversary={self.adversary!r}"
         honest = "" if self.honest == self.n else f", honest={self.honest}"
-        return f"shuffle({self.randomizer!r}, n={self.n}{view}{honest})"
+        view = "" if self.view == "reports" else f", view={self.view!r}"
+        return f"shuffle({self.randomizer!r}, n={self.n}{adversary}{honest}{view})"
 
     @property
     def key(self) -> Hashable:
-        return self.randomizer, self.n, self.adversary, self.honest
+        return self.randomizer, self.n, self.adversary, self.honest, self.view
+
+    @called_as("survey.between(0, 1)")
+    def between(self, a: float, b: float) -> ShuffledPair:
+        """The same round for a target that is known to hold one of two inputs, a or b: the others
+        may hold anything.
+
+        >>> from shuffledp import Laplace
+        >>> survey = shuffle(Laplace(epsilon0=2.0), n=10_000)
+        >>> survey.between(0.4, 0.6).epsilon(delta=1e-6).upper < 0.02
+        True
+        """
+        if self.adversary != "shuffled":
+            raise InvalidInput(
+                f'between is for adversary="shuffled", got {self.adversary!r}. Leave out one of the two.'
+            )
+        if self.view != "reports":
+            raise InvalidInput(f'between is for view="reports", got {self.view!r}. Leave out one of the two.')
+        return ShuffledPair(self, *check_pair(self.randomizer, (a, b)))
+
+    @called_as("survey.epsilon(delta=1e-6)")
+    def epsilon(self, *, delta: float, between: tuple[float, float] | None = None) -> Bound:
+        """The smallest epsilon for which the mechanism is (epsilon, delta)-DP; for two inputs of
+        the target only, if these are given: see ``between``.
+        """
+        if between is None:
+            return super().epsilon(delta=delta)
+        return self.between(*_two(between)).epsilon(delta=delta)
+
+    @called_as("survey.delta(epsilon=0.5)")
+    def delta(self, *, epsilon: float, between: tuple[float, float] | None = None) -> Bound:
+        """The smallest delta for which the mechanism is (epsilon, delta)-DP; for two inputs of the
+        target only, if these are given: see ``between``.
+        """
+        if between is None:
+            return super().delta(epsilon=epsilon)
+        return self.between(*_two(between)).delta(epsilon=epsilon)
 
     def describe(self) -> str:
-        """The randomizer, the users and, if it is not the usual one, the adversary.
+        """The randomizer, the users and, if they are not the usual ones, adversary and view.
 
         >>> from shuffledp import KRR
         >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).describe()
@@ -56,23 +96,28 @@ class Shuffled(Round):
         """
         users = f"{self.n:,} user{'s' * (self.n > 1)}"
         honest = "" if self.honest == self.n else f", {self.honest:,} of them honest"
-        view = "" if self.adversary == "shuffled" else f"; {self.adversary} adversary"
-        return f"{_law_in_words(self.randomizer)}; {users}{honest}{view}"
+        adversary = "" if self.adversary == "shuffled" else f"; {self.adversary} adversary"
+        view = "" if self.view == "reports" else "; only sums of bits are released"
+        return f"{_law_in_words(self.randomizer)}; {users}{honest}{adversary}{view}"
 
     @cached_property
     def reduction(self) -> Reduction:
         """The theorem in use, as curves."""
+        if self.view == "sums":
+            return reduce_sums(self.randomizer, self.honest)
         return reduce(self.randomizer, self.honest, self.adversary)
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
         """What must hold for the answers to hold."""
-        some = (
-            ()
-            if self.honest == self.n
-            else (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
-        )
-        return self.reduction.assumptions + some
+        return self.reduction.assumptions + self.some
+
+    @property
+    def some(self) -> tuple[str, ...]:
+        """What is assumed of the honest users, if they are not all."""
+        if self.honest == self.n:
+            return ()
+        return (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
 
     @called_as("survey.sampled(users=100_000)")
     def sampled(self, *, users: int) -> Sampled:
@@ -91,10 +136,10 @@ class Shuffled(Round):
                 f"users must be at least n = {self.n}, those of them who report, got {users}. It counts all from whom "
                 f"the sample is drawn."
             )
-        if self.adversary != "shuffled" or self.honest < self.n:
+        if self.adversary != "shuffled" or self.honest < self.n or self.view != "reports":
             raise InvalidInput(
-                f"a sample must be of honest users, and the adversary the usual one, got {self!r}. Leave out honest "
-                f"and adversary, and count the honest users only."
+                f"a sample must be of honest users whose reports are seen, and the adversary the usual one, got "
+                f"{self!r}. Leave out honest, view and adversary, and count the honest users only."
             )
         return Sampled(self, self.randomizer, self.n, users)
 
@@ -111,24 +156,81 @@ class Shuffled(Round):
 
         if self.ceiling == 0.0:  # nothing leaks: there is nothing to bound
             return []
+        if self.view == "sums":  # published bounds are about reports, which say all that their sums do
+            reports = shuffle(self.randomizer, n=self.n, honest=self.honest)
+            rounds = sum(times for _, times in whole.parts)
+            return [Row("upper", reports.compose(rounds).epsilon_at_most(delta=delta), "the reports themselves")]
         return [Row(row.side, row.epsilon, row.citation) for row in proven_beside(whole, delta, bound)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShuffledPair(Round):
+    """One round, for a target that holds ``a`` or ``b``. Build it with ``shuffle(...).between``."""
+
+    whole: Shuffled
+    a: float
+    b: float
+
+    def __repr__(self) -> str:
+        """What builds it."""
+        return f"{self.whole!r}.between({self.a!r}, {self.b!r})"
+
+    @property
+    def key(self) -> Hashable:
+        return self.whole.key, self.a, self.b
+
+    def describe(self) -> str:
+        """The round, and the pair."""
+        return f"{self.whole.describe()}; a target that holds {self.a:g} or {self.b:g}"
+
+    @cached_property
+    def reduction(self) -> Reduction:
+        """The theorem in use, as curves."""
+        return reduce_pair(self.whole.randomizer, self.whole.honest, self.a, self.b)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What must hold for the answers to hold."""
+        return self.reduction.assumptions + self.whole.some
+
+    def local_rdp(self, order: float) -> float:
+        return self.whole.local_rdp(order)
+
+    def local_delta(self, epsilon: float) -> float:
+        return self.whole.local_delta(epsilon)
+
+
+def _two(between: object) -> tuple[float, float]:
+    if not isinstance(between, (tuple, list)) or len(between) != 2:
+        raise InvalidInput(f"between must be two inputs, got {between!r}. Write between=(0, 1).")
+    return between[0], between[1]
 
 
 @called_as("shuffle(KRR(k=16, epsilon0=4.0), n=10_000)")
 def shuffle(
-    randomizer: Randomizer, *, n: int, adversary: Adversary = "shuffled", honest: int | None = None
+    randomizer: Randomizer,
+    *,
+    n: int,
+    adversary: Adversary = "shuffled",
+    honest: int | None = None,
+    view: View = "reports",
 ) -> Shuffled:
     """One round in which n users each send one report through a shuffler.
 
     ``adversary`` is what the analyst sees: "shuffled", the multiset of reports and nothing else;
     "weak" and "strong" see more (Koskela et al. 2021). ``honest`` is how many of the n users follow
-    the protocol; the others' reports hide nobody. By default, all.
+    the protocol; the others' reports hide nobody. By default, all. ``view`` is what the shuffler
+    releases: "reports", whole and shuffled; or, of a unary encoding, only "sums", how often each
+    bit was set, which gives away less.
 
-    >>> from shuffledp import KRR
+    >>> from shuffledp import KRR, OUE
     >>> survey = shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
     >>> bound = survey.epsilon(delta=1e-6)
     >>> round(bound.lower, 4), round(bound.upper, 4)
     (0.3616, 0.3616)
+    >>> sums = shuffle(OUE(k=16, epsilon0=4.0), n=10_000, view="sums").epsilon(delta=1e-6)
+    >>> round(sums.upper, 2)
+    0.2
     """
     if not isinstance(randomizer, Randomizer):
         raise InvalidInput(
@@ -147,7 +249,19 @@ def shuffle(
             f'adversary must be one of {", ".join(ADVERSARIES)}, got {adversary!r}. Use "shuffled" unless you compare '
             f"with other work."
         )
-    return Shuffled(randomizer, n, adversary, honest)
+    if view not in VIEWS:
+        raise InvalidInput(
+            f'view must be one of {", ".join(VIEWS)}, got {view!r}. Use "reports" unless the shuffler adds up the bits '
+            f"and releases nothing else."
+        )
+    round_ = Shuffled(randomizer, n, adversary, honest, view)
+    if view == "sums":
+        if adversary != "shuffled":
+            raise InvalidInput(
+                f'the view "sums" must face the adversary "shuffled", got {adversary!r}. The others see reports.'
+            )
+        _ = round_.reduction  # refused now, if these reports have no bits to add up
+    return round_
 
 
 def _law_in_words(randomizer: Randomizer) -> str:

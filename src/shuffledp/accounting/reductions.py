@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
-__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Theorem", "reduce"]
+__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Scanned", "Theorem", "reduce"]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
@@ -57,6 +57,14 @@ class Curve(Protocol):
 
     def swapped(self) -> Curve:
         """The curve of the pair in the other order."""
+
+
+@runtime_checkable
+class Scanned(Protocol):
+    """A curve that is the largest of several pairs, and knows which one is at an epsilon."""
+
+    def worst(self, epsilon: float) -> Curve:
+        """The single pair that leaks most."""
 
 
 @dataclass(frozen=True, slots=True)

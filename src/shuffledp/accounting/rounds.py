@@ -13,23 +13,22 @@ import numpy as np
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting import renyi
-from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_LOSS, RAREST_LOSS
+from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP
 from shuffledp.accounting.curves import Bound, Envelope, Smallest
 from shuffledp.accounting.explanation import Explanation, Row
 from shuffledp.accounting.guarantee import Guarantee, check_order
-from shuffledp.accounting.haystack import BinaryScan
 from shuffledp.accounting.pld import (
     Composition,
     CurveBand,
     LossDistribution,
     Spread,
+    chosen_knots,
     common_spacing,
-    knot_indices,
     optimistic,
     own_multiple,
     pessimistic,
 )
-from shuffledp.accounting.reductions import Curve, Reduction
+from shuffledp.accounting.reductions import Curve, Reduction, Scanned
 from shuffledp.errors import called_as, check_delta, check_rounds
 from shuffledp.wording import statement
 
@@ -165,7 +164,7 @@ class Round(Guarantee):
     def sharpest(self, epsilon: float) -> Curve:
         """The single dataset and order that leaks most at epsilon, among those tried."""
         best = self._lower().best(min(epsilon, 0.9 * self.ceiling))
-        return best.worst(epsilon) if isinstance(best, BinaryScan) else best
+        return best.worst(epsilon) if isinstance(best, Scanned) else best
 
     def spacing(self) -> float:
         """A loss grid fine enough for this round."""
@@ -175,11 +174,7 @@ class Round(Guarantee):
         """Where the curve is evaluated to make a PLD: densely where most losses are, then
         sparser.
         """
-        reach, far = min(8.0 * self.typical_loss, self.ceiling), min(self.ceiling, FARTHEST_LOSS)
-        probes = np.append(reach * 1.1 ** np.arange(math.log(max(far / reach, 1.0)) / math.log(1.1)), far)
-        values = self._end("upper", probes, CURVE_GAP)
-        last = np.flatnonzero((values <= RAREST_LOSS) | (probes == far))[0] + 1
-        return knot_indices(spacing, reach, probes[:last], values[:last])
+        return chosen_knots(lambda e: self._end("upper", e, CURVE_GAP), self.typical_loss, self.ceiling, spacing)
 
     def spread(self, rounds: int) -> Spread:
         """What a common grid has to know of so many rounds."""

@@ -97,10 +97,15 @@ def audit(
     check_delta(delta)
     if seed is not None:
         check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
-    if setup.rounds not in (None, 1) or setup.adversary != "shuffled" or setup.honest is not None:
+    if (
+        setup.rounds not in (None, 1)
+        or setup.adversary != "shuffled"
+        or setup.view != "reports"
+        or setup.honest is not None
+    ):
         raise InvalidInput(
             "an audit attacks one round in which all users are honest, got other options. Leave out --rounds, "
-            "--adversary and --honest."
+            "--adversary, --view and --honest."
         )
     guarantee, asked = setup.guarantee(), RUNS if runs is None else runs
     planted = None if fault is None else _planted(fault, setup, delta)

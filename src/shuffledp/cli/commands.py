@@ -293,6 +293,7 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
         n=setup.n,
         rounds=rounds,
         adversary=setup.adversary,
+        view=setup.view,
         honest_share=_share(setup),
         **parameters,
     )

@@ -146,6 +146,7 @@ RANDOMIZERS = (
     ("subset", "--k --epsilon0 [--size]", "subset selection"),
     ("unary", "--k --p --q", "unary encoding"),
     ("matrix", "--matrix", "your own table of probabilities"),
+    ("check-in", "--k --probability --epsilon0", "k-ary randomized response of some users"),
 )
 
 app = App(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")

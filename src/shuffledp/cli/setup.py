@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from shuffledp._types import Adversary
+from shuffledp._types import Adversary, View
 from shuffledp.cli.numbers import read_count
 from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
 from shuffledp.cli.randomizers import READERS, find, parameters
@@ -35,6 +35,7 @@ class Setup:
     honest: int | Fraction | None
     rounds: int | None
     adversary: Adversary
+    view: View
     as_json: bool
 
     @classmethod
@@ -46,6 +47,7 @@ class Setup:
         honest: int | Fraction | None,
         rounds: int | None,
         adversary: str,
+        view: str,
         as_json: bool,
         **options: object,
     ) -> Self:
@@ -60,7 +62,7 @@ class Setup:
         strengths = [f"--{key}" for key in kind.strengths if key in given]
         if len(strengths) > 1:
             raise InvalidInput(f"{kind.name} takes either {' or '.join(strengths)}, got both. Leave one out.")
-        return cls(kind, given, n, honest, rounds, cast(Adversary, adversary), as_json)
+        return cls(kind, given, n, honest, rounds, cast(Adversary, adversary), cast(View, view), as_json)
 
     @property
     def name(self) -> str:
@@ -97,7 +99,7 @@ class Setup:
         randomizer = self.randomizer()
         if self.n is None:
             raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
-        once = shuffle(randomizer, n=self.n, adversary=self.adversary, honest=self.honest_of(self.n))
+        once = shuffle(randomizer, n=self.n, adversary=self.adversary, honest=self.honest_of(self.n), view=self.view)
         return once if self.rounds is None else once.compose(self.rounds)
 
     def honest_of(self, n: int) -> int | None:
@@ -111,7 +113,8 @@ class Setup:
         part, rounds = shuffled_parts(guarantee)[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
         law = part.randomizer.describe() | {"randomizer": self.name}
-        return law | given | {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}
+        users = {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}
+        return law | given | users | ({} if part.view == "reports" else {"view": part.view})
 
 
 def _shared() -> Shared:
@@ -124,6 +127,7 @@ def _shared() -> Shared:
         return option(each.name, ONE_REPORT, meaning, parser=read, metavar=metavar)
 
     seen = "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers."
+    released = "What the shuffler releases: reports, or, of oue, rappor and unary, only sums of their bits."
     return dict(
         [
             option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", default=..., metavar="NAME"),
@@ -132,6 +136,7 @@ def _shared() -> Shared:
             HONEST,
             ROUNDS,
             option("adversary", EVERYONE, seen, default="shuffled", metavar="NAME"),
+            option("view", EVERYONE, released, default="reports", metavar="NAME"),
             AS_JSON,
         ]
     )

@@ -307,6 +307,26 @@ ERRATA: tuple[Erratum, ...] = (
 0 0 1.401
 """,
     ),
+    Erratum(
+        number=15,
+        where="Chen, Cao and Ge 2024 (AAAI), personalised epsilon0, the central limit theorem for shuffled reports",
+        wrong=(
+            'Shuffled reports are called "approximately mu-GDP" with mu^2 = 2 / (sum of (1 - delta_i) / (1 + '
+            "e^(epsilon_i)) less its largest term). Read as a guarantee, it is not one."
+        ),
+        why=(
+            "The variance is that of binary responses, and randomizers with more outputs hide less: a thousand ternary "
+            "responses with epsilon0 = 4 leak eleven times the delta that it allows, and their "
+            "epsilon at delta = 1e-6 is at least 1.797, not 1.449."
+        ),
+        instead="`sdp.shuffle_groups` for k-RR; for others there is no theorem about different epsilon0",
+        snippet="""\
+>>> mu = sqrt(2 / (999 / (1 + exp(4.0))))
+>>> ternary = sdp.shuffle(sdp.KRR(k=3, epsilon0=4.0), n=1000)
+>>> show(sdp.Gaussian(sigma=1 / mu).local_delta(epsilon=1.45), ternary.delta(epsilon=1.45).lower, ternary.epsilon(delta=1e-6).lower)
+9.915e-07 1.117e-05 1.797
+""",
+    ),
 )
 
 

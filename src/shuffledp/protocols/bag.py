@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import NOT_FOR_RELEASE
 
-__all__ = ["Bag", "Reports", "check_batches", "check_tally", "notes_of"]
+__all__ = ["Bag", "Reports", "SummedBag", "check_batches", "check_tally", "notes_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +76,22 @@ class Bag:
     def __repr__(self) -> str:
         """How many there are, and of what."""
         return _repr(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SummedBag(Bag):
+    """What a shuffler that adds up bits releases: how many reports there are and, after that, how
+    often each value's bit was set. It holds no report.
+    """
+
+    def __post_init__(self) -> None:
+        rows = np.array(self.rows, dtype=np.int64)
+        rows.setflags(write=False)
+        object.__setattr__(self, "rows", rows)
+
+    def __len__(self) -> int:
+        """How many reports arrived."""
+        return int(self.rows[0])
 
 
 def _repr(made: Reports | Bag) -> str:

@@ -11,17 +11,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp._types import Floats
+from shuffledp._types import Floats, View
+from shuffledp.accounting.views import VIEWS
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports, notes_of
+from shuffledp.protocols.bag import Bag, Reports, SummedBag, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import debiased, opened, simplex
 from shuffledp.protocols.histogram import check_estimator, check_held
 from shuffledp.protocols.protocol import Family, ShuffledProtocol
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD, FrequencyTask
-from shuffledp.randomizers import OLH, OUE, Hadamard, SubsetSelection
+from shuffledp.randomizers import OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
+from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.wrappers.voting import answering
 from shuffledp.sampling import Rng, source_of
@@ -39,7 +41,9 @@ class Frequency(ShuffledProtocol):
 
     "hadamard": one column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform.
     "hashing": optimal local hashing; decoding looks at every pair of report and value. "subset" and
-    "unary" err least or nearly so, but their reports grow with the domain.
+    "unary" err least or nearly so, but their reports grow with the domain. With the method "unary"
+    and ``view="sums"``, ``shuffle`` adds up the bits, flipped as in ``RAPPOR``, and hands on no
+    report: that gives away much less, so the same promise needs less noise.
 
     >>> words = Frequency(domain=1000, n=5000, epsilon0=4.0)
     >>> words.bits
@@ -52,13 +56,23 @@ class Frequency(ShuffledProtocol):
     domain: int | Iterable[Hashable]
     method: Method = "hadamard"
     other: Hashable | None = None
+    view: View = "reports"
     _known: Categories = field(init=False, repr=False)
 
     def _prepare(self) -> None:
+        if self.view not in VIEWS:
+            raise InvalidInput(
+                f'view must be one of {", ".join(VIEWS)}, got {self.view!r}. "reports" are whole reports, shuffled.'
+            )
         if self.method not in tuple(METHODS):  # a tuple, as what was given may not be hashable
             raise InvalidInput(
                 f'method must be one of {", ".join(METHODS)}, got {self.method!r}. "hadamard" has short reports and '
                 f"decodes fast."
+            )
+        if self.view == "sums" and self.method != "unary":
+            raise InvalidInput(
+                f'the view "sums" must be of the method unary, got {self.method}. Its reports are bits, one for each '
+                f"value; others are not added up."
             )
         known = Categories.of(self.domain, self.other)
         self._set(domain=known.labels, _known=known)
@@ -71,6 +85,11 @@ class Frequency(ShuffledProtocol):
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """One vote from each report is what a histogram counts."""
         randomizer = super()._check_randomizer(given)
+        if self.view == "sums" and not isinstance(randomizer, UnaryEncoding):
+            raise InvalidInput(
+                f'the view "sums" must be of reports that are bits, one for each value, got {given!r}. Use OUE, RAPPOR '
+                f"or Unary."
+            )
         if answering(randomizer).single:
             raise InvalidInput(
                 f"the randomizer of a Frequency must vote for many values, got {given!r}. Use it in a Histogram."
@@ -78,11 +97,18 @@ class Frequency(ShuffledProtocol):
         return randomizer
 
     def _family(self) -> tuple[Family, dict[str, int]]:
-        return METHODS[self.method], {"k": len(self._known)}
+        # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no
+        # more for common ones, and those of ``OUE`` do.
+        return RAPPOR if self.view == "sums" else METHODS[self.method], {"k": len(self._known)}
 
     @property
     def task(self) -> FrequencyTask:
         """The question, for a design."""
+        if self.view != "reports":
+            raise InvalidInput(
+                f'a frequency must be of the view "reports" to be written down, got {self.view!r}. Files hold whole '
+                f"reports; leave view out."
+            )
         family = None if "randomizer" in self._found else family_of(answering(self.randomizer))
         if family is not None and family.law != FAMILY_OF_METHOD[self.method]:
             raise InvalidInput(
@@ -92,7 +118,32 @@ class Frequency(ShuffledProtocol):
         return FrequencyTask(self._known.written, self.method, self.other)  # type: ignore[arg-type]
 
     def describe(self) -> dict[str, object]:
-        return {"protocol": type(self).__name__, "n": self.n, "domain": self.domain, **self.randomizer.describe()}
+        view = {} if self.view == "reports" else {"view": self.view}
+        law = self.randomizer.describe()
+        return {"protocol": type(self).__name__, "n": self.n, "domain": self.domain, **view, **law}
+
+    @property
+    def _released(self) -> View:
+        return self.view
+
+    def shuffle(self, reports: Reports | Iterable[Reports] | ArrayLike, *, colluding: int = 0) -> Bag:
+        """Forget who sent what; in the view "sums", all but the number of reports and how often
+        each bit was set. See ``Protocol.shuffle``.
+        """
+        bag = super().shuffle(reports, colluding=colluding)
+        return bag if self.view == "reports" else SummedBag(bag.description, self.tally(bag.rows), bag.secure)
+
+    def _counts(self, bag: Bag) -> ArrayLike:
+        """What is known of the votes."""
+        if self.view == "reports":
+            return self.tally(self._open(bag))
+        if not isinstance(bag, SummedBag):
+            raise InvalidInput(
+                f'the bag must hold sums only where view="sums" is promised, got {type(bag).__name__}. Take the one '
+                f"that shuffle(...) of this protocol makes."
+            )
+        self._check_same(bag)
+        return bag.rows
 
     def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
         """One report per value; unknown values count as ``other``, or are refused."""
@@ -114,7 +165,7 @@ class Frequency(ShuffledProtocol):
         the standard errors of the unbiased estimate.
         """
         return self.analyse_counts(
-            self.tally(self._open(bag)),
+            self._counts(bag),
             values=values,
             estimator=estimator,
             secure=bag.secure,

@@ -21,9 +21,21 @@ from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.sums import LocalMean, Mean
 from shuffledp.protocols.tasks import task_named
 
-__all__ = ["COUNT_ERROR", "ERRORS", "PLANNED", "WORST_ERROR", "Option", "Plan", "Task", "plan", "worst_error"]
+__all__ = [
+    "COUNT_ERROR",
+    "ERRORS",
+    "PLANNED",
+    "SUMMING",
+    "WORST_ERROR",
+    "Option",
+    "Plan",
+    "Task",
+    "plan",
+    "worst_error",
+]
 
 PLANNED = ("histogram", "frequency", "mean")  # those whose protocols are compared here
+SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 MOST_BITS = 1 << 20  # longer reports are not proposed
 ERRORS = {"mean": "standard error of the mean, worst data"}
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
@@ -142,6 +154,10 @@ def plan(
                 f"Frequency, {name}": ("shuffler", lambda name=name: Frequency(domain=labels, method=name, **promise))  # type: ignore[misc]
                 for name in METHODS
             },
+            "Frequency, unary sums": (
+                SUMMING,
+                lambda: Frequency(domain=labels, method="unary", view="sums", **promise),
+            ),
             "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=labels, **promise)),
             "CentralHistogram": ("curator", lambda: CentralHistogram(categories=labels, **promise)),
         }

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp._types import View
 from shuffledp.accounting.calibration import calibrate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
@@ -340,7 +341,13 @@ class ShuffledProtocol(Protocol):
         assert self.delta is not None
         family, parameters = self._family()
         epsilon0 = calibrated(
-            family, tuple(parameters.items()), self._crowd(self.least), self.epsilon, self.delta, self.rounds
+            family,
+            tuple(parameters.items()),
+            self._crowd(self.least),
+            self.epsilon,
+            self.delta,
+            self.rounds,
+            self._released,
         )
         randomizer = family(**parameters, epsilon0=epsilon0).realised
         guarantee = self._guarantee_of(randomizer, self._crowd(self.least))
@@ -407,7 +414,13 @@ class ShuffledProtocol(Protocol):
         return self._guarantee_of(self.randomizer, crowd, colluding)
 
     def _guarantee_of(self, randomizer: Randomizer, crowd: int, colluding: int = 0) -> Guarantee:
-        return shuffle(randomizer, n=crowd + colluding, honest=crowd).compose(self.rounds)
+        once = shuffle(randomizer, n=crowd + colluding, honest=crowd, view=self._released)
+        return once.compose(self.rounds)
+
+    @property
+    def _released(self) -> View:
+        """What the shuffler hands on."""
+        return "reports"
 
     def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
         return self.randomizer.check_reports(reports)
@@ -415,8 +428,14 @@ class ShuffledProtocol(Protocol):
 
 @lru_cache(maxsize=512)
 def calibrated(
-    family: Family, parameters: tuple[tuple[str, int], ...], users: int, epsilon: float, delta: float, rounds: int
+    family: Family,
+    parameters: tuple[tuple[str, int], ...],
+    users: int,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    view: View = "reports",
 ) -> float:
     """The largest epsilon0 that keeps the promise; a plan asks for the same one more than once."""
     others: dict[str, Any] = dict(parameters)
-    return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, **others).value
+    return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, view=view, **others).value

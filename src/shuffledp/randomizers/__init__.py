@@ -12,6 +12,7 @@ krr             k-ary and binary randomized response
 hadamard        Hadamard response
 local_hash      local hashing: OLH, BLH, any range
 subset          subset selection
+bit_law         one bit of a report: how often it is set
 unary           unary encoding: RAPPOR, OUE, any p and q
 location        a number in [0, 1] plus noise
 laplace         Laplace noise

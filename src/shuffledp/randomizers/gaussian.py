@@ -136,6 +136,11 @@ class Gaussian(LocationRandomizer):
         ratio: Floats = (1.0 - 2.0 * y) / (2.0 * self.sigma**2)
         return ratio
 
+    def log_shift(self, y: Floats, x: float, other: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):  # an infinite y times 0
+            shift = (x - other) * (2.0 * y - x - other) / (2.0 * self.sigma**2)
+        return np.where(x == other, 0.0, shift)
+
 
 SIGMA = Parameter("sigma", "number", "1", "the standard deviation of the Gaussian noise, for values in [0, 1]")
 register(

@@ -86,6 +86,10 @@ class Laplace(LocationRandomizer):
         ratio: Floats = self.epsilon0 * (1.0 - 2.0 * np.clip(y, 0.0, 1.0))
         return ratio
 
+    def log_shift(self, y: Floats, x: float, other: Floats) -> Floats:
+        between = np.clip(y, np.minimum(x, other), np.maximum(x, other))
+        return np.asarray(self.epsilon0 * (np.abs(between - other) - np.abs(between - x)))
+
 
 SCALE = Parameter("scale", "number", "0.5", "the scale of the Laplace noise, for values in [0, 1]")
 register(

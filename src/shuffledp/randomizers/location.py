@@ -52,6 +52,12 @@ class LocationRandomizer(Randomizer):
     def log_ratio(self, y: Floats) -> Floats:
         """log(mu_0(y) / mu_1(y)); infinite at -infinity if it is unbounded."""
 
+    @abstractmethod
+    def log_shift(self, y: Floats, x: float, other: Floats) -> Floats:
+        """log(mu_x(y) / mu_other(y)), which must be monotone in y between x and other and on either
+        side of them.
+        """
+
     @property
     @abstractmethod
     def scale(self) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_probability
+from shuffledp.randomizers.bit_law import BitLaw
 from shuffledp.randomizers.family import Family, K, Named, Parameter, Way, over_domain, register
 from shuffledp.randomizers.parameters import (
     SMALLEST_EPSILON0,
@@ -47,6 +48,11 @@ class UnaryEncoding(SupportRandomizer):
     @abstractmethod
     def thresholds(self) -> tuple[int, int]:
         """P and Q, rounded towards more noise."""
+
+    @property
+    @abstractmethod
+    def bit(self) -> BitLaw:
+        """How often one bit is set, as it is accounted."""
 
     @property
     def hit(self) -> float:
@@ -152,6 +158,10 @@ class Unary(UnaryEncoding):
         own, other = self.thresholds
         return dataclasses.replace(self, p=own / WORD, q=other / WORD)
 
+    @property
+    def bit(self) -> BitLaw:
+        return BitLaw.of(self.p, self.q)
+
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)
 
@@ -203,6 +213,10 @@ class RAPPOR(UnaryEncoding):
         """The probability that another bit is sent as 1: the flip probability."""
         return _logistic(-self.epsilon0 / 2.0)
 
+    @property
+    def bit(self) -> BitLaw:
+        return BitLaw.symmetric(self.epsilon0 / 2.0)
+
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)
 
@@ -247,6 +261,10 @@ class OUE(UnaryEncoding):
     def q(self) -> float:
         """The probability that another bit is sent as 1."""
         return _logistic(-self.epsilon0)
+
+    @property
+    def bit(self) -> BitLaw:
+        return BitLaw.half(self.epsilon0)
 
     def overlaps(self) -> tuple[Overlap, ...]:
         return (independent(self.k, self.q),)

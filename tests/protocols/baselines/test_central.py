@@ -77,8 +77,8 @@ def table() -> Plan:
 def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Plan) -> None:
     errors = [option.error for option in table.options]
     assert errors == sorted(errors)
-    assert {option.trust for option in table.options} == {"shuffler", "curator", "nobody"}
-    assert len(table.options) == 7
+    assert {option.trust for option in table.options} == {"shuffler", "shuffler, sums", "curator", "nobody"}
+    assert len(table.options) == 8
     for option in table.options:
         assert option.guarantee.delta(epsilon=2.0).upper <= 1e-5
         assert option.error == option.protocol.predicted_stderr()

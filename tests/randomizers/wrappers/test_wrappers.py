@@ -97,6 +97,16 @@ def test_any_strengths(first: float, second: float, share: float, n: int, kind: 
     check_ends(wrapper, rows=matrix_of(wrapper), users=(n,), rounds=(1,), adversaries=(), epsilons=at)
 
 
+def test_few_answers_have_a_matrix() -> None:
+    """A matrix is searched for the worst pair, and bounded more closely than classes."""
+    three, mixed = AllOf([RR(epsilon0=1.0)] * 3), OneOf([KRR(k=3, epsilon0=2.0), uneven()])
+    for each in (three, mixed):
+        assert each.table is not None
+        assert np.allclose(each.table, matrix_of(each), rtol=1e-14)
+    assert AllOf([RR(epsilon0=1.0)] * 4).table is None
+    assert CheckIn(KRR(k=4, epsilon0=1.0), probability=0.5).table is None
+
+
 def test_check_in_at_the_size_of_a_survey() -> None:
     """The number that the matrix of 16 x 17 gave."""
     bound = sdp.shuffle(CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1), n=100_000).epsilon(delta=1e-6)

@@ -37,7 +37,7 @@ from scipy.special import log_ndtr
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 
-__all__ = ["UNIT", "WHOLE", "Ends", "PositionSum", "absences", "chernoff", "contour_ends", "turned"]
+__all__ = ["UNIT", "WHOLE", "Ends", "PositionSum", "absences", "chernoff", "complex_log1p", "contour_ends", "turned"]
 
 
 UNIT = 2.0**-52
@@ -321,12 +321,12 @@ def _node_sums(
 
     row, node = np.nonzero(((1.0 + shift.real) ** 2 + shift.imag**2 > np.exp(-2.0 * NEGLIGIBLE / n)) | rare[:, None])
     theta, moved = node * step[row], shift[row, node]
-    power = np.exp(n * _log1p(moved))
+    power = np.exp(n * complex_log1p(moved))
     few = np.flatnonzero(rare[row])
     if few.size:
         at = row[few]
         absent = law.absent * np.exp(-log_phi[at])
-        power[few] = _expm1(n * _log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
+        power[few] = _expm1(n * complex_log1p((moved[few] + tilted.sum(axis=1)[at]) / absent)) / np.expm1(fill[at])
     blur = 8.0 * theta * (tilted * np.abs(g)).sum(axis=1)[row] + 8.0 * np.abs(moved) + 8.0 / n + 4.0 * dropped / UNIT
     blur /= -np.expm1(-fill)[row]  # relative to what is not empty
     s = c[row] + 1j * theta
@@ -361,7 +361,7 @@ def turned(angle: Floats) -> Complexes:
     return values
 
 
-def _log1p(z: Complexes) -> Complexes:
+def complex_log1p(z: Complexes) -> Complexes:
     """log(1 + z) with relative accuracy for small z (NumPy's forms 1 + z)."""
     return 0.5 * np.log1p(z.real * (2.0 + z.real) + z.imag**2) + 1j * np.arctan2(z.imag, 1.0 + z.real)
 

@@ -6,7 +6,15 @@ compose     the law of the sum of many losses, by one tilted FFT
 """
 
 from shuffledp.accounting.pld.compose import Composition
-from shuffledp.accounting.pld.discretise import CurveBand, LossDistribution, knot_indices, optimistic, pessimistic
+from shuffledp.accounting.pld.discretise import (
+    CurveBand,
+    LossDistribution,
+    chosen_knots,
+    knot_indices,
+    optimistic,
+    pessimistic,
+    pessimistic_orders,
+)
 from shuffledp.accounting.pld.spacing import Spread, common_spacing, own_multiple
 
 __all__ = [
@@ -14,9 +22,11 @@ __all__ = [
     "CurveBand",
     "LossDistribution",
     "Spread",
+    "chosen_knots",
     "common_spacing",
     "knot_indices",
     "optimistic",
     "own_multiple",
     "pessimistic",
+    "pessimistic_orders",
 ]

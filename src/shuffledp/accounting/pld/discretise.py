@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import FARTHEST_LOSS, RAREST_LOSS
 from shuffledp.accounting.curves import lower_hull, minorant
 
-__all__ = ["LossDistribution", "knot_indices", "optimistic", "pessimistic"]
+__all__ = ["LossDistribution", "chosen_knots", "knot_indices", "optimistic", "pessimistic", "pessimistic_orders"]
 
 CurveEnd = Callable[[Floats], Floats]
 CurveBand = Callable[[Floats], tuple[Floats, Floats]]
@@ -75,6 +76,31 @@ def pessimistic(curve: CurveEnd, knots: Floats, spacing: float, swapped: CurveEn
     return _two_sided(spacing, *sides[0], *sides[1], infinite=float(there[-1]), worse=True)
 
 
+def pessimistic_orders(forward: Floats, backward: Floats, knots: Floats, spacing: float) -> list[LossDistribution]:
+    """PLDs, one for each order, of a pair that dominates every pair whose curves in the two orders
+    are at most these values at the knots.
+
+    In the other order a curve's value at 1/x is (x - 1 + value at x) / x, so the two are one curve,
+    over all of x > 0, and its hull may span x = 1 from any 1/x_j to any x_i.
+    """
+    growth = np.expm1(spacing * knots)
+    doubt = ROUNDING + ROUNDING_PER_KNOT * knots.size
+    sides = [np.minimum.accumulate(np.minimum(each * (1.0 + doubt), 1.0)) for each in (forward, backward)]
+    per, inverse = [side[1:] / growth[1:] for side in sides], 1.0 / growth[1:]
+    across = (1.0 + per[0] + per[1][:, None]) / (1.0 + inverse + inverse[:, None])
+    base = min(float(sides[0][0]), float(sides[1][0]), float(across.min()) * (1.0 + doubt))
+    kinks = []
+    for values in sides:
+        values[0] = base
+        corner = lower_hull(growth, values)
+        kinks.append(_kinks(knots[corner], growth[corner], values[corner]))
+    there, back = kinks
+    return [
+        _two_sided(spacing, *there, *back, infinite=float(sides[0][-1]), worse=True),
+        _two_sided(spacing, *back, *there, infinite=float(sides[1][-1]), worse=True),
+    ]
+
+
 def optimistic(
     band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knots: Floats, spacing: float
 ) -> LossDistribution:
@@ -111,6 +137,17 @@ def optimistic(
         return LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0)
     sides = [_kinks(knots[corner], growth[corner], values[corner]) for values, corner in zip(low, corners, strict=True)]
     return _two_sided(spacing, *sides[0], *sides[1], infinite=0.0, worse=False)
+
+
+def chosen_knots(upper: CurveEnd, typical: float, ceiling: float, spacing: float) -> Floats:
+    """Where a curve, of which ``upper`` is the upper end, is evaluated to make a PLD: densely where
+    most losses are, then sparser, until they are too rare or too large to count as finite.
+    """
+    reach, far = min(8.0 * typical, ceiling), min(ceiling, FARTHEST_LOSS)
+    probes = np.append(reach * 1.1 ** np.arange(np.log(max(far / reach, 1.0)) / np.log(1.1)), far)
+    values = upper(probes)
+    last = np.flatnonzero((values <= RAREST_LOSS) | (probes == far))[0] + 1
+    return knot_indices(spacing, reach, probes[:last], values[:last])
 
 
 def knot_indices(spacing: float, fine_until: float, probes: Floats, values: Floats) -> Floats:

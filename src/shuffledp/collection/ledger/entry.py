@@ -95,6 +95,11 @@ class Entry:
                 f'a recorded release must face the adversary "shuffled", got {others[0]!r}. The others are for '
                 f"comparison with other work."
             )
+        if any(each.view != "reports" for each, _ in mechanisms):
+            raise InvalidInput(
+                'a recorded release must be of whole reports, got one of the view "sums". Record the same with '
+                'view="reports", which promises less and holds for sums, too.'
+            )
         parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds) for each, rounds in mechanisms)
         return cls(parts, what, design, epsilon, delta, batches)
 

@@ -52,6 +52,12 @@ class Setting:
         """The setting of a mechanism; of its n users only the honest ones count, as the others hide
         nobody.
         """
+        parts = [part for part, _ in mechanism.parts if isinstance(part, Shuffled)]
+        if any(part.view != "reports" for part in parts):
+            raise InvalidInput(
+                f"published bounds are about shuffled reports, got {mechanism!r}. Compare the same with "
+                f'view="reports"; its explain(...) says what that adds.'
+            )
         if isinstance(mechanism, Shuffled):
             return cls(mechanism.randomizer, mechanism.honest, 1, mechanism.adversary)
         if isinstance(mechanism, Rounds) and len(mechanism.parts) == 1:

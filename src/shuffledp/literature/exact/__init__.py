@@ -6,6 +6,7 @@ lattice      the law of a sum on a lattice, with both ends of its error
 summation    the needle in the haystack for any number of users, between two ends
 datasets     binary randomized response on every dataset
 balls        the same in ball arithmetic, where python-flint is installed
+bit_sums     how often each bit of a unary encoding was set
 composition  several rounds of one pair, from its curve
 first_clone  the first-clone swap for a handful of users, by direct sums
 

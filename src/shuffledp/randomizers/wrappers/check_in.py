@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_probability
+from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, register
+from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.votes import Form
@@ -146,3 +148,22 @@ class CheckIn(Wrapper):
         flagged = np.concatenate([present[:, None].astype(rows.dtype), rows], axis=1)
         flagged[~present] = 0
         return flagged
+
+
+def _of_krr(*, k: int, probability: float, epsilon0: float) -> CheckIn:
+    return CheckIn(KRR(k=k, epsilon0=epsilon0), probability=probability)
+
+
+PROBABILITY = Parameter("probability", "number", "0.1", "the probability with which a user takes part")
+register(
+    Family(
+        make=CheckIn,
+        names=(
+            Named(
+                name="check-in",
+                title="k-ary randomized response of some users",
+                ways=(Way((K, PROBABILITY, EPSILON0), _of_krr),),
+            ),
+        ),
+    )
+)

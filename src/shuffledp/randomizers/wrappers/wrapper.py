@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
@@ -53,7 +54,7 @@ __all__ = [
 MOST_KINDS = 400
 MOST_TRIED = 24
 MOST_OUTPUTS = 1 << 20
-MOST_ROWS, MOST_COLUMNS = 64, 4096
+FEW_ROWS, MOST_ROWS, MOST_COLUMNS = 9, 64, 4096
 LARGEST_SUM = 100.0
 Kind = TypeVar("Kind")
 
@@ -271,8 +272,12 @@ def counted(parts: Iterable[Kind]) -> list[tuple[Kind, int]]:
 
 
 def small_tables(parts: Sequence[Randomizer]) -> list[Floats] | None:
-    """The tables of all parts, if they have some and the rows of answers are few."""
-    tables = [each.table for each in parts]
+    """The tables of all parts, if they have some and the rows of answers are few. Randomized
+    response has one only where they are very few: a matrix is bounded more closely than classes,
+    and takes longer.
+    """
+    very_few = len(parts) > 1 and (_multiplied(map(inputs_of, parts)) or FEW_ROWS + 1) <= FEW_ROWS
+    tables = [_response_table(each) if very_few and isinstance(each, KRR) else each.table for each in parts]
     known = [np.asarray(each, dtype=np.float64) for each in tables if each is not None]
     few = len(known) == len(tables) and math.prod(len(each) for each in known) <= MOST_ROWS
     return known if few and math.prod(each.shape[1] for each in known) <= MOST_COLUMNS else None
@@ -304,6 +309,11 @@ def check_rows(reports: ArrayLike, form: Form) -> NDArray[Any]:
     if form.outputs is not None and not 0 <= int(array.min()) <= int(array.max()) < form.outputs:
         raise InvalidInput(f"reports must be from 0 to {form.outputs - 1}, got others. Pass what randomize(...) made.")
     return array
+
+
+def _response_table(response: KRR) -> Floats:
+    lie = 1.0 / (math.exp(response.epsilon0) + response.k - 1.0)
+    return np.full((response.k, response.k), lie) + np.eye(response.k) * math.expm1(response.epsilon0) * lie
 
 
 def _multiplied(counts: Iterable[int | None]) -> int | None:

@@ -1,0 +1,238 @@
+"""What the analyst is given: whole reports, or only how often each bit of them was set.
+
+Given the data, the sums of the k bits of a unary encoding are independent, and replacing one
+user's value changes the laws of two of them: the old value's bit loses a holder, and the new
+value's bit gains one. So the view is a product of two pairs, one in each order, and each of them
+is a bit on top of everybody else's bits (``haystack.bits``). Dominating pairs multiply (Zhu, Dong
+and Wang 2022, Thm 10), so the product of what dominates each over all datasets is an upper end;
+every single dataset is a lower one (docs/theory.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from shuffledp._types import End, Floats, View
+from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP
+from shuffledp.accounting.haystack import BitDataset, BitScan
+from shuffledp.accounting.pld import (
+    Composition,
+    LossDistribution,
+    chosen_knots,
+    optimistic,
+    pessimistic_orders,
+)
+from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.bit_law import BitLaw
+from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.unary import UnaryEncoding
+from shuffledp.wording import statement
+
+__all__ = ["VIEWS", "SumsDataset", "SumsProduct", "SumsScan", "reduce_sums"]
+
+VIEWS: tuple[View, ...] = ("reports", "sums")
+
+PER_DEVIATION, PER_DEVIATION_ROUGHLY = 40, 10  # grid points per typical loss of one sum
+LEAST_TYPICAL = 1e-30  # no grid is finer for losses smaller than that
+LARGEST_INDEX = 1 << 19  # of a loss on the grid: the whole product fits into one transform
+BitCurve: TypeAlias = BitDataset | BitScan
+FEW_USERS = 6  # every dataset of so few is looked at by itself
+CELLS = (0.0, 2.0**-10, 2.0**-8, 2.0**-6, 2.0**-4, 0.25, 0.5)  # shares of holders, and as many from above
+
+
+def reduce_sums(randomizer: Randomizer, n: int) -> Reduction:
+    """What is proven about the sums of the bits of ``n`` honest users (the target among them)."""
+    if not isinstance(randomizer, UnaryEncoding):
+        raise InvalidInput(
+            f'the view "sums" must be of reports that are bits, one for each value, got {type(randomizer).__name__}. '
+            f'Use OUE, RAPPOR or Unary, or view="reports".'
+        )
+    law, third = randomizer.bit, randomizer.k > 2
+    ends = sorted({(0, n - 1), (n - 1, 0), ((n - 1) // 2, n - 1 - (n - 1) // 2)})
+    named = [(0, 0), *ends] if third and n > 1 else ends
+    curves: tuple[Curve, ...]
+    if n <= FEW_USERS:
+        every = [(a, b) for a in range(n) for b in range(n - a) if third or a + b == n - 1]
+        curves = lowers = tuple(SumsDataset(law, n, each) for each in every)
+    else:
+        curves = _cells(law, n, third)
+        lowers = tuple(SumsDataset(law, n, each) for each in named)
+    assumptions = tuple(statement("sums only") if each == statement("shuffler") else each for each in MODEL)
+    theorem = Theorem(statement("sums"), curves)
+    return Reduction((theorem,), assumptions + randomizer.assumptions, lowers, randomizer.epsilon0)
+
+
+def _cells(law: BitLaw, n: int, third: bool) -> tuple[SumsScan, ...]:
+    """Every dataset is in a cell.
+
+    Where a holder adds no less noise than another user, few holders of both values leak about
+    most, and one cell of all pairs of numbers is close. Otherwise, or where everybody holds one of
+    the two values, it would have more holders than there are users: cells keep their sum in bounds.
+    """
+    everybody = (0, n - 1)
+    if third and law.p * law.not_p >= law.q * law.not_q * (1.0 - 1e-9):
+        symmetric = law == law.flipped()
+        return (SumsScan(law, n, everybody, everybody, (n - 1, 0) if symmetric else (0, 0)),)
+    edges = sorted({round(share * n) for share in CELLS} | {n - round(share * n) for share in CELLS})
+    cells = []
+    for least, after in pairwise(edges):
+        most = after - 1
+        second = (0 if third else n - 1 - most, n - 1 - least)
+        example = (most, n - 1 - most) if 2 * most >= n - 1 else (least, n - 1 - least)
+        cells.append(SumsScan(law, n, (least, most), second, example))
+    return tuple(cells)
+
+
+@dataclass(frozen=True)
+class SumsDataset:
+    """Two bits' sums on one dataset: ``holders`` others hold the target's value in the first world,
+    and in the second.
+    """
+
+    law: BitLaw
+    n: int
+    holders: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """Which dataset this is, in words."""
+        first, second = self.holders
+        if first + second == 0:
+            return "sums; all others hold a third value"
+        return f"sums; of the others, {first} hold x0 and {second} hold x1"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Lower and upper ends of delta at every epsilon >= 0."""
+        return self.product.deltas(epsilons, "lower", gap), self.product.deltas(epsilons, "upper", gap)
+
+    def swapped(self) -> SumsDataset:
+        """The target's two values exchanged."""
+        return SumsDataset(self.law, self.n, self.holders[::-1])
+
+    @cached_property
+    def product(self) -> SumsProduct:
+        """The pair of sums."""
+        first, second = self.holders
+        return SumsProduct(
+            BitDataset(self.law, first, self.n - 1 - first, True),
+            BitDataset(self.law, second, self.n - 1 - second, False),
+            BitDataset(self.law, first, self.n - 1 - first, True),
+            max(self.law.up, self.law.down),
+        )
+
+
+@dataclass(frozen=True)
+class SumsScan:
+    """Two bits' sums on all datasets whose numbers of holders lie from the least to the most in
+    ``first`` and in ``second``; ``example`` is one of them, and gives the lower end.
+    """
+
+    law: BitLaw
+    n: int
+    first: tuple[int, int]
+    second: tuple[int, int]
+    example: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """Which datasets these are, in words."""
+        first, second = (f"{least} to {most}" for least, most in (self.first, self.second))
+        return f"sums; of the others, {first} hold x0 and {second} hold x1"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """The lower end is that of the example, the upper end holds for every dataset."""
+        lower = self._example.product.deltas(epsilons, "lower", gap)
+        return lower, self.product.deltas(epsilons, "upper", gap)
+
+    def swapped(self) -> SumsScan:
+        """The target's two values exchanged."""
+        return SumsScan(self.law, self.n, self.second, self.first, self.example[::-1])
+
+    @cached_property
+    def _example(self) -> SumsDataset:
+        return SumsDataset(self.law, self.n, self.example)
+
+    @cached_property
+    def product(self) -> SumsProduct:
+        """The pair of sums, dominated."""
+        return SumsProduct(
+            BitScan(self.law, self.n, *self.first, True),
+            BitScan(self.law, self.n, *self.second, False),
+            BitDataset(self.law, self.example[0], self.n - 1 - self.example[0], True),
+            max(self.law.up, self.law.down),
+        )
+
+
+class SumsProduct:
+    """The product of two independent sums' pairs, by their loss distributions."""
+
+    def __init__(self, first: BitCurve, second: BitCurve, likely: BitDataset, ceiling: float) -> None:
+        self.sides = first, second
+        self.likely = likely  # where the knots are chosen
+        self.ceiling = ceiling
+
+    @cached_property
+    def _rough(self) -> _Grid:
+        return _Grid(self, ROUGH_GAP, PER_DEVIATION_ROUGHLY)
+
+    @cached_property
+    def _fine(self) -> _Grid:
+        return _Grid(self, SOLVE_GAP, PER_DEVIATION)
+
+    def deltas(self, epsilons: Floats, end: End, gap: float) -> Floats:
+        """One end of delta at every epsilon >= 0."""
+        return (self._rough if gap >= ROUGH_GAP else self._fine).composition(end).deltas(epsilons, end)
+
+
+def _thinned(knots: Floats, per_deviation: int) -> Floats:
+    """Every knot up to five typical losses, then every second: many datasets are looked at in each,
+    and far out delta counts for little.
+    """
+    place = np.arange(knots.size)
+    kept = (knots <= 5 * per_deviation) | (place % 2 == 0) | (place == place[-1])
+    return np.asarray(knots[kept])
+
+
+class _Grid:
+    """The product on one grid of losses."""
+
+    def __init__(self, product: SumsProduct, gap: float, per_deviation: int) -> None:
+        self.sides, self.gap = product.sides, gap
+        orders = product.likely, product.likely.swapped()
+
+        def larger(epsilons: Floats) -> Floats:
+            return np.asarray(np.max([order.bounds(epsilons)[1] for order in orders], axis=0))
+
+        typical = max(float(np.sqrt(2.0 * np.pi) * larger(np.zeros(1))[0]), LEAST_TYPICAL)
+        self.spacing = typical / per_deviation
+        self.knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
+        if self.knots[-1] > LARGEST_INDEX:  # losses of very different sizes
+            self.spacing *= float(self.knots[-1]) / LARGEST_INDEX
+            self.knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
+        self.knots = _thinned(self.knots, per_deviation)
+        self._bands: dict[BitCurve, tuple[Floats, Floats]] = {}
+        self._composed: dict[End, Composition] = {}
+
+    def composition(self, end: End) -> Composition:
+        """A composition that is dominated by the product, or that dominates it."""
+        if end not in self._composed:
+            self._composed[end] = Composition([(self._law(side, end), 1) for side in self.sides])
+        return self._composed[end]
+
+    def _law(self, side: BitCurve, end: End) -> LossDistribution:
+        there, back = self._band(side), self._band(side.swapped())
+        if end == "lower":
+            return optimistic(there, back, self.knots, self.spacing)
+        return pessimistic_orders(there[1], back[1], self.knots, self.spacing)[0]
+
+    def _band(self, curve: BitCurve) -> tuple[Floats, Floats]:
+        known = curve.mirrored()
+        if known not in self._bands:
+            self._bands[known] = known.bounds(self.spacing * self.knots, self.gap)
+        return self._bands[known]
