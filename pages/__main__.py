@@ -4,7 +4,7 @@ docs/figures``.
 
 from pathlib import Path
 
-from pages import choosing, gallery, notebooks
+from pages import choosing, gallery, notebooks, swap
 from shuffledp.papers import errata
 
 DOCS = Path("docs")
@@ -13,6 +13,7 @@ for name, text in (
     ("errata", errata.page()),
     ("choosing-a-bound", choosing.page()),
     ("gallery", gallery.page(DOCS / "figures")),
+    ("first-clone-swap", swap.page(DOCS)),
 ):
     (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     print(f"docs/{name}.md")

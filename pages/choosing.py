@@ -50,8 +50,8 @@ SITUATIONS = (
     Situation(
         "A large domain, encoded in bits",
         "sdp.shuffle(sdp.OUE(k=1000, epsilon0=3.0), n=100_000)",
-        "This is the privacy blanket of the encoding itself, evaluated by Lemma 8 of Balle et al. The closed forms in "
-        "the papers know only its epsilon0.",
+        "The [first-clone swap](theory.md#the-first-clone-swap) knows the encoding itself, and meets the lower end. The "
+        "closed forms in the papers know only its epsilon0.",
     ),
     Situation(
         "Numbers between 0 and 1, with Laplace noise",
@@ -66,7 +66,13 @@ SITUATIONS = (
         "pair (see `explain`).",
     ),
     Situation(
-        "A randomizer that nobody has analysed, or one that is chosen adaptively",
+        "A randomizer that nobody has analysed",
+        "sdp.shuffle(sdp.AnyLDP(epsilon0=1.0, adaptive=False), n=100_000)",
+        "Only epsilon0 is known, and that the randomizer is fixed in advance. That is enough for the [first-clone "
+        "swap](theory.md#any-randomizer-that-is-fixed-in-advance).",
+    ),
+    Situation(
+        "A randomizer that is chosen adaptively, while reports come in",
         "sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000)",
         "This is the [any-randomizer theorem](theory.md#any-randomizer-chosen-adaptively-or-not). If you can write down "
         "the table of probabilities, `sdp.FromMatrix(rows)` does better.",

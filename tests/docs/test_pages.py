@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages import choosing, gallery
+from pages import choosing, gallery, swap
 from shuffledp.literature.bounds.fourier import Grid
 from shuffledp.papers import EXPERIMENTS, errata, koskela_curves
 from shuffledp.papers.experiment import Experiment, find
@@ -44,12 +44,19 @@ AGAIN = {
     "balle-fig3iv": 3,
     "biswas-gap": 4,
     "bounds-by-users": 11,
+    "swap-by-users": 2,
+    "swap-by-epsilon0": 2,
 }
 
 
 @pytest.mark.parametrize(
     "name, page",
-    [("errata", errata.page), ("choosing-a-bound", choosing.page), ("gallery", lambda: gallery.page(FIGURES))],
+    [
+        ("errata", errata.page),
+        ("choosing-a-bound", choosing.page),
+        ("gallery", lambda: gallery.page(FIGURES)),
+        ("first-clone-swap", lambda: swap.page(DOCS)),
+    ],
 )
 def test_a_computed_page_is_up_to_date(name: str, page: Callable[[], str]) -> None:
     assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == page(), "run make docs"

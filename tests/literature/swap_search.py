@@ -4,7 +4,8 @@ of `make literature`.
 For every dataset the exact delta of the released histogram, in both orders, is compared with the
 theorem's upper sum for several clones, kappas and levels, each by direct sums; and the moduli's
 largest kind with the direct sum for the mixture of kinds that the dataset is. Randomizers at the
-vertices of all epsilon0-LDP ones are compared with the bound that knows epsilon0 only.
+vertices of all epsilon0-LDP ones are compared with the bound that knows epsilon0 only, and every
+theorem of the accountant with the worst dataset.
 """
 
 from __future__ import annotations
@@ -19,7 +20,19 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.literature.exact import hockey_stick, neighbouring_laws, shuffled_law
+import shuffledp as sdp
+from shuffledp.accounting.reductions import reduce
+from shuffledp.literature.exact import (
+    hadamard,
+    hockey_stick,
+    krr,
+    local_hash,
+    neighbouring_laws,
+    shuffled_law,
+    subset,
+    unary,
+    worst_delta,
+)
 from shuffledp.literature.exact.first_clone import (
     clone_share,
     first_clone_delta,
@@ -29,7 +42,8 @@ from shuffledp.literature.exact.first_clone import (
     static_delta,
     swap_levels,
 )
-from tests.literature.swap_cases import Dataset, extreme_laws, random_laws, staircase, support_laws
+from shuffledp.randomizers import Randomizer
+from tests.literature.swap_cases import Dataset, extreme_laws, merged, random_laws, staircase, support_laws
 
 Array = NDArray[np.float64]
 
@@ -128,6 +142,28 @@ def static_of(found: Found, rng: np.random.Generator) -> None:
             found.compare("any static randomizer", hockey_stick(P, Q, eps), bound, f"{epsilon0=} {n=} {rows.tolist()}")
 
 
+def library_of(found: Found, rng: np.random.Generator) -> None:
+    """Every theorem that the accountant knows for a randomizer, the smallest or not, against its
+    worst dataset.
+    """
+    epsilon0, n = float(rng.uniform(0.2, 4.0)), int(rng.integers(2, 6))
+    k = int(rng.integers(3, 5))
+    families: tuple[tuple[Randomizer, Array], ...] = (
+        (sdp.KRR(k=k, epsilon0=epsilon0), krr(k, epsilon0)),
+        (sdp.OUE(k=3, epsilon0=epsilon0), unary(3, 0.5, 1.0 / (1.0 + math.exp(epsilon0)))),
+        (sdp.LocalHash(k=3, g=2, epsilon0=epsilon0), local_hash(3, 2, epsilon0)),
+        (sdp.Hadamard(k=k, epsilon0=epsilon0), hadamard(k, epsilon0)),
+        (sdp.SubsetSelection(k=4, size=2, epsilon0=epsilon0), subset(4, 2, epsilon0)),
+        (sdp.AnyLDP(epsilon0=epsilon0, adaptive=False), staircase(rng, epsilon0, 3)),
+    )
+    randomizer, rows = families[int(rng.integers(len(families)))]
+    eps = float(rng.choice(SHARES)) * epsilon0
+    exact = float(worst_delta(merged(rows), n, eps)[0])
+    for theorem in reduce(randomizer, n, "shuffled").theorems:
+        upper = max(float(curve.bounds(np.array([eps]))[1][0]) for curve in theorem.curves)
+        found.compare(f"the accountant's {theorem.method}", exact, upper, f"{randomizer} {n=} {eps=}")
+
+
 @lru_cache(maxsize=256)
 def _static(epsilon0: float, n: int, eps: float) -> float:
     return static_delta(epsilon0, n, eps)
@@ -140,6 +176,7 @@ def search(count: int, seed: int) -> Found:
     rng, found = np.random.default_rng(seed), Found()
     for _ in range(count // 10):
         static_of(found, rng)
+        library_of(found, rng)
     for i in range(count):
         n, outputs = SHAPES[i * len(SHAPES) // count]
         dataset = MAKERS[i % len(MAKERS)](rng, n, outputs)

@@ -17,13 +17,22 @@ biswas_tables    Biswas et al. 2023
 biswas_utility   the same for utility
 cities           the check-ins that it maps
 landscape        all published bounds at a glance, which is in none of the papers
+swap_figures     what the first-clone swap gains, for docs/first-clone-swap.md
 errata           formulas that are wrong as printed
 
 >>> [experiment.title for experiment in EXPERIMENTS if experiment.name == "biswas-table1"]
 ['Table 1: delta of shuffled k-RR, a misprint beside the truth']
 """
 
-from shuffledp.papers import balle_figures, biswas_tables, biswas_utility, feldman_figures, koskela_figures, landscape
+from shuffledp.papers import (
+    balle_figures,
+    biswas_tables,
+    biswas_utility,
+    feldman_figures,
+    koskela_figures,
+    landscape,
+    swap_figures,
+)
 from shuffledp.papers.experiment import Experiment
 
 __all__ = ["EXPERIMENTS"]
@@ -35,4 +44,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *biswas_tables.EXPERIMENTS,
     *biswas_utility.EXPERIMENTS,
     *landscape.EXPERIMENTS,
+    *swap_figures.EXPERIMENTS,
 )

@@ -18,8 +18,8 @@ __all__ = ["EXPERIMENTS"]
 DELTA = 1e-6
 USERS = np.logspace(3.0, 8.0, 11)
 PANELS: dict[str, Randomizer] = {
-    "any randomizer, ε₀ = 1": AnyLDP(epsilon0=1.0),
-    "any randomizer, ε₀ = 4": AnyLDP(epsilon0=4.0),
+    "any randomizer fixed in advance, ε₀ = 1": AnyLDP(epsilon0=1.0, adaptive=False),
+    "any randomizer fixed in advance, ε₀ = 4": AnyLDP(epsilon0=4.0, adaptive=False),
     "k-RR, k = 16, ε₀ = 4": KRR(k=16, epsilon0=4.0),
 }
 DRAWN = {  # name in the literature -> label
