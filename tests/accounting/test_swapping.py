@@ -11,6 +11,7 @@ import pytest
 
 from shuffledp import OLH, OUE, RAPPOR, AnyLDP, Hadamard, LocalHash, Randomizer, SubsetSelection, shuffle
 from shuffledp._types import Floats
+from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import FirstClone, Haystack, SwapFamily
 from shuffledp.accounting.reductions import SWAP
 from shuffledp.accounting.swapping import any_static_swap, support_swaps
@@ -155,3 +156,12 @@ def test_extremes_are_answered(n: int) -> None:
     for swap in swaps:
         lower, upper = swap.bounds(epsilons)
         assert np.all((lower >= 0.0) & (lower <= upper) & (upper <= 1.0))
+
+
+def test_no_pair_is_left_out_because_another_looked_worse_from_afar() -> None:
+    """A swap's lower end is a guess: roughly, pairs of one block looked worse here than those that
+    are.
+    """
+    swaps = support_swaps(Hadamard(k=219, epsilon0=2.18789260612155), 34)
+    at = np.array([1.47811467])
+    assert Envelope(swaps, "upper")(at)[0] == max(swap.bounds(at)[1][0] for swap in swaps)

@@ -152,18 +152,27 @@ class Envelope:
         values = np.zeros((2, epsilons.size))
         live = np.flatnonzero(epsilons < self.ceiling)
         if live.size:
-            curves = self._contenders(epsilons[live], gap)
-            values[:, live] = np.max([curve.bounds(epsilons[live], gap) for curve in curves], axis=0)
+            values[:, live] = self._largest(epsilons[live], gap)
         return values[0], values[1]
 
-    def _contenders(self, epsilons: Floats, gap: float) -> Sequence[Curve]:
+    def _largest(self, epsilons: Floats, gap: float) -> Floats:
         if len(self.curves) == 1 or gap >= ROUGH_GAP:
-            return self.curves
+            return np.asarray(np.max([curve.bounds(epsilons, gap) for curve in self.curves], axis=0))
+        probes = epsilons
         if (
             self.end == "lower" and epsilons.size > PROBED
         ):  # any curve is a lower end: a few points tell which ones to take
-            epsilons = epsilons[np.linspace(0, epsilons.size - 1, PROBED).astype(np.intp)]
-        return self._likely([curve.bounds(epsilons, ROUGH_GAP) for curve in self.curves])
+            probes = epsilons[np.linspace(0, epsilons.size - 1, PROBED).astype(np.intp)]
+        rough = [curve.bounds(probes, ROUGH_GAP) for curve in self.curves]
+        likely = self._likely(rough)
+        values = np.asarray(np.max([curve.bounds(epsilons, gap) for curve in likely], axis=0))
+        if self.end == "upper":
+            # The lower end of a theorem's curve may be a guess: none is left out because of it.
+            taken = {id(curve) for curve in likely}
+            for curve, (_, upper) in zip(self.curves, rough, strict=True):
+                if id(curve) not in taken and np.any(upper > values[1]):
+                    values = np.maximum(values, curve.bounds(epsilons, gap))
+        return values
 
     def _likely(self, rough: Sequence[tuple[Floats, Floats]]) -> list[Curve]:
         """The curves that may be the largest somewhere, by rough ends of them all."""
