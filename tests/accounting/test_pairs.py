@@ -80,6 +80,31 @@ def test_where_all_pairs_are_alike_any_is_the_worst() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("randomizer", "pair"),
+    [
+        (OLH(k=16, epsilon0=4.0), (0, 1)),
+        (KRR(k=3, epsilon0=1.0), (0, 1)),
+        (Hadamard(k=16, epsilon0=2.0), (0, 15)),
+        (Laplace(epsilon0=2.0), (0.1, 1.0)),
+        (Gaussian(sigma=1.0), (1.0, 0.0)),
+        (FromMatrix(ROWS), (0, 2)),
+    ],
+)
+def test_no_pair_is_said_to_leak_more_than_the_worst(randomizer: FromMatrix, pair: tuple[float, float]) -> None:
+    survey = shuffle(randomizer, n=10_000)
+    worst, own = survey.epsilon(delta=1e-6), survey.epsilon(delta=1e-6, between=pair)
+    assert own.upper <= worst.upper * (1.0 + 1e-6)
+
+
+def test_a_pair_has_a_swap_of_its_own() -> None:
+    """No input's law is near the blanket of all, which is 20 % away."""
+    rows = ((0.4, 0.4, 0.1, 0.1), (0.4, 0.1, 0.4, 0.1), (0.1, 0.1, 0.4, 0.4), (0.1, 0.4, 0.1, 0.4))
+    bound = shuffle(FromMatrix(rows), n=10_000).epsilon(delta=1e-6, between=(0, 1))
+    assert "first-clone swap" in bound.method
+    assert bound.upper < 1.005 * bound.lower
+
+
 def test_rounds_of_a_pair_add_up() -> None:
     pair = shuffle(FromMatrix(ROWS), n=100).between(0, 1)
     one, two = pair.epsilon(delta=1e-3), pair.compose(2).epsilon(delta=1e-3)

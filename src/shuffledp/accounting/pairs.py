@@ -3,7 +3,8 @@ is known that the target holds one of two values.
 
 The others may still hold anything, so the blanket stays that of all inputs; the needles are those
 of the pair. For values that are near each other (metric privacy) they differ less than those of the
-worst pair.
+worst pair. The first-clone swap of the pair, or of all pairs where pairs are not told apart, bounds
+it as well.
 """
 
 from __future__ import annotations
@@ -14,8 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.accounting.haystack import BinaryScan, Haystack
-from shuffledp.accounting.reductions import BLANKET, MODEL, SCAN, SILENT, Reduction, Theorem, reduce
+from shuffledp.accounting.haystack import BinaryScan, Haystack, swaps_of_pair
+from shuffledp.accounting.reductions import (
+    BLANKET,
+    MODEL,
+    MOST_SWAPPED,
+    SCAN,
+    SILENT,
+    Reduction,
+    Theorem,
+    swaps,
+    worthwhile,
+)
+from shuffledp.accounting.swapping import support_swaps
 from shuffledp.errors import InvalidInput, check_count, check_probability
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.hadamard import Hadamard
@@ -66,9 +78,8 @@ def reduce_pair(randomizer: Randomizer, n: int, a: float, b: float) -> Reduction
         return Reduction((Theorem(SILENT, ()),), assumptions, (), 0.0)
     both = tuple(Haystack.of(atoms, n) for atoms in upper)
     found = tuple(Haystack.of(atoms, n) for atoms in lowers)
-    every = [theorem for theorem in reduce(randomizer, n, "shuffled").theorems if theorem.method != BLANKET]
     return Reduction(
-        (Theorem(BLANKET, (*both, *(curve.swapped() for curve in both))), *every),  # what holds for all holds for one
+        (Theorem(BLANKET, (*both, *(curve.swapped() for curve in both))), *_swaps(randomizer, n, a, b)),
         assumptions,
         (*found, *(curve.swapped() for curve in found)),
         ceiling,
@@ -112,13 +123,30 @@ def _table(table: Floats, a: int, b: int) -> tuple[list[Atoms], list[Atoms], flo
     return [Atoms("blanket", table.min(axis=0), one, two)], lowers, ratio * (1.0 + ROUNDING)
 
 
+def _swaps(randomizer: Randomizer, n: int, a: float, b: float) -> tuple[Theorem, ...]:
+    """The first-clone swap of the pair, or one that holds for all pairs."""
+    table = randomizer.table
+    if n == 1 or (table is None and not isinstance(randomizer, Hadamard)):
+        return swaps(randomizer, n)
+    if isinstance(randomizer, Hadamard):
+        kind = _kind(randomizer, int(a), int(b))
+        return worthwhile(*(swap for swap in support_swaps(randomizer, n) if swap.name.endswith(kind)))
+    assert table is not None
+    return worthwhile(*swaps_of_pair(table, n, int(a), int(b))) if table.size <= MOST_SWAPPED else ()
+
+
+def _kind(randomizer: Hadamard, a: int, b: int) -> str:
+    """What the blankets, datasets and swaps of the pair are called."""
+    same = a // (randomizer.block_size - 1) == b // (randomizer.block_size - 1)
+    return "x0 and x1 of one block" if same else "x0 and x1 of different blocks"
+
+
 def _support(randomizer: SupportRandomizer, a: int, b: int) -> tuple[list[Atoms], list[Atoms]]:
     """All pairs are alike but for Hadamard response, where rows of one block overlap."""
     upper, lowers = list(randomizer.blankets("upper")), list(randomizer.datasets())
     if not isinstance(randomizer, Hadamard):
         return upper, lowers
-    same = a // (randomizer.block_size - 1) == b // (randomizer.block_size - 1)
-    kind = "x0 and x1 of one block" if same else "x0 and x1 of different blocks"
+    kind = _kind(randomizer, a, b)
     # Which third values there are depends on the pair; x0 and x1 can always be held by others.
     held = ("all others hold x0", "all others hold x1")
     return (
@@ -128,10 +156,13 @@ def _support(randomizer: SupportRandomizer, a: int, b: int) -> tuple[list[Atoms]
 
 
 def _location(randomizer: LocationRandomizer, a: float, b: float) -> tuple[list[Atoms], list[Atoms]]:
-    """The blanket of all inputs in [0, 1] is min(mu_0, mu_1). In a cell of outputs the two ratios
-    to it stay in a box; every convex function of u - e^eps v is largest, given the means, on the
-    box's corners with u and v in opposite order, for both orders of the pair.
+    """The blanket of all inputs in [0, 1] is min(mu_0, mu_1), and the randomizer's own is that of
+    the pair (0, 1). For other pairs: in a cell of outputs the two ratios to it stay in a box; every
+    convex function of u - e^eps v is largest, given the means, on the box's corners with u and v in
+    opposite order, for both orders of the pair.
     """
+    if {a, b} == {0.0, 1.0}:
+        return list(randomizer.blankets("upper")), list(randomizer.datasets())
     left = randomizer.cuts()[::-1]
     borders = np.unique(np.concatenate([left, 1.0 - left, [a, b]]))
     below, above = borders[:-1], borders[1:]

@@ -24,7 +24,7 @@ from shuffledp.randomizers.scaled_noise import ScaledNoise
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
-__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Scanned", "Theorem", "reduce"]
+__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Scanned", "Theorem", "reduce", "swaps", "worthwhile"]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
@@ -133,27 +133,32 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     if table is not None and len(table) > FEW_INPUTS:
         everybody = [HaystackFamily(f"all others hold {x}", n, row, table) for x, row in enumerate(table)]
         upper = HaystackFamily("blanket", n, table.min(axis=0), table)
-        theorems = (Theorem(BLANKET, (upper,)), *_swaps(randomizer, n))
+        theorems = (Theorem(BLANKET, (upper,)), *swaps(randomizer, n))
         return Reduction(theorems, assumptions, _leakiest(everybody, ceiling), ceiling)
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
     lowers = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
-    theorems = (Theorem(BLANKET, uppers), *_swaps(randomizer, n))
+    theorems = (Theorem(BLANKET, uppers), *swaps(randomizer, n))
     return Reduction(theorems, assumptions, lowers, ceiling)
 
 
-def _swaps(randomizer: Randomizer, n: int) -> tuple[Theorem, ...]:
+def swaps(randomizer: Randomizer, n: int) -> tuple[Theorem, ...]:
     """The first-clone swap, where the kinds of users are known and the blanket leaves something to
     gain.
     """
     table = randomizer.table
-    swaps: tuple[FirstClone | SwapFamily | LocationSwap, ...] = ()
+    curves: tuple[FirstClone | SwapFamily | LocationSwap, ...] = ()
     if n > 1 and isinstance(randomizer, SupportRandomizer):
-        swaps = support_swaps(randomizer, n)
+        curves = support_swaps(randomizer, n)
     elif n > 1 and table is not None and len(table) ** 3 * table.shape[1] <= MOST_SWAPPED:
-        swaps = (SwapFamily.of(table, n),)
+        curves = (SwapFamily.of(table, n),)
     elif n > 1 and isinstance(randomizer, ScaledNoise):
-        swaps = (LocationSwap(randomizer, n),)
-    return (Theorem(SWAP, swaps),) if any(swap.worthwhile for swap in swaps) else ()
+        curves = (LocationSwap(randomizer, n),)
+    return worthwhile(*curves)
+
+
+def worthwhile(*curves: FirstClone | SwapFamily | LocationSwap) -> tuple[Theorem, ...]:
+    """The swap by these ``curves``, if it can gain something."""
+    return (Theorem(SWAP, curves),) if any(curve.worthwhile for curve in curves) else ()
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:

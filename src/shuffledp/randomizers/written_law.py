@@ -17,6 +17,7 @@ from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf, VotingCheckIn
 __all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
 
 REMEDY = "Take it from a file that shuffledp wrote, with the same version on both sides."
+MOST_NESTED = 32  # a file may say anything
 
 
 def law_of(randomizer: Randomizer) -> dict[str, Any]:
@@ -62,18 +63,25 @@ def randomizer_of(law: object) -> Randomizer:
     >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
     CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
     """
+    return _read(law, 0)
+
+
+def _read(law: object, depth: int) -> Randomizer:
+    """``randomizer_of``, for a law inside so many others."""
     name = law.get("randomizer") if isinstance(law, Mapping) else None
     if not isinstance(law, Mapping) or name not in ("check-in", "one of", "all of"):
         return from_law(law)
+    if depth >= MOST_NESTED:
+        raise InvalidInput(f"a law must hold at most {MOST_NESTED} others in each other, got more. {REMEDY}")
     made: Randomizer
     try:
         if name == "check-in":
-            made = CheckIn(randomizer_of(law["of"]), probability=law["probability"])
+            made = CheckIn(_read(law["of"], depth + 1), probability=law["probability"])
         elif name == "one of":
-            made = OneOf([randomizer_of(each) for each in law["questions"]], weights=law["weights"])
+            made = OneOf([_read(each, depth + 1) for each in law["questions"]], weights=law["weights"])
         else:
-            made = AllOf([randomizer_of(each) for each in law["questions"]])
-    except (KeyError, TypeError, RecursionError):
+            made = AllOf([_read(each, depth + 1) for each in law["questions"]])
+    except (KeyError, TypeError):
         raise InvalidInput(f"the law of {name} must name its randomizers, got {str(law)[:80]!r}. {REMEDY}") from None
     if (mine := law_of(made)) != law:
         wrong = sorted(key for key in {*mine, *law} if mine.get(key) != law.get(key))

@@ -173,3 +173,12 @@ def test_a_ledger_holds_wrappers(tmp_path: Path) -> None:
         receipt = ledger.spend("all", entry, limit_epsilon=9.0, limit_delta=1e-6)
     assert receipt.total.upper == pytest.approx(whole.epsilon(delta=1e-6).upper, rel=1e-2)
     assert Ledger(tmp_path / "spent.sqlite").check().faults == ()
+
+
+def test_a_law_that_is_nested_without_end_is_refused() -> None:
+    law = law_of(KRR(k=3, epsilon0=1.0))
+    for _ in range(2000):
+        law = {"randomizer": "check-in", "epsilon0": 1.0, "probability": 0.5, "of": law, "integers": [str(2**63)]}
+    for read in (randomizer_of, from_law):
+        with pytest.raises(sdp.InvalidInput, match="at most 32 others"):
+            read(law)

@@ -24,7 +24,7 @@ from shuffledp.accounting.haystack.bit_scan import BitDataset, BitScan
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.many_pairs import HaystackFamily
 from shuffledp.accounting.haystack.mixed import MixedBlanket, MixedDataset, Needle
-from shuffledp.accounting.haystack.swap_pairs import SwapFamily
+from shuffledp.accounting.haystack.swap_pairs import SwapFamily, swaps_of_pair
 from shuffledp.accounting.haystack.swapped_slots import FirstClone, Slots
 
 __all__ = [
@@ -40,4 +40,5 @@ __all__ = [
     "Needle",
     "Slots",
     "SwapFamily",
+    "swaps_of_pair",
 ]

@@ -17,7 +17,7 @@ from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.haystack.swapped_slots import CrudeSwaps, FirstClone, Slots
 
-__all__ = ["SwapFamily"]
+__all__ = ["SwapFamily", "swaps_of_pair"]
 
 MANY_CLONES = 100.0  # n kappa; for more of them omega need not differ from the hay
 WORST = 0.9  # kinds that leak nearly as much as the worst share in omega
@@ -69,6 +69,13 @@ class SwapFamily:
     def members(self) -> tuple[FirstClone, ...]:
         """One for every pair that is different from those before; made once."""
         return _members(self)
+
+
+def swaps_of_pair(table: Floats, n: int, i: int, j: int) -> tuple[FirstClone, FirstClone]:
+    """The swap of the rows i and j of ``table``, in both orders."""
+    rows = _merged(table)
+    family = SwapFamily("first-clone swap", n, tuple(map(tuple, rows.tolist())))
+    return _member(family, rows, i, j, False), _member(family, rows, j, i, False)
 
 
 @lru_cache(maxsize=16)
