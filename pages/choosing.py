@@ -56,8 +56,8 @@ SITUATIONS = (
     Situation(
         "Numbers between 0 and 1, with Laplace noise",
         "sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000)",
-        "The interval is wider here, because no explicit dataset is known that comes closer to the blanket; the upper "
-        "end is the guarantee.",
+        "The values in between, which the others may hold, are covered cell by cell; that is why the two ends are a "
+        "little farther apart here.",
     ),
     Situation(
         "Numbers between 0 and 1, with Gaussian noise",

@@ -152,7 +152,7 @@ def test_renyi_divergences_grow_with_the_order() -> None:
             ["any-randomizer theorem", "Thm 3.2", "one report", "hold 0", "all others hold a third value"],
         ),
         (sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4, adversary="strong"), 1, ["strong adversary"]),
-        (sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10**4), 1, ["privacy blanket", "one report", "all others hold 0.5"]),
+        (sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10**4), 1, ["first-clone swap", "one report", "all others hold 0.5"]),
         (
             sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10**4),
             5,

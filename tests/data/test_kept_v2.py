@@ -153,7 +153,9 @@ def test_the_ledger_is_confirmed_and_exports_what_it_did(tmp_path: Path) -> None
     assert states == {("published", False), ("recorded", False), ("recorded", True)}
     for mine, theirs in zip(now["populations"], then["populations"], strict=True):
         ours, kept = mine.pop("total")["epsilon"], theirs.pop("total")["epsilon"]
-        assert (ours["lower"], ours["upper"]) == pytest.approx((kept["lower"], kept["upper"]), rel=1e-6)
+        # A newer theorem may certify less than was known then, and never more.
+        assert ours["lower"] >= kept["lower"] * (1.0 - 1e-6)
+        assert ours["lower"] <= ours["upper"] <= kept["upper"] * (1.0 + 1e-6)
     assert now == then
 
 

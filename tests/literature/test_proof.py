@@ -78,10 +78,20 @@ def test_at_epsilon0_nothing_leaks() -> None:
 
 
 def test_laws_of_many_classes_are_taken_as_the_accountant_made_them() -> None:
-    bound = sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000).epsilon(delta=1e-4)
+    bound = sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=3_000, adversary="weak").epsilon(delta=1e-4)
     proof = bound.proven()
     assert proof.holds
     assert "that the accountant made" in proof.what
+
+
+def test_a_theorem_without_balls_leaves_the_next_one() -> None:
+    """The swap of Laplace noise by cells is not in balls: what is proven is the blanket."""
+    bound = sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000).epsilon(delta=1e-4)
+    assert "swap" in bound.method
+    proof = bound.proven()
+    assert proof.lower.as_given
+    assert bound.upper < proof.upper.value < 1.5 * bound.upper
+    assert "not in balls: first-clone swap" in proof.what
 
 
 def test_only_one_round_can_be_proven() -> None:

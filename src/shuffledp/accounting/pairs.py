@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import BinaryScan, Haystack
-from shuffledp.accounting.reductions import BLANKET, MODEL, SCAN, SILENT, Reduction, Theorem
+from shuffledp.accounting.reductions import BLANKET, MODEL, SCAN, SILENT, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput, check_count, check_probability
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.hadamard import Hadamard
@@ -66,8 +66,9 @@ def reduce_pair(randomizer: Randomizer, n: int, a: float, b: float) -> Reduction
         return Reduction((Theorem(SILENT, ()),), assumptions, (), 0.0)
     both = tuple(Haystack.of(atoms, n) for atoms in upper)
     found = tuple(Haystack.of(atoms, n) for atoms in lowers)
+    every = [theorem for theorem in reduce(randomizer, n, "shuffled").theorems if theorem.method != BLANKET]
     return Reduction(
-        (Theorem(BLANKET, (*both, *(curve.swapped() for curve in both))),),
+        (Theorem(BLANKET, (*both, *(curve.swapped() for curve in both))), *every),  # what holds for all holds for one
         assumptions,
         (*found, *(curve.swapped() for curve in found)),
         ceiling,

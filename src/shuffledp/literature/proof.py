@@ -44,6 +44,7 @@ NUDGES = tuple(
     1e-9 * 8.0**step for step in range(9)
 )  # relative: how far beside an end the nearest proven one is looked for
 PARAMETERS = "the law in balls, from its parameters"
+FARTHER = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # where another theorem is left
 FEW_LEVELS = 10
 TABLE = "the law's table, taken as exact"
 CLASSES = (
@@ -100,7 +101,8 @@ def _words(question: Question, bound: Bound, lower: ProvenEnd, upper: ProvenEnd,
         ends.append(f"{name} {sign} {shown}{beside}")
     bases = list(dict.fromkeys(prover.bases.values()))
     how = f"; {'; for the lower end, '.join(bases)}" if bases else ""
-    return f"{' and '.join(ends)} {at}, proven in ball arithmetic by {prover.method}{how}"
+    beside = f"; not in balls: {prover.left_out}" if prover.left_out else ""
+    return f"{' and '.join(ends)} {at}, proven in ball arithmetic by {prover.method}{how}{beside}"
 
 
 class _Prover:
@@ -112,6 +114,7 @@ class _Prover:
         self.method = mechanism.method
         self.laws = _laws(mechanism)
         self.bases: dict[End, str] = {}
+        self.left_out = ""  # a theorem that has no balls yet
 
     # Upper ends: some theorem's every curve is at most the claim.
 
@@ -121,13 +124,19 @@ class _Prover:
         """
         if epsilon >= self.ceiling:
             return 0.0, 0.0
-        best = (0.0, math.inf)
+        best, refused = (0.0, math.inf), None
         for theorem in self._theorems(epsilon):
-            found = self._largest(theorem, epsilon, claim)
+            try:
+                found = self._largest(theorem, epsilon, claim)
+            except InvalidInput as error:
+                self.left_out, refused = theorem.method, error
+                continue
             if found[1] < best[1]:
                 best, self.method = found, theorem.method
             if best[1] <= claim:
                 break
+        if best[1] == math.inf and refused is not None:
+            raise refused
         return best
 
     def _theorems(self, epsilon: float) -> Sequence[Theorem]:
@@ -219,14 +228,29 @@ class _Prover:
 
     def epsilon_upper(self, given: float, delta: float) -> ProvenEnd:
         """delta at the end is at most the delta of the question."""
-        for factor in (0.0, *NUDGES):
-            value = given * (1.0 + factor) if factor else given
+        tried = 0.0
+        for factor in (0.0, *NUDGES, *FARTHER):
+            if 0.0 < factor < FARTHER[0] and self.left_out:  # another theorem's end is not that near
+                continue
+            value = given * (1.0 + factor)
             if value >= self.ceiling or math.isinf(value):
                 break
             found = self.at_most(value, delta)
             if found[1] <= delta:
-                return ProvenEnd(value, found, not factor)
+                return ProvenEnd(value, found, True) if not factor else self._nearer(given, delta, tried, factor)
+            tried = factor
         return ProvenEnd(self.ceiling, (0.0, 0.0), given >= self.ceiling)
+
+    def _nearer(self, given: float, delta: float, low: float, high: float) -> ProvenEnd:
+        """The nearest upper end that is proven, between shares ``low`` and ``high`` beside the one
+        given.
+        """
+        found = self.at_most(given * (1.0 + high), delta)
+        while high - low > max(0.1 * high, NUDGES[0]):
+            middle = 0.5 * (low + high)
+            ends = self.at_most(given * (1.0 + middle), delta)
+            low, high, found = (low, middle, ends) if ends[1] <= delta else (middle, high, found)
+        return ProvenEnd(given * (1.0 + high), found, False)
 
     def epsilon_lower(self, given: float, delta: float) -> ProvenEnd:
         """Some dataset's delta exceeds the delta of the question there."""

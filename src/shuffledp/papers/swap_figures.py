@@ -12,7 +12,7 @@ from shuffledp._types import Floats
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.literature.bounds import LITERATURE, Setting
 from shuffledp.papers.experiment import Axis, Experiment, Line, find
-from shuffledp.randomizers import OUE, RAPPOR, AnyLDP, Hadamard, LocalHash, Randomizer
+from shuffledp.randomizers import OUE, RAPPOR, AnyLDP, Hadamard, Laplace, LocalHash, Randomizer
 
 __all__ = ["EXPERIMENTS", "gap", "swap_table"]
 
@@ -23,10 +23,10 @@ CROWD = 10_000
 BEFORE, NOW = "before: blanket or any-randomizer theorem", "certified"
 FAMILIES: dict[str, tuple[Callable[[float], Randomizer], float]] = {  # and epsilon0 in the figure against n
     "binary hashing": (lambda epsilon0: LocalHash(k=16, g=2, epsilon0=epsilon0), 4.0),
-    "hashing into 4": (lambda epsilon0: LocalHash(k=16, g=4, epsilon0=epsilon0), 1.0),
     "RAPPOR, k = 16": (lambda epsilon0: RAPPOR(k=16, epsilon0=epsilon0), 2.0),
     "OUE, k = 16": (lambda epsilon0: OUE(k=16, epsilon0=epsilon0), 1.0),
     "Hadamard response, k = 16": (lambda epsilon0: Hadamard(k=16, epsilon0=epsilon0), 1.0),
+    "Laplace noise": (lambda epsilon0: Laplace(epsilon0=epsilon0), 1.0),
     "any, fixed in advance": (lambda epsilon0: AnyLDP(epsilon0=epsilon0, adaptive=False), 1.0),
 }
 
