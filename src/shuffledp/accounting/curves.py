@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -28,8 +28,16 @@ PROBED = 16  # points at which curves compete for a long list of them
 LOOKS, LOOKED_AT = 4, 16  # how often, and at how many points, where the ends of a curve leave room
 
 
+class _Asked:
+    """Where a bound keeps its question: no field, so that a bound is pickled, copied, compared and
+    written as it always was.
+    """
+
+    __slots__ = ("_question",)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Bound:
+class Bound(_Asked):
     """An interval that contains the true value, and why.
 
     It is shown in four digits, rounded outwards; ``lower`` and ``upper`` have all of them.
@@ -45,7 +53,6 @@ class Bound:
     upper: float
     method: str = ""
     assumptions: tuple[str, ...] = ()
-    question: Provable | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
         """Both ends, rounded to the safe side."""
@@ -63,6 +70,17 @@ class Bound:
     def __iter__(self) -> Iterator[float]:
         """Unpack as ``lower, upper``."""
         return iter((self.lower, self.upper))
+
+    @property
+    def question(self) -> Provable | None:
+        """What it answers; None if that is not known."""
+        return getattr(self, "_question", None)
+
+    def answering(self, question: Provable | None) -> Bound:
+        """The same bound, which knows what it answers."""
+        made = replace(self)
+        object.__setattr__(made, "_question", question)
+        return made
 
     def proven(self) -> Proof:
         """Both ends once more in ball arithmetic, by other code, with every rounding error inside a

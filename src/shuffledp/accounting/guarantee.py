@@ -234,15 +234,13 @@ class Guarantee(ABC):
                 f"the certified ends contradict each other: lower {lower!r}, upper {upper!r}. This is a bug in "
                 f"shuffledp; please report the call."
             )
-        return Bound(min(lower, upper), upper, method or self.method, self.assumptions, question)
+        bound = Bound(min(lower, upper), upper, method or self.method, self.assumptions)
+        return bound.answering(question)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What a bound answers: ``asked`` of ``guarantee``, at this delta or epsilon.
-
-    It is not stored with the bound: what is unpickled is the answer alone.
-    """
+    """What a bound answers: ``asked`` of ``guarantee``, at this delta or epsilon."""
 
     guarantee: Guarantee
     asked: Literal["epsilon", "delta"]
@@ -253,9 +251,6 @@ class Question:
         from shuffledp.literature.proof import prove  # a door
 
         return prove(self, bound)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(None), ()
 
 
 def _epsilons(values: ArrayLike) -> Floats:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
+from importlib import import_module
 
 import numpy as np
 
@@ -52,8 +52,19 @@ PER_DEVIATION, DEVIATIONS, SPARSER = (
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
 BESIDE = 4  # of a certificate's points: the upper end of epsilon, and then three that are beside an end or below it
-BALLS = find_spec("flint") is not None
 NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
+
+
+def _loads(package: str) -> bool:
+    """Whether it is installed, and whole."""
+    try:
+        import_module(package)
+    except ImportError:
+        return False
+    return True
+
+
+BALLS = _loads("flint")
 
 Tick = Callable[[int, int], None]
 Curve = Callable[[Array], tuple[Array, Array]]

@@ -78,7 +78,9 @@ def swap_at_most(swap: CloneSwap, n: int, eps: float) -> float:
     sums, best = np.zeros(len(swap.kinds)), alone
     for before, q in zip(qs[:-1].tolist(), qs[1:].tolist(), strict=True):
         values, tilt = _level(swap, gains, n, q, tilt)
-        sums += math.exp(-before) * -math.expm1(before - q) * np.minimum(values, 1.0)
+        # F is at most 1, and at most a mean of the kinds' values: none is cut by itself.
+        shares = values if np.all(values <= 1.0) else np.ones_like(values)
+        sums += math.exp(-before) * -math.expm1(before - q) * shares
         best = min(best, float(sums.max()) + math.exp(-q) * alone)
     return min(best * (1.0 + 1e-9 + 64.0 * n * 2.0**-52), 1.0)
 

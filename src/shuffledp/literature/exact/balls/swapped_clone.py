@@ -140,8 +140,8 @@ class SwappedClone:
         for place, q in enumerate(qs[1:]):
             u = self._u(q, n)
             below = (1 - u) ** n
-            values = self._level(n, x, u)
-            sums = [total + (left - below) * value.min(arb(1)) for total, value in zip(sums, values, strict=True)]
+            values = at_most_one(self._level(n, x, u))
+            sums = [total + (left - below) * value for total, value in zip(sums, values, strict=True)]
             left = below
             hidden = alone
             if place in blankets and self.least is not None:
@@ -172,6 +172,18 @@ class SwappedClone:
             return shown
         line = _Line.through(n, first.positions, live)
         return [(line.sum(each) / n + seen).upper() for each, seen in zip(live, shown, strict=True)]
+
+
+def at_most_one(values: list[arb]) -> list[arb]:
+    """The values of all kinds at one level, none above 1.
+
+    A composition's F is at most 1, and at most a mean of these. One of them cut by itself would
+    lower the mean below F, so it is all of them or none.
+
+    >>> [float(each) for each in at_most_one([arb(1.5), arb(0.25)])]
+    [1.0, 1.0]
+    """
+    return values if all(value <= 1 for value in values) else [arb(1)] * len(values)
 
 
 def _cap(positions: Positions) -> arb | None:
