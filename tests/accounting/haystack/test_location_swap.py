@@ -123,3 +123,13 @@ def test_what_cannot_gain_is_left_to_the_blanket() -> None:
     assert not LocationSwap(Laplace(epsilon0=30.0), 10_000).worthwhile
     assert not LocationSwap(Laplace(epsilon0=1.0), 3).worthwhile
     assert LocationSwap(Gaussian(sigma=0.2), 10_000).bounds(np.array([1.0]))[1][0] <= 1.0
+
+
+def test_scores_stay_finite_with_hardly_any_noise() -> None:
+    """An extremum may lie where ratios overflow: such cells have no mass."""
+    kinds = Kinds.of(Gaussian(sigma=0.06), [(0.0, 0.1, 1.0, 1.8), (0.1, 0.0, 1.0, 4.0), (0.0, 1.0, 0.2, 0.3)], 0.1)
+    for growth in (1.0, 1.5, math.exp(6.0), math.exp(20.0)):
+        mass, score, seen = kinds.laws(growth)
+        assert np.isfinite(score).all()
+        assert np.all(mass >= 0.0)
+        assert np.all((mass * score).sum(axis=1) + seen >= (1.0 - growth) * (1.0 + 1e-11))

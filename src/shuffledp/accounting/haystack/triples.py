@@ -172,7 +172,9 @@ class Kinds:
                 continue
             at, v = place[rows], other[rows]
             cell = (self.borders[rows] <= at[:, None]).sum(axis=1) - 1
-            first, second = (np.exp(self.randomizer.log_shift(at, needle[rows], v)) for needle in (self.one, self.two))
+            # Ratios are monotone in a cell, and one with ratios beyond the largest has no mass.
+            logs = (self.randomizer.log_shift(at, needle[rows], v) for needle in (self.one, self.two))
+            first, second = (np.exp(np.minimum(log, math.log(LARGEST))) for log in logs)
             turn = first - growth * second
             ends = np.stack([score[rows, cell], score[rows, cell + 1]])
             top = turn > ends.max(axis=0)
