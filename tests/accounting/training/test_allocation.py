@@ -175,3 +175,12 @@ def test_the_test_of_several_participations_certifies_what_its_own_curve_does() 
         lower = training.epsilon_at_least(delta=delta)
         assert lower > 0.75 * training.epsilon_at_most(delta=delta)
         assert exactly(p, q, lower) >= delta
+
+
+@pytest.mark.parametrize("order", [2.0, 64.0])
+def test_the_divergence_of_several_participations_holds_what_enumeration_finds(order: float) -> None:
+    pair = PAIRS["skewed"]
+    p, q = laws(pair, 4, 2, 1)
+    exact = max(float(np.log((a**order * b ** (1.0 - order)).sum())) for a, b in ((p, q), (q, p))) / (order - 1.0)
+    bound = sdp.RandomAllocation(pair=pair, steps=4, participations=2).rdp(order=order)
+    assert 0.5 * exact < bound.lower <= exact <= bound.upper

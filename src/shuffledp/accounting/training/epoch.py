@@ -22,10 +22,10 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp._types import End, Floats
-from shuffledp.accounting.accuracy import DEFAULT_GAP, MERGED_GAP
+from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, MERGED_GAP
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.accounting.pld import LossDistribution
-from shuffledp.accounting.reductions import SILENT, Reduction, Theorem
+from shuffledp.accounting.pld import CurveBand, LossDistribution
+from shuffledp.accounting.reductions import SILENT, Curve, Reduction, Theorem
 from shuffledp.accounting.rounds import Parts, Round, Rounds
 from shuffledp.accounting.training.step_pairs import StepPair
 from shuffledp.accounting.training.sum_test import SumTest
@@ -121,6 +121,12 @@ class Epoch(Round):
         if self.participations > 1:  # a test is no pair of laws: in a sum with others nothing is claimed
             return (LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0),)
         return super().optimistic_losses(spacing=spacing)
+
+    def _band(self, curve: Curve) -> CurveBand:
+        if self.participations == 1:
+            return super()._band(curve)
+        # What a test certifies says nothing of the curve's upper side.
+        return lambda e: (np.where(e < self.ceiling, curve.bounds(e, CURVE_GAP)[0], 0.0), np.ones_like(e))
 
     def knots(self, spacing: float) -> Floats:
         # Large losses are rare and count: the usual knots would be too sparse for them.

@@ -77,7 +77,7 @@ class SumTest:
         """
         atoms = self.step.atoms("lower")
         share = self.participations / self.steps
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             ratio = np.minimum(atoms.needle0 / atoms.hay, 1e300)
         f = np.log1p(share * (ratio - 1.0)) if share < 1.0 else np.log(np.maximum(ratio, 1e-300))
         f = f if self.removed else -f
