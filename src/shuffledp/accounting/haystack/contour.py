@@ -363,7 +363,11 @@ def turned(angle: Floats) -> Complexes:
 
 def complex_log1p(z: Complexes) -> Complexes:
     """log(1 + z) with relative accuracy for small z (NumPy's forms 1 + z)."""
-    return 0.5 * np.log1p(z.real * (2.0 + z.real) + z.imag**2) + 1j * np.arctan2(z.imag, 1.0 + z.real)
+    square = z.real * (2.0 + z.real) + z.imag**2  # |1 + z|^2 - 1, which says little where 1 + z is nearly 0
+    size = 0.5 * np.log1p(np.maximum(square, -0.5))
+    small = square < -0.5
+    size[small] = np.log(np.maximum(np.abs(1.0 + z[small]), 1e-300))
+    return size + 1j * np.arctan2(z.imag, 1.0 + z.real)
 
 
 def _expm1(z: Complexes) -> Complexes:

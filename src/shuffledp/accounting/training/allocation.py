@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
@@ -104,22 +106,33 @@ class RandomAllocation(Guarantee):
         return self._whole.ceiling
 
     @cached_property
-    def _tests(self) -> Envelope:
-        """The lower end where laws cannot be composed: one test of all steps."""
+    def _tests(self) -> tuple[SumTest, SumTest]:
+        """The lower end where laws cannot be composed: one test of all steps, both ways."""
         removed = SumTest(self.step, self.steps, self.participations, self.epochs)
-        return Envelope((removed, removed.swapped()), "lower", self.ceiling)
+        return removed, removed.swapped()
 
     @property
     def _tested(self) -> bool:
         return self.participations > 1 and self.ceiling > 0.0
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        tested = end == "lower" and self._tested
-        return self._tests(epsilons, gap) if tested else self._whole._end(end, epsilons, gap)
+        if end == "lower" and self._tested:
+            return Envelope(self._tests, "lower", self.ceiling)(epsilons, gap)
+        values = self._whole._end(end, epsilons, gap)
+        if end == "upper":
+            values = np.minimum(values, [self.step.delta(float(each), self._taken) for each in epsilons])
+        return values
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        tested = end == "lower" and self._tested
-        return self._tests.meets(delta) if tested else self._whole._epsilon_end(end, delta)
+        if end == "lower" and self._tested:
+            return min(max(test.epsilon(delta) for test in self._tests), self.ceiling)
+        value = self._whole._epsilon_end(end, delta)
+        # Deltas too small for composed losses: who is told which steps were chosen sees so many.
+        return value if math.isfinite(value) else self.step.epsilon(delta, self._taken)
+
+    @property
+    def _taken(self) -> int:
+        return self.participations * self.epochs
 
     @called_as("training.compose(3)")
     def compose(self, rounds: int) -> RandomAllocation:

@@ -22,10 +22,10 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp._types import End, Floats
-from shuffledp.accounting.accuracy import DEFAULT_GAP, MERGED_GAP
+from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, MERGED_GAP
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.accounting.pld import LossDistribution
-from shuffledp.accounting.reductions import SILENT, Reduction, Theorem
+from shuffledp.accounting.pld import CurveBand, LossDistribution
+from shuffledp.accounting.reductions import SILENT, Curve, Reduction, Theorem
 from shuffledp.accounting.rounds import Parts, Round, Rounds
 from shuffledp.accounting.training.step_pairs import StepPair
 from shuffledp.accounting.training.sum_test import SumTest
@@ -83,9 +83,8 @@ class Epoch(Round):
         if ceiling == 0.0:
             return Reduction((Theorem(SILENT, ()),), MODEL, (), 0.0)
         if self.participations > 1:
-            removed = SumTest(self.step, self.steps, self.participations)
             curves = tuple(_Composed(self._blocks_composed, order) for order in range(2))
-            return Reduction((Theorem(BLOCKS, curves[:1], curves[1:]),), MODEL, (removed, removed.swapped()), ceiling)
+            return Reduction((Theorem(BLOCKS, curves[:1], curves[1:]),), MODEL, self._tests, ceiling)
         remove, add = self._both("upper")
         return Reduction((Theorem(METHOD, (remove,), (add,)),), MODEL, self._both("lower"), ceiling)
 
@@ -107,14 +106,27 @@ class Epoch(Round):
         return Rounds(self.blocks)
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        if end == "upper" and self.participations > 1 and self.ceiling > 0.0:
+        if self.participations == 1 or self.ceiling == 0.0:
+            return super()._epsilon_end(end, delta)
+        if end == "upper":
             return self._blocks_composed._epsilon_end(end, delta)
-        return super()._epsilon_end(end, delta)
+        return min(max(test.epsilon(delta) for test in self._tests), self.ceiling)
+
+    @cached_property
+    def _tests(self) -> tuple[SumTest, SumTest]:
+        removed = SumTest(self.step, self.steps, self.participations)
+        return removed, removed.swapped()
 
     def optimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
         if self.participations > 1:  # a test is no pair of laws: in a sum with others nothing is claimed
             return (LossDistribution(spacing, np.zeros(1), np.ones(1), 0.0),)
         return super().optimistic_losses(spacing=spacing)
+
+    def _band(self, curve: Curve) -> CurveBand:
+        if self.participations == 1:
+            return super()._band(curve)
+        # What a test certifies says nothing of the curve's upper side.
+        return lambda e: (np.where(e < self.ceiling, curve.bounds(e, CURVE_GAP)[0], 0.0), np.ones_like(e))
 
     def knots(self, spacing: float) -> Floats:
         # Large losses are rare and count: the usual knots would be too sparse for them.

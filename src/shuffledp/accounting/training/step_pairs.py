@@ -25,7 +25,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from shuffledp._types import End, Floats
-from shuffledp.errors import InvalidInput, check_positive
+from shuffledp.accounting.bisection import halve, mean
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_positive
 from shuffledp.randomizers.gaussian_delta import SLACK, gaussian_delta
 from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.parameters import check_fields, checked
@@ -44,6 +45,7 @@ LARGEST_LOG = 690.0  # of u
 DEEPEST = 37.0  # deviations, beyond which densities are no floats
 APART = 60.0  # deviations, from which on P and Q are told apart but for 1e-190
 LEAST = 1e-300
+ROUNDING = 1e-15
 GRID = 2.0**-20  # borders are multiples of it, so that their squares are exact
 LAPLACE_CELLS = (64, 2048)
 
@@ -79,9 +81,13 @@ class StepPair(ABC):
     def parameter(self) -> str:
         """What builds it, as an argument of ``RandomAllocation``."""
 
-    def delta(self, epsilon: float) -> float:
-        """A delta that one step cannot exceed, in either order."""
-        return 0.0 if epsilon >= self.epsilon0 else 1.0
+    def delta(self, epsilon: float, times: int = 1) -> float:
+        """A delta that so many steps cannot exceed, in either order."""
+        return 0.0 if epsilon >= times * self.epsilon0 * (1.0 + ROUNDING) else 1.0
+
+    def epsilon(self, delta: float, times: int) -> float:
+        """An epsilon at which that delta is at most ``delta``."""
+        return times * self.epsilon0 * (1.0 + ROUNDING)
 
     def rdp(self, order: float) -> float:
         """A Renyi divergence that one step cannot exceed, in either order."""
@@ -126,8 +132,16 @@ class GaussianStep(StepPair):
     def parameter(self) -> str:
         return f"sigma={self.sigma!r}"
 
-    def delta(self, epsilon: float) -> float:
-        return min(gaussian_delta(self.sigma, epsilon) * (1.0 + SLACK), 1.0)
+    def delta(self, epsilon: float, times: int = 1) -> float:
+        # Gaussian mechanisms together are one with less noise (Dong, Roth and Su 2022).
+        noise = self.sigma / math.sqrt(times) * (1.0 - ROUNDING * (times > 1))
+        return min(gaussian_delta(noise, epsilon) * (1.0 + SLACK), 1.0)
+
+    def epsilon(self, delta: float, times: int) -> float:
+        if self.delta(LARGEST_EPSILON, times) > delta:
+            return math.inf
+        least, _ = halve(lambda e: self.delta(e, times) <= delta, LARGEST_EPSILON, 0.0, middle=mean, steps=60)
+        return least
 
     def rdp(self, order: float) -> float:
         return order / (2.0 * self.sigma**2) * (1.0 + 1e-14)

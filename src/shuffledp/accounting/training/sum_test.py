@@ -33,9 +33,12 @@ BLUR = 1e-3  # of the variance of T, by rounding to the lattice
 WINDOW, MOST_POINTS = 40.0, 1 << 20  # deviations that must fit into the largest transform
 MOST_INDEX = 2.0**60  # of the largest sum
 SMALLEST = 1e-280
+ROUNDING = 1e-14
 LEAST_DEVIATION = 1e-9  # of T, relative to its largest term
 TRIED = np.array([-0.6, -0.2, 0.2, 0.6])  # thresholds, in deviations around epsilon,
 CLOSER = 4  # so often around the best
+FEWEST, MOST = 1.02, 100.0  # times delta: how often a test may catch the record that is best at delta,
+SPOTS = 12  # and how many thresholds are tried between these, twice
 
 
 class _Sums(NamedTuple):
@@ -74,7 +77,7 @@ class SumTest:
         """
         atoms = self.step.atoms("lower")
         share = self.participations / self.steps
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             ratio = np.minimum(atoms.needle0 / atoms.hay, 1e300)
         f = np.log1p(share * (ratio - 1.0)) if share < 1.0 else np.log(np.maximum(ratio, 1e-300))
         f = f if self.removed else -f
@@ -114,6 +117,26 @@ class SumTest:
         values = np.array([self._best(self._sums, float(epsilon), times) for epsilon in epsilons])
         return values, values
 
+    def epsilon(self, delta: float) -> float:
+        """The largest epsilon that the thresholds tried certify at ``delta``, or 0: a test that
+        catches with probability a, and falsely with b, certifies log((a - delta) / b).
+        """
+        if self._sums is None:
+            return 0.0
+        right, _ = self._order(self._sums)
+        levels = [min(delta * times, 0.5 * (1.0 + delta)) for times in (MOST, FEWEST)]
+        low, high = (right.epsilon(level, "lower") / self._sums.sharpness for level in levels)
+        best = 0.0
+        for _ in range(2):
+            thresholds = np.linspace(low, high, SPOTS)
+            caught, false_alarms = self._rates(self._sums, thresholds)
+            with np.errstate(divide="ignore"):
+                certified = np.log(np.maximum(caught - delta, 0.0)) - np.log(false_alarms)
+            place = int(certified.argmax())
+            best = max(best, float(certified[place]) * (1.0 - ROUNDING) - ROUNDING)
+            low, high = float(thresholds[max(place - 1, 0)]), float(thresholds[min(place + 1, SPOTS - 1)])
+        return best
+
     def _best(self, sums: _Sums, epsilon: float, times: int) -> float:
         middle, reach, best = epsilon, sums.deviation, 0.0
         for _ in range(times):
@@ -124,7 +147,17 @@ class SumTest:
         return best
 
     def _value(self, sums: _Sums, epsilon: float, thresholds: Floats) -> Floats:
-        right, wrong = (sums.present, sums.absent) if self.removed else (sums.absent, sums.present)
+        caught, false_alarms = self._rates(sums, thresholds)
+        return np.maximum(caught - math.exp(epsilon) * false_alarms, 0.0)
+
+    def _rates(self, sums: _Sums, thresholds: Floats) -> tuple[Floats, Floats]:
+        """How often, at least and at most, the record is found that is there, and one that is
+        not.
+        """
+        right, wrong = self._order(sums)
         caught = right.deltas(sums.sharpness * thresholds, "lower")
         false_alarms = wrong.deltas(sums.sharpness * thresholds, "upper")
-        return np.maximum(caught * (1.0 - 1e-14) - math.exp(epsilon) * false_alarms * (1.0 + 1e-14), 0.0)
+        return caught * (1.0 - ROUNDING), false_alarms * (1.0 + ROUNDING)
+
+    def _order(self, sums: _Sums) -> tuple[Composition, Composition]:
+        return (sums.present, sums.absent) if self.removed else (sums.absent, sums.present)
