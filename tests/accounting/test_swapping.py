@@ -165,3 +165,9 @@ def test_no_pair_is_left_out_because_another_looked_worse_from_afar() -> None:
     swaps = support_swaps(Hadamard(k=219, epsilon0=2.18789260612155), 34)
     at = np.array([1.47811467])
     assert Envelope(swaps, "upper")(at)[0] == max(swap.bounds(at)[1][0] for swap in swaps)
+
+
+def test_where_nobody_can_be_swapped_the_target_is_seen_alone() -> None:
+    """Every output is impossible for somebody: there are no clones."""
+    table = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
+    assert SwapFamily.of(table, 5).bounds(np.zeros(1))[1][0] == pytest.approx(0.5)

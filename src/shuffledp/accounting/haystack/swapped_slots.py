@@ -283,7 +283,7 @@ class _Effort(NamedTuple):
     def of(cls, gap: float, clones: float) -> _Effort:
         """``clones`` is n kappa: L levels raise epsilon by a share of about 1.3 / (L n kappa)."""
         most = ROUGHLY if gap >= ROUGH_GAP else CURVES if gap >= MANY_POINTS_GAP else CLOSELY
-        return most._replace(levels=int(min(max(most.levels * FEW_CLONES / clones, 5.0), most.levels)))
+        return most._replace(levels=int(min(max(most.levels * FEW_CLONES / max(clones, SMALLEST), 5.0), most.levels)))
 
 
 ROUGHLY, CURVES, CLOSELY = _Effort(8, 0.05, 0.03), _Effort(14, 0.03, 0.01), _Effort(28, 0.007, 1e-9)
