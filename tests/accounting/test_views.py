@@ -152,3 +152,9 @@ def test_calibration_takes_a_view() -> None:
     found = sdp.calibrate(sdp.OUE, k=16, n=8, epsilon=2.0, delta=1e-3, view="sums")
     assert found.value > sdp.calibrate(sdp.OUE, k=16, n=8, epsilon=2.0, delta=1e-3).value
     assert found.guarantee.epsilon_at_most(delta=1e-3) <= 2.0
+
+
+def test_sums_are_not_said_to_leak_more_than_the_reports_they_are_sums_of() -> None:
+    encoding = sdp.OUE(k=2, epsilon0=8.0)  # 0.76 to 8 by cells alone
+    reports = sdp.shuffle(encoding, n=14_267)
+    assert sums(encoding, 14_267).epsilon_at_most(delta=1e-6) <= reports.epsilon_at_most(delta=1e-6) * (1.0 + 1e-6)

@@ -5,7 +5,8 @@ user's value changes the laws of two of them: the old value's bit loses a holder
 value's bit gains one. So the view is a product of two pairs, one in each order, and each of them
 is a bit on top of everybody else's bits (``haystack.bits``). Dominating pairs multiply (Zhu, Dong
 and Wang 2022, Thm 10), so the product of what dominates each over all datasets is an upper end;
-every single dataset is a lower one (docs/theory.md).
+every single dataset is a lower one (docs/theory.md). Sums can be computed from the reports, so what
+bounds those bounds them, too.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from shuffledp.accounting.pld import (
     optimistic,
     pessimistic_orders,
 )
-from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem
+from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.bit_law import BitLaw
 from shuffledp.randomizers.randomizer import Randomizer
@@ -64,8 +65,10 @@ def reduce_sums(randomizer: Randomizer, n: int) -> Reduction:
         curves = _cells(law, n, third)
         lowers = tuple(SumsDataset(law, n, each) for each in named)
     assumptions = tuple(statement("sums only") if each == statement("shuffler") else each for each in MODEL)
-    theorem = Theorem(statement("sums"), curves)
-    return Reduction((theorem,), assumptions + randomizer.assumptions, lowers, randomizer.epsilon0)
+    theorems: tuple[Theorem, ...] = (Theorem(statement("sums"), curves),)
+    if n > FEW_USERS and len(curves) > 1:  # what bounds the reports may be smaller than coarse cells
+        theorems += reduce(randomizer, n, "shuffled").theorems
+    return Reduction(theorems, assumptions + randomizer.assumptions, lowers, randomizer.epsilon0)
 
 
 def _cells(law: BitLaw, n: int, third: bool) -> tuple[SumsScan, ...]:
