@@ -77,6 +77,29 @@ def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(rounds: in
     assert "epsilon at delta = 0.0001, upper" in failed(check_certificate(small, oracle))
 
 
+def test_a_thousandth_less_than_the_swap_gives_is_not_believed() -> None:
+    made, blanket = certified(sdp.Frequency(domain=10, n=30_000, epsilon=0.3, delta=1e-6, method="unary"), every=48)
+    oracle = replace(blanket, swap=True)
+    assert made.delta is not None
+    honest = {check.outcome for check in check_certificate(made, oracle) if check.vital}
+    less, fewer = 0.999 * made.epsilon.upper, 0.985 * made.delta.upper
+    forged = [
+        replace(made, epsilon=replace(made.epsilon, lower=min(less, made.epsilon.lower), upper=less)),
+        replace(made, delta=replace(made.delta, lower=min(fewer, made.delta.lower), upper=fewer)),
+    ]
+    assert honest == {"pass"}
+    for each in forged:
+        assert {check.outcome for check in check_certificate(each, oracle) if check.vital} != {"pass"}
+
+
+def test_the_ids_are_those_of_the_method_that_is_named() -> None:
+    made = facts("hashing")
+    certificate = made["certificate"]
+    assert certificate["theorem_ids"] == ["blanket", "swap"]
+    certificate["theorem_ids"] = ["blanket"]
+    assert "the ids of theorem and assumptions" in failed(list(verified(made).checks))
+
+
 @pytest.mark.parametrize("epsilon0, epsilon", [(3e-6, 1e-300), (1.0, 0.5), (1e-12, 0.0)])
 def test_the_delta_of_a_lone_report_is_exact_even_where_it_nearly_vanishes(epsilon0: float, epsilon: float) -> None:
     law = CountedLaw.of(law_of(KRR(k=3, epsilon0=epsilon0)))

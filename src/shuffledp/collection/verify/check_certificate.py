@@ -20,7 +20,9 @@ End = Literal["lower", "upper"]
 ENUMERATION, ROUNDED = 1e-7, 1e-14  # relative, and absolute
 NOISE = 1e-9  # relative: rounding of the oracle
 CLOSE, STEP, COARSE_STEP = 2e-3, 1e-3, 1.5e-2  # relative: how sharp delta must be, and epsilon
-SWAPPED = 2e-2  # of delta: how far the choices that the first-clone swap leaves open may move it
+# Of delta: how far the choices that the first-clone swap leaves open may move it, but where the
+# promise is made: there an honest upper end is not below the oracle's.
+SWAPPED = 2e-2
 COMPOSED = 0.03  # how far apart the oracle's ends may be, for several rounds, where it judges
 # Certificates put blocks of datasets, and of losses, together; that costs a share of |log delta|.
 BLOCKS, LOSS_BLOCKS = 400.0, 60.0
@@ -64,7 +66,7 @@ def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
         at = _part(span, slice(4, 5))
         for end, claimed in zip(ends, (delta.upper, delta.lower), strict=True):
             what = f"delta at epsilon = {delta.epsilon:g}, {end}"
-            checks.append(vital(_end(what, np.array([claimed], dtype=np.float64), at, end, oracle)))
+            checks.append(vital(_end(what, np.array([claimed], dtype=np.float64), at, end, oracle, closely=True)))
     rest = _part(span, len(points) + np.argsort(order))
     checks += [
         _end(f"delta on the curve, {end}", column, rest, end, oracle)
@@ -95,6 +97,10 @@ def _one_value(oracle: Oracle) -> bool:
     return oracle.rounds == 1 and not oracle.swap
 
 
+def _swapped_once(oracle: Oracle) -> bool:
+    return oracle.rounds == 1 and oracle.swap and not oracle.law.binary
+
+
 def _sharp(delta: Array, oracle: Oracle) -> Array:
     """How far, relatively, a claim may be from the truth on the safe side."""
     if oracle.rounds > 1:
@@ -111,7 +117,7 @@ def _decided(delta: Array, oracle: Oracle) -> Array:
     return np.full_like(delta, COMPOSED) if oracle.rounds > 1 else _sharp(delta, oracle)
 
 
-def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Check:
+def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle, *, closely: bool = False) -> Check:
     """An upper end below the oracle's lower one is wrong, and so is a lower end above its upper
     one.
     """
@@ -121,6 +127,9 @@ def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Che
     if end == "upper":
         wrong, loose = claimed < least * (1.0 - NOISE) - FAINT, claimed > most * (1.0 + slack) + FAINT
         believed = claimed >= most / (1.0 + close) - FAINT
+        if closely and _swapped_once(oracle):
+            known &= claimed >= most / (1.0 + CLOSE) - FAINT
+            believed &= known
     else:
         wrong, loose = claimed > most * (1.0 + NOISE) + FAINT, claimed < least * (1.0 - slack) - FAINT
         believed = claimed <= least * (1.0 + close) + FAINT
@@ -147,6 +156,7 @@ def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
     delta, upper, lower = epsilon.delta, epsilon.upper, epsilon.lower
     close = float(_decided(np.array([delta]), oracle)[0])
     slack = 2.0 * COMPOSED if oracle.rounds > 1 else close
+    believable = CLOSE if _swapped_once(oracle) else close
     (at_least, *_), (at_most, before, *_) = span.upper[0][:1], span.upper[1][:2]
     (above, beyond), above_at_most = span.lower[0][2:4], span.lower[1][2]
     ordered = lower <= upper
@@ -158,7 +168,7 @@ def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
                 "upper",
                 epsilon,
                 wrong_upper or not ordered or (loose_upper and _one_value(oracle)),
-                at_most <= delta * (1.0 + close),
+                at_most <= delta * (1.0 + believable),
                 f"delta there: {at_least:.6g} to {at_most:.6g}",
                 oracle,
             )

@@ -51,16 +51,20 @@ def _learned(learned: bool) -> str:
 
 def _check_method(record: Record, law: CountedLaw) -> Check:
     """The theorems, and how rounds were composed: a wording of each, one after the other."""
-    rounds = str(record.design.rounds)
-    known = []
-    for first, *more in _theorems(record, law):
-        starts = list(WORDINGS[first])
-        for name in more:
-            link = "" if name == "composed" else " or "
-            starts = [start + link + words.replace("{rounds}", rounds) for start in starts for words in WORDINGS[name]]
-        known += starts
+    known = [words for names in _theorems(record, law) for words in _methods(names, record)]
     said = record.certificate.method
     return _said("the method", said, known[-1], said in known, record)
+
+
+def _methods(names: Sequence[str], record: Record) -> list[str]:
+    """All wordings of these theorems."""
+    first, *more = names
+    starts = list(WORDINGS[first])
+    for name in more:
+        link = "" if name == "composed" else " or "
+        ends = [words.replace("{rounds}", str(record.design.rounds)) for words in WORDINGS[name]]
+        starts = [start + link + words for start in starts for words in ends]
+    return starts
 
 
 def _theorems(record: Record, law: CountedLaw) -> Sequence[list[str]]:
@@ -77,7 +81,9 @@ def _check_ids(record: Record, law: CountedLaw) -> Check:
     """What theorem and premises are called, where that is said; earlier editions did not."""
     certificate = record.certificate
     said = [list(certificate.theorem_ids), list(certificate.assumption_ids)]
-    known = [[names, list(_premises(record, law))] for names in _theorems(record, law)] if any(said) else [[[], []]]
+    choices = _theorems(record, law)
+    choices = [names for names in choices if certificate.method in _methods(names, record)] or choices
+    known = [[names, list(_premises(record, law))] for names in choices] if any(said) else [[[], []]]
     claimed, wanted = ("; ".join(", ".join(ids) or "none" for ids in each) for each in (said, known[-1]))
     return _said("the ids of theorem and assumptions", claimed, wanted, said in known, record)
 

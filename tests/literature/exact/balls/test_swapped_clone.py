@@ -61,3 +61,10 @@ def test_sums_and_balls_are_the_same_number() -> None:
         (proven,) = (ends(swap.at_most(10_000, 0.2))[1] for swap in swaps_of(law))
     (summed,) = (swap_at_most(swap, 10_000, 0.2) for swap in counted.swaps)
     assert summed == pytest.approx(proven, rel=2e-3)
+
+
+def test_a_kind_whose_scores_are_zero_but_for_rounding_does_not_choose_the_line() -> None:
+    with precision(160):
+        (swap,) = swaps_of({"randomizer": "static", "epsilon0": 0.3576411265915042})
+        found = ends(swap.at_most(4, 0.0))[1]
+    assert worst_delta(krr(3, 0.3576411265915042), n=4, epsilons=[0.0])[0] <= found < 0.2

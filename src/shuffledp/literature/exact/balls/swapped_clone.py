@@ -171,6 +171,8 @@ class SwappedClone:
         if not any(score.upper() > 0 for each in (first.positions, *live) for score in each.scores):
             return shown
         line = _Line.through(n, first.positions, live)
+        if line is None:
+            return [arb(1)] * len(live)
         return [(line.sum(each) / n + seen).upper() for each, seen in zip(live, shown, strict=True)]
 
 
@@ -213,10 +215,12 @@ class _Line:
     count: int
 
     @classmethod
-    def through(cls, n: int, first: Positions, kinds: Sequence[Positions]) -> _Line:
-        """c is where the largest kind's value is about least; only that depends on the choice."""
+    def through(cls, n: int, first: Positions, kinds: Sequence[Positions]) -> _Line | None:
+        """c is where the largest kind's value is about least; only that depends on the choice. None
+        where scores spread too far to choose.
+        """
         with precision(ROUGHLY):
-            saddles = [each.saddle() for each in kinds if any(score.upper() > 0 for score in each.scores)]
+            saddles = [each.saddle() for each in kinds if any(score > 0 for score in each.scores)]
             saddles = saddles or [Positions(n, first.masses, first.scores, first.absent).saddle()]
 
             def size_at(c: arb) -> float:
@@ -245,6 +249,8 @@ class _Line:
                         reached.append((NEGLIGIBLE + size) / abs(share - 1.0))
                     period = max(period, min(reached))
             cut = math.sqrt(2.0 * (NEGLIGIBLE + math.log(width))) / BLUR
+            if not math.isfinite(cut * period):
+                return None
             return cls(
                 n,
                 first,
