@@ -16,7 +16,7 @@ from benchmarks.peers.installed import INSTALLED
 from benchmarks.peers.questions import QUESTIONS, Question
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 1800.0
+PATIENCE = 300.0  # seconds of waiting for one answer
 
 WHO = {
     "shuffledp": "**shuffledp**",
@@ -39,7 +39,10 @@ def ask(python: Path, peer: str, name: str) -> dict[str, Any]:
     """One answer, in a fresh process."""
     call = [str(python), "-m", "benchmarks.peers.answer", peer, name]
     alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    found = subprocess.run(call, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    try:
+        found = subprocess.run(call, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"no answer within {PATIENCE:.0f} s"}
     if found.returncode:
         return {"failed": (found.stderr.strip() or "no answer").splitlines()[-1]}
     answer: dict[str, Any] = json.loads(found.stdout.splitlines()[-1])

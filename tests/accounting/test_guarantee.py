@@ -110,7 +110,7 @@ def test_a_type_error_from_inside_is_not_blamed_on_the_call() -> None:
     with pytest.raises(TypeError) as caught:
         SURVEY.profile([0.1]).at + "one"  # type: ignore[operator]
     assert not isinstance(caught.value, sdp.InvalidInput)
-    assert list(inspect.signature(sdp.shuffle).parameters) == ["randomizer", "n", "adversary", "honest"]
+    assert list(inspect.signature(sdp.shuffle).parameters) == ["randomizer", "n", "adversary", "honest", "view"]
 
 
 def test_a_guarantee_plots_itself(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from shuffledp import OLH, OUE, RAPPOR, AnyLDP, Hadamard, LocalHash, Randomizer, SubsetSelection, shuffle
 from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import FirstClone, Haystack, SwapFamily
 from shuffledp.accounting.reductions import SWAP
@@ -171,3 +172,19 @@ def test_where_nobody_can_be_swapped_the_target_is_seen_alone() -> None:
     """Every output is impossible for somebody: there are no clones."""
     table = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
     assert SwapFamily.of(table, 5).bounds(np.zeros(1))[1][0] == pytest.approx(0.5)
+
+
+def test_many_rounds_of_a_large_table_ask_only_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    bounds = SwapFamily.bounds
+
+    def counted(self: SwapFamily, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        asked.append(epsilons.size)
+        return bounds(self, epsilons, gap)
+
+    monkeypatch.setattr(SwapFamily, "bounds", counted)
+    rows = np.random.default_rng(0).dirichlet(np.ones(8), 8) + 0.01
+    survey = shuffle(FromMatrix(rows / rows.sum(axis=1, keepdims=True)), n=1000)
+    assert survey.compose(30).epsilon(delta=1e-6).upper > survey.epsilon(delta=1e-6).upper
+    assert asked  # of single answers it is one of the theorems
+    assert max(asked) <= 16

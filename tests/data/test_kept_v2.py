@@ -156,6 +156,9 @@ def test_the_ledger_is_confirmed_and_exports_what_it_did(tmp_path: Path) -> None
         # A newer theorem may certify less than was known then, and never more.
         assert ours["lower"] >= kept["lower"] * (1.0 - 1e-6)
         assert ours["lower"] <= ours["upper"] <= kept["upper"] * (1.0 + 1e-6)
+        left, then_left = mine.pop("more"), theirs.pop("more")
+        assert (left is None) == (then_left is None)
+        assert left is None or left >= then_left
     assert now == then
 
 

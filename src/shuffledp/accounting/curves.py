@@ -250,6 +250,8 @@ class Smallest:
             return np.zeros_like(epsilons), np.zeros_like(epsilons)
         if len(self.envelopes) == 1:
             return self.envelopes[0].ends(epsilons, gap)
+        if gap >= MANY_POINTS_GAP and epsilons.size > PROBED and (quick := self._quick()):
+            return Smallest(quick, self.ceiling).ends(epsilons, gap)
         first = gap if gap >= MANY_POINTS_GAP else ROUGH_GAP
         found = np.array([envelope.ends(epsilons, first) for envelope in self.envelopes])
         if gap < first:
@@ -258,6 +260,11 @@ class Smallest:
                 if chosen.any():
                     values[:, chosen] = envelope.ends(epsilons[chosen], gap)
         return found[:, 0].min(axis=0), found[:, 1].min(axis=0)
+
+    def _quick(self) -> list[Envelope]:
+        """Those that many points can be asked of, if others cannot: any theorem is valid."""
+        slow = [any(getattr(curve, "slow", False) for curve in envelope.curves) for envelope in self.envelopes]
+        return [envelope for envelope, long in zip(self.envelopes, slow, strict=True) if not long] if any(slow) else []
 
     def meets(self, delta: float) -> float:
         """Where the upper end comes down to ``delta``; see ``crossing``."""

@@ -19,6 +19,7 @@ from shuffledp.accounting.haystack.swapped_slots import CrudeSwaps, FirstClone, 
 
 __all__ = ["SwapFamily", "swaps_of_pair"]
 
+FEW_INPUTS = 4  # of which all pairs are looked at closely, even at many points
 MANY_CLONES = 100.0  # n kappa; for more of them omega need not differ from the hay
 WORST = 0.9  # kinds that leak nearly as much as the worst share in omega
 FARTHEST = 1e300
@@ -42,6 +43,11 @@ class SwapFamily:
     def swapped(self) -> SwapFamily:
         """The same: every pair is there in both orders."""
         return self
+
+    @property
+    def slow(self) -> bool:
+        """Whether there are so many pairs that curves of many points would take long."""
+        return len(self.table) > FEW_INPUTS
 
     @property
     def worthwhile(self) -> bool:
@@ -159,4 +165,6 @@ def _key(member: FirstClone) -> bytes:
     """What two pairs share if they leak the same."""
     kinds = np.stack([member.others.needle0, member.others.needle1, member.others.hay, member.others.taken])
     first = _packed(np.stack([member.first.needle0[0], member.first.needle1[0], member.first.hay[0]]))
-    return _rounded(kinds).tobytes() + _rounded(first).tobytes()
+    assert member.least is not None
+    least = _packed(np.stack([member.least.table(place)[0] for place in range(4)]))
+    return b"".join(_rounded(each).tobytes() for each in (kinds, first, least))
