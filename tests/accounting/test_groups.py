@@ -144,3 +144,9 @@ def test_a_group_that_is_not_there_is_refused() -> None:
     survey = shuffle_groups([(KRR(k=4, epsilon0=1.0), 5)])
     with pytest.raises(InvalidInput, match="group must be less than 1"):
         survey.epsilon(delta=1e-6, group=1)
+
+
+def test_reports_that_hide_nothing_are_no_trouble() -> None:
+    """The chance to lie, 2e-22, is lost beside 1."""
+    survey = shuffle_groups([(KRR(k=2, epsilon0=1e-9), 1), (KRR(k=2, epsilon0=50.0), 1)])
+    assert 0.0 < survey.delta_at_least(epsilon=1.0) < 1.0

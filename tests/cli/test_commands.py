@@ -104,6 +104,7 @@ RANDOMIZERS = {
     "rr --epsilon0 1": sdp.RR(epsilon0=1.0),
     "rr --gamma 0.25": sdp.KRR.from_gamma(k=2, gamma=0.25),
     "any --epsilon0 1": sdp.AnyLDP(epsilon0=1.0),
+    "static --epsilon0 1": sdp.AnyLDP(epsilon0=1.0, adaptive=False),
     "any --epsilon0 1 --delta0 1e-12": sdp.AnyLDP(epsilon0=1.0, delta0=1e-12),
     "laplace --epsilon0 1": sdp.Laplace(epsilon0=1.0),
     "laplace --scale 0.5": sdp.Laplace(epsilon0=2.0),

@@ -39,7 +39,9 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     more.
     """
 
-    def guessed(_family: object, _parameters: object, users: int, epsilon: float, _delta: float, _rounds: int) -> float:
+    def guessed(
+        _family: object, _parameters: object, users: int, epsilon: float, _delta: float, _rounds: int, *_view: object
+    ) -> float:
         return epsilon * users / (users + 100.0)
 
     for module in (base, summation):

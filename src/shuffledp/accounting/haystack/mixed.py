@@ -270,8 +270,7 @@ def _binary_gain(needle: Needle, share: float, epsilon: float, gap: float) -> fl
     holding = np.floor(share * count)
     keep, count = np.concatenate([1.0 - lies, lies]), np.concatenate([holding, count - holding])
     ratio = -second / first  # P(c - 1) / P(c) must exceed it
-    odds = keep / (1.0 - keep)
-    least = math.ceil(float(count @ (odds * ratio / (1.0 + odds * ratio))) + 0.5)
+    least = math.ceil(float(count @ (keep * ratio / (1.0 - keep + keep * ratio))) + 0.5)  # keep may round to 1
     law = ThinnedSum(np.ones(1), np.ones(1), np.zeros(1), keep, count)
     moves, counts = np.array([1.0, 0.0]), np.array([first, second])
     sizes = np.abs(counts)

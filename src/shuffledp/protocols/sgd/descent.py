@@ -338,8 +338,11 @@ class ShuffledSGD:
         if self.order == "allocated":
             sampler = BallsAndBins(records=self.n, steps=self.updates, rng=source)
             return (batch for _ in range(self.epochs) for batch in sampler.epoch())
-        places = permutation(source, self.n) if self.order == "permuted" else np.arange(self.n)
+        places = self._places(source)
         return (places[start : start + self.batch] for start in range(0, self.n, self.batch))
+
+    def _places(self, source: Source) -> NDArray[np.intp]:
+        return permutation(source, self.n) if self.order == "permuted" else np.arange(self.n)
 
     def _rate(self, radius: float) -> float:
         """radius / (G sqrt(steps)), G^2 the mean square length of a batch's report: the usual
