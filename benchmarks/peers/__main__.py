@@ -16,7 +16,8 @@ from benchmarks.peers.installed import INSTALLED
 from benchmarks.peers.questions import QUESTIONS, Question
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300.0  # seconds of waiting for one answer
+PATIENCE = 900.0  # seconds of waiting for one answer
+KEPT = ROOT / "build" / "peers-answers.json"  # so that a run that was interrupted goes on; `make clean` removes it
 
 WHO = {
     "shuffledp": "**shuffledp**",
@@ -33,6 +34,17 @@ WHO = {
     "variation-ratio": "variation-ratio (Wang et al. 2023), rewritten",
 }
 OTHER = "dp-accounting-poisson"  # the answer to another question, shown for orientation
+
+
+def asked_once(python: Path, peer: str, name: str) -> dict[str, Any]:
+    """One answer, kept for the next run."""
+    kept: dict[str, dict[str, Any]] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    question = f"{name}, {peer}"
+    if question not in kept:
+        kept[question] = ask(python, peer, name)
+        KEPT.parent.mkdir(exist_ok=True)
+        KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return kept[question]
 
 
 def ask(python: Path, peer: str, name: str) -> dict[str, Any]:
@@ -114,7 +126,7 @@ def main() -> int:
         answers: dict[str, dict[str, Any]] = {}
         for peer in ("shuffledp", *asked.peers):
             with console.status(f"{name}: {peer}"):
-                answers[peer] = ask(chosen.python if peer in INSTALLED else Path(sys.executable), peer, name)
+                answers[peer] = asked_once(chosen.python if peer in INSTALLED else Path(sys.executable), peer, name)
         sections.append(section(asked, answers))
         console.print("\n".join(sections[-1]), markup=False)
     if chosen.only is None:

@@ -4,6 +4,8 @@ and the same number twice.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from shuffledp.collection.verify.counted_law import CountedLaw
@@ -33,21 +35,21 @@ def test_it_is_above_every_dataset_and_hardly_above_the_worst(law: dict[str, obj
 
 
 @pytest.mark.parametrize(
-    ("law", "rows"),
+    ("law", "matrix", "given"),
     [
-        ({"randomizer": "krr", "k": 3, "epsilon0": 1.0}, krr(3, 1.0)),
-        ({"randomizer": "static", "epsilon0": 1.0}, krr(2, 1.0)),
-        ({"randomizer": "hadamard", "k": 3, "epsilon0": 0.5}, hadamard(3, 0.5)),
-        ({"randomizer": "blh", "k": 2, "g": 2, "epsilon0": 1.0}, local_hash(2, 2, 1.0)),
+        ({"randomizer": "krr", "k": 3, "epsilon0": 1.0}, krr, (3, 1.0)),
+        ({"randomizer": "static", "epsilon0": 1.0}, krr, (2, 1.0)),
+        ({"randomizer": "hadamard", "k": 3, "epsilon0": 0.5}, hadamard, (3, 0.5)),
+        ({"randomizer": "blh", "k": 2, "g": 2, "epsilon0": 1.0}, local_hash, (2, 2, 1.0)),
     ],
 )
 def test_a_handful_of_users_is_enumerated(
-    law: dict[str, object], rows: object, monkeypatch: pytest.MonkeyPatch
+    law: dict[str, object], matrix: Any, given: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With few levels and much smoothing, which any number of users may have: it is quicker."""
     monkeypatch.setattr(swapped_clone, "LEVELS", 4)
     monkeypatch.setattr(swapped_clone, "BLUR", 0.1)
-    exact = worst_delta(rows, 6, [0.2])[0]  # type: ignore[arg-type]
+    exact = worst_delta(matrix(*given), 6, [0.2])[0]
     with precision(96):
         assert exact <= max(ends(swap.at_most(6, 0.2))[1] for swap in swaps_of(law))
 
