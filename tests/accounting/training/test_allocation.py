@@ -195,3 +195,9 @@ def test_masses_too_small_for_a_float_do_not_tell_the_laws_apart(sigma: float, d
 
 def test_no_delta_of_gaussian_noise_is_zero() -> None:
     assert sdp.RandomAllocation(sigma=1.0, steps=10).delta(epsilon=60.0).upper > 0.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_thresholds_that_nothing_reaches_certify_nothing() -> None:
+    training = sdp.RandomAllocation(pair=([0.0, 1.0], [0.03, 0.97]), steps=2, participations=2, epochs=2)
+    assert training.epsilon(delta=0.6).lower == 0.0
