@@ -184,3 +184,20 @@ def test_the_divergence_of_several_participations_holds_what_enumeration_finds(o
     exact = max(float(np.log((a**order * b ** (1.0 - order)).sum())) for a, b in ((p, q), (q, p))) / (order - 1.0)
     bound = sdp.RandomAllocation(pair=pair, steps=4, participations=2).rdp(order=order)
     assert 0.5 * exact < bound.lower <= exact <= bound.upper
+
+
+@pytest.mark.parametrize(("sigma", "delta"), [(0.1, 1e-200), (0.2, 1e-240), (0.1, 1e-170)])
+def test_masses_too_small_for_a_float_do_not_tell_the_laws_apart(sigma: float, delta: float) -> None:
+    # One step is the Gaussian mechanism: without the record there are outputs whose mass with it underflows.
+    bound = sdp.RandomAllocation(sigma=sigma, steps=1).epsilon(delta=delta)
+    assert gaussian_delta(sigma, bound.lower) > delta >= gaussian_delta(sigma, bound.upper)
+
+
+def test_no_delta_of_gaussian_noise_is_zero() -> None:
+    assert sdp.RandomAllocation(sigma=1.0, steps=10).delta(epsilon=60.0).upper > 0.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_thresholds_that_nothing_reaches_certify_nothing() -> None:
+    training = sdp.RandomAllocation(pair=([0.0, 1.0], [0.03, 0.97]), steps=2, participations=2, epochs=2)
+    assert training.epsilon(delta=0.6).lower == 0.0

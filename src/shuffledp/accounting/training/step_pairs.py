@@ -135,7 +135,7 @@ class GaussianStep(StepPair):
     def delta(self, epsilon: float, times: int = 1) -> float:
         # Gaussian mechanisms together are one with less noise (Dong, Roth and Su 2022).
         noise = self.sigma / math.sqrt(times) * (1.0 - ROUNDING * (times > 1))
-        return min(gaussian_delta(noise, epsilon) * (1.0 + SLACK), 1.0)
+        return min(gaussian_delta(noise, epsilon) * (1.0 + SLACK) + LEAST, 1.0)
 
     def epsilon(self, delta: float, times: int) -> float:
         if self.delta(LARGEST_EPSILON, times) > delta:
@@ -266,8 +266,8 @@ def normal_cells(m: float, places: tuple[float, ...]) -> tuple[Floats, ...]:
     for place in places:
         at = place * m
         inside = _normal_ratio(at, z)[:-1] * (masses * np.exp(at * h)).sum(axis=1)
-        # Above the last border a mass may be more than a float can say.
-        laws.append(np.concatenate([[ndtr(z[0] - at)], inside, [max(float(ndtr(at - z[-1])), LEAST)]]))
+        # Far out a mass may be more than a float can say; none is 0, which would tell all.
+        laws.append(np.maximum(np.concatenate([[ndtr(z[0] - at)], inside, [ndtr(at - z[-1])]]), LEAST))
     return tuple(laws)
 
 

@@ -130,10 +130,11 @@ class SumTest:
         for _ in range(2):
             thresholds = np.linspace(low, high, SPOTS)
             caught, false_alarms = self._rates(self._sums, thresholds)
-            with np.errstate(divide="ignore"):
-                certified = np.log(np.maximum(caught - delta, 0.0)) - np.log(false_alarms)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                more, less = np.log(caught - delta) * (1.0 + ROUNDING), np.log(false_alarms) * (1.0 - ROUNDING)
+                certified = np.where(caught > delta, more - less, 0.0)
             place = int(certified.argmax())
-            best = max(best, float(certified[place]) * (1.0 - ROUNDING) - ROUNDING)
+            best = max(best, float(certified[place]) - ROUNDING)
             low, high = float(thresholds[max(place - 1, 0)]), float(thresholds[min(place + 1, SPOTS - 1)])
         return best
 
