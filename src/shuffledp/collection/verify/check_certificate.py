@@ -128,8 +128,8 @@ def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle, *, clo
         wrong, loose = claimed < least * (1.0 - NOISE) - FAINT, claimed > most * (1.0 + slack) + FAINT
         believed = claimed >= most / (1.0 + close) - FAINT
         if closely and _swapped_once(oracle):
-            known &= claimed >= most / (1.0 + CLOSE) - FAINT
-            believed &= known
+            believed = claimed >= most / (1.0 + CLOSE) - FAINT
+            known &= believed
     else:
         wrong, loose = claimed > most * (1.0 + NOISE) + FAINT, claimed < least * (1.0 - slack) - FAINT
         believed = claimed <= least * (1.0 + close) + FAINT
