@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -58,3 +59,16 @@ def _ramp(atoms: Atoms, a: float) -> float:
 def test_what_is_no_step_is_refused(wrong: object, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         wrong()  # type: ignore[operator]
+
+
+def test_the_ceiling_of_nearly_equal_laws_is_that_of_the_masses_in_use() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        law = rng.dirichlet(np.ones(4))
+        other = law + 1e-12 * rng.normal(size=4)
+        step = FiniteStep([law.tolist(), (other / other.sum()).tolist()])
+        present, absent = np.array(step.pair)
+        most = max(
+            Fraction(max(a, b)) / Fraction(min(a, b)) for a, b in zip(present.tolist(), absent.tolist(), strict=True)
+        )
+        assert Fraction(step.epsilon0) >= (most - 1) / most  # log r >= 1 - 1/r, which is nearly all of it here

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from shuffledp.randomizers.gaussian_delta import SLACK, gaussian_delta
 from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.parameters import check_fields, checked
 from shuffledp.randomizers.randomizer import Atoms
+from shuffledp.sampling.integers import log_at_least
 
 __all__ = ["LARGEST_SIGMA", "SMALLEST_SIGMA", "FiniteStep", "GaussianStep", "LaplaceStep", "StepPair", "normal_cells"]
 
@@ -212,7 +214,12 @@ class FiniteStep(StepPair):
 
     @property
     def epsilon0(self) -> float:
-        return FromMatrix(self.pair).epsilon0
+        """Of the masses as they are: normalized once more, nearly equal ones would move."""
+        columns = np.array(self.pair).T.tolist()
+        if any((present == 0.0) != (absent == 0.0) for present, absent in columns):
+            return math.inf
+        ratios = [Fraction(max(column)) / Fraction(min(column)) for column in columns if max(column) > 0.0]
+        return log_at_least(max(ratios))
 
     def describe(self) -> str:
         return f"a pair of laws on {np.shape(self.pair)[1]} outputs"
