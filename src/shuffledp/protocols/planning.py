@@ -4,7 +4,7 @@ the bits to send.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,22 @@ class Plan:
         return "\n".join([*lines, f"error: {ERRORS.get(self.task, COUNT_ERROR)}", *worst])
 
 
+def _summed(
+    task: Task, labels: Sequence[Hashable], promise: dict[str, Any]
+) -> dict[str, tuple[str, Callable[[], Protocol]]]:
+    """Unary encodings of which the shuffler hands on the sums, where the question is how frequent
+    many values are.
+    """
+    if task != "frequency" or len(labels) < 3:
+        return {}
+    return {
+        "Frequency, unary sums": (
+            SUMMING,
+            lambda: Frequency(domain=labels, method="unary", view="sums", **promise),
+        )
+    }
+
+
 def plan(
     task: Task,
     *,
@@ -154,10 +170,7 @@ def plan(
                 f"Frequency, {name}": ("shuffler", lambda name=name: Frequency(domain=labels, method=name, **promise))  # type: ignore[misc]
                 for name in METHODS
             },
-            "Frequency, unary sums": (
-                SUMMING,
-                lambda: Frequency(domain=labels, method="unary", view="sums", **promise),
-            ),
+            **_summed(task, labels, promise),
             "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=labels, **promise)),
             "CentralHistogram": ("curator", lambda: CentralHistogram(categories=labels, **promise)),
         }
