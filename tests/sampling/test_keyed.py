@@ -63,7 +63,9 @@ def test_a_rows_words_depend_on_its_own_calls_only(order: list[int], cut: int, a
         drawn = noise(values[rows], [people[row] for row in rows]).source()
         for wanted in asked:
             places = np.array([i for i, row in enumerate(rows) if row in wanted], dtype=np.intp)
-            for i, word in zip(places.tolist(), drawn.at(places).words(len(places), np.uint64).tolist(), strict=True):
+            for i, word in zip(
+                places.tolist(), drawn.at(places, len(rows)).words(len(places), np.uint64).tolist(), strict=True
+            ):
                 held[rows[i]].append(word)
         return held
 
@@ -87,11 +89,11 @@ def test_no_two_words_share_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
         wide = drawn.spread(width)
         wide.words(50 * width, np.uint16)
         some = np.flatnonzero(rng.random(50 * width) < 0.3)
-        open_ = wide.at(some)
+        open_ = wide.at(some, 50 * width)
         open_.words(len(some), np.uint64)
         few = np.arange(0, len(some), 2)
-        open_.at(few).spread(2).words(2 * len(few), np.uint64)
-        drawn.at(slice(10, 20)).words(10, np.uint8)
+        open_.at(few, len(some)).spread(2).words(2 * len(few), np.uint64)
+        drawn.at(slice(10, 20), 50).words(10, np.uint8)
     assert len(seen) == len(set(seen))
 
 
@@ -130,7 +132,7 @@ def test_equal_numbers_have_equal_noise() -> None:
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
 def test_words_are_uniform_new_and_writeable(dtype: type) -> None:
     drawn = source(100_000)
-    for words in (drawn.words(100_000, dtype), drawn.at(np.arange(0, 100_000, 2)).words(50_000, dtype)):
+    for words in (drawn.words(100_000, dtype), drawn.at(np.arange(0, 100_000, 2), 100_000).words(50_000, dtype)):
         assert words.dtype == dtype
         assert words.flags.writeable
         assert stats.chisquare(np.bincount(words.view(np.uint8), minlength=256)).pvalue > 1e-6
@@ -211,20 +213,24 @@ def test_a_tables_law_is_exact_on_the_integers(monkeypatch: pytest.MonkeyPatch) 
 def test_whoever_asks_for_words_that_are_nobodys_is_refused() -> None:
     drawn = source(5)
     for wrong in (0, 4, 6, 10):
-        with pytest.raises(InvalidInput, match=r"keyed noise must be drawn for each of its 5 rows, got a request for"):
+        with pytest.raises(InvalidInput, match=rf"keyed noise must be drawn for all of its 5 rows, got {wrong}"):
             drawn.words(wrong, np.uint64)
-    with pytest.raises(InvalidInput, match="got a request for 5 words"):
+        with pytest.raises(InvalidInput, match="all of its 5 rows"):
+            drawn.at(np.array([0]), wrong)
+        with pytest.raises(InvalidInput, match="all of its 5 rows"):
+            drawn.at(np.arange(5), 5).at(np.array([0]), wrong)
+    with pytest.raises(InvalidInput, match="all of its 10 rows, got 5"):
         drawn.spread(2).words(5, np.uint64)
-    with pytest.raises(InvalidInput, match="got a request for 3 words"):
-        drawn.at(np.array([1, 2])).words(3, np.uint64)
+    with pytest.raises(InvalidInput, match="all of its 2 rows, got 3"):
+        drawn.at(np.array([1, 2]), 5).words(3, np.uint64)
     for wrong_places in ([1, 1], [2, 1], [-1, 4]):
         with pytest.raises(InvalidInput, match="ascending order"):
-            drawn.at(np.array(wrong_places))
+            drawn.at(np.array(wrong_places), 5)
         with pytest.raises(InvalidInput, match="ascending order"):
-            drawn.at(np.arange(5)).at(np.array(wrong_places))
+            drawn.at(np.arange(5), 5).at(np.array(wrong_places), 5)
     with pytest.raises(IndexError):
-        drawn.at(np.array([5]))
-    assert len(drawn.at(np.array([], dtype=np.intp)).words(0, np.uint64)) == 0
+        drawn.at(np.array([5]), 5)
+    assert len(drawn.at(np.array([], dtype=np.intp), 5).words(0, np.uint64)) == 0
 
 
 @pytest.mark.parametrize(

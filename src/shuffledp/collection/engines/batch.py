@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
@@ -28,11 +28,13 @@ from shuffledp.collection.client import Encoder, check_client, read_design, read
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, batch_rows
 from shuffledp.collection.tables.columns import nearest
 from shuffledp.collection.tables.counted_reports import CountedReports
+from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.votes import VotingRandomizer
-from shuffledp.sampling import SecureSource
+from shuffledp.sampling import KeyedNoise, SecureSource
+from shuffledp.sampling.keyed import check_round, check_secret
 from shuffledp.storage.canonical import canonical
 
 __all__ = ["SUMS", "SURVEY", "BatchEncoder", "ReportTally", "added_up", "design_of", "report_type"]
@@ -78,16 +80,32 @@ class BatchEncoder:
     missing: str | None = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
+    ids: str | None = None
+    secret: bytes | None = field(default=None, repr=False)
+    round: int = 1
 
     @classmethod
     def of(cls, design: Any, *, column: str, **rules: Any) -> Self:
         """For a design, a protocol, or the file of a design; ``rules`` are ``missing``, ``clip``
         and ``cleaning``. One that promises nothing, or that does not run here, is refused.
+
+        With a ``secret``, and ``ids``, the column that says whose row it is, noise is keyed:
+        whoever draws again, in any batch and order, draws the same reports for this design and
+        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused;
+        that no two tasks share one is for the engine to see.
         """
         settled = design_of(design)
         check_client(settled)
         made = cls(canonical(settled.as_json()), column, **rules)
         made._reader()
+        if (made.secret is None) != (made.ids is None):
+            raise InvalidInput(
+                f"secret and ids must be given together, got {'ids' if made.secret is None else 'secret'} alone. Keyed "
+                f"noise is a function of both; leave out both for fresh noise."
+            )
+        check_round(made.round)
+        if made.secret is not None:
+            check_secret(made.secret)
         return made
 
     @property
@@ -105,7 +123,8 @@ class BatchEncoder:
         reads them before they are shuffled.
         """
         for reports, _ in self._drawn(batches):
-            yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
+            if len(reports):
+                yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
 
     def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """One row for all ``batches``: the sums of their reports, none of which is kept."""
@@ -126,7 +145,7 @@ class BatchEncoder:
         """
         reader, values, missing = self._reader(), 0, 0
         for batch in batches:
-            column = self._column(batch)
+            column = _column(batch, "column", self.column)
             _, present, _ = reader.prepare(column, self.title)
             counts = None if weights is None else _plain(batch.column(weights)).to_numpy()
             values += _weight(counts, len(column)) if present is None else _weight(counts, present)
@@ -141,26 +160,31 @@ class BatchEncoder:
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
 
-    def _column(self, batch: pa.RecordBatch) -> pa.Array:
-        names = batch.schema.names
-        if self.column not in names:
-            raise InvalidInput(
-                f"column must name a column of the table, got {self.column!r}. {nearest(self.column, names)}"
-            )
-        return _plain(batch.column(names.index(self.column)))
-
     def _drawn(self, batches: Batches) -> Iterator[tuple[NDArray[Any], int]]:
-        """Some reports at a time, and how many values were missing beside them; one source of
-        randomness for all of them.
+        """Some reports at a time, and how many values were missing beside them. Noise is keyed, or
+        fresh from one source for all of them.
         """
-        encoder, reader, source = _opened(self.text), self._reader(), SecureSource()
+        encoder, reader, fresh = _opened(self.text), self._reader(), SecureSource()
         step = batch_rows(encoder.randomizer.report_bytes)
-        for batch in batches:
-            column = self._column(batch)
-            values, _, _ = reader.prepare(column, self.title)
-            missing = len(column) - len(values)
-            for start in range(0, max(len(values), 1), step):
-                yield encoder.encode(values[start : start + step], rng=source), missing if start == 0 else 0
+        with Persons() as persons:
+            for batch in batches:
+                column = _column(batch, "column", self.column)
+                values, present, _ = reader.prepare(column, self.title)
+                yield values[:0], len(column) - len(values)
+                ids = None if self.ids is None else _column(batch, "ids", self.ids)
+                ids = ids if ids is None or present is None else ids.filter(present)
+                for start in range(0, len(values), step):
+                    mine = values[start : start + step]
+                    rng = fresh if ids is None else self._keyed(ids.slice(start, step), mine, persons)
+                    yield encoder.encode(mine, rng=rng), 0
+            persons.check_alone(f"column {self.ids!r}")
+
+    def _keyed(self, ids: pa.Array, values: NDArray[Any], persons: Persons) -> KeyedNoise:
+        """The noise of these people, who join the ``persons``."""
+        assert self.secret is not None
+        title = f"column {self.ids!r}"
+        persons.add(ids, None, title)
+        return keyed_noise(self.secret, self.design, ids, values, round=self.round, title=title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +275,13 @@ def _given_back(column: pa.Array, law: VotingRandomizer) -> NDArray[Any]:
         raise InvalidInput(f"reports must have {law.report_bytes} bytes each, got others. Encode again.")
     content = b"".join(column.to_pylist())
     return np.frombuffer(content, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(len(column), width)
+
+
+def _column(batch: pa.RecordBatch, argument: str, name: str) -> pa.Array:
+    names = batch.schema.names
+    if name not in names:
+        raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
+    return _plain(batch.column(names.index(name)))
 
 
 def _plain(column: Any) -> pa.Array:
