@@ -136,12 +136,39 @@ class VotingRandomizer(Randomizer):
         checked, source = check_values(values, self.k), source_of(rng)
         reports = self._blank(len(checked))
         for chunk in chunks(len(checked), self._words):
-            reports[chunk] = self._draw(source, checked[chunk])
+            reports[chunk] = self._draw(source.at(chunk), checked[chunk])
         return reports
 
     def supports(self, reports: ArrayLike) -> Ints:
         """How many reports vote for each value."""
         return self._tally(self.check_reports(reports))
+
+    def tally(self, reports: ArrayLike) -> Ints:
+        """All that an estimate needs to know of some reports, as numbers that add up over reports:
+        the votes for each value, after how many reports there are, and in each block, where the
+        votes do not say so.
+        """
+        checked = self.check_reports(reports)
+        votes = self._tally(checked)
+        if self.single:
+            return votes
+        return np.concatenate([[len(checked)], self.block_counts(checked), votes])
+
+    def adds_up(self, tally: NDArray[np.int64], reports: int) -> bool:
+        """Whether a ``tally`` could be that of so many reports, as far as sums tell."""
+        if self.single:
+            return bool(tally.min() >= 0 and tally.max() <= reports and tally.sum() == reports)
+        blocks, votes = tally[1 : 1 + self.blocks], tally[1 + self.blocks :]
+        if tally[0] != reports or np.abs(votes).max() > reports:
+            return False
+        if not self.blocks:
+            return bool(votes.min() >= 0)
+        return bool(blocks.min() >= 0 and blocks.max() <= reports and blocks.sum() == reports)
+
+    @property
+    def tally_size(self) -> int:
+        """How many numbers a ``tally`` is."""
+        return self.k if self.single else 1 + self.blocks + self.k
 
     def debias(self, reports: ArrayLike) -> Floats:
         """Unbiased estimates of how many users hold each value; they may be negative, and sum to
