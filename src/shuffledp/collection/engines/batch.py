@@ -35,7 +35,20 @@ from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import SecureSource
 from shuffledp.storage.canonical import canonical
 
-__all__ = ["SUMS", "SURVEY", "BatchEncoder", "ReportTally", "added_up", "design_of", "report_type"]
+__all__ = [
+    "REPORT",
+    "SUMS",
+    "SURVEY",
+    "BatchEncoder",
+    "ReportTally",
+    "Sums",
+    "added_up",
+    "column_of",
+    "design_of",
+    "report_type",
+    "survey",
+    "title_of",
+]
 
 REPORT = "report"
 SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
@@ -124,30 +137,10 @@ class BatchEncoder:
         Where an engine has grouped equal values, ``weights`` names the column that says how many
         each stands for.
         """
-        reader, values, missing = self._reader(), 0, 0
-        for batch in batches:
-            column = self._column(batch)
-            _, present, _ = reader.prepare(column, self.title)
-            counts = None if weights is None else _plain(batch.column(weights)).to_numpy()
-            values += _weight(counts, len(column)) if present is None else _weight(counts, present)
-            missing += 0 if present is None else _weight(counts, ~present)
-        yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
-
-    @property
-    def title(self) -> str:
-        """The column, as messages call it."""
-        return f"column {self.column!r}"
+        return survey(batches, self.column, self._reader(), weights=weights)
 
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
-
-    def _column(self, batch: pa.RecordBatch) -> pa.Array:
-        names = batch.schema.names
-        if self.column not in names:
-            raise InvalidInput(
-                f"column must name a column of the table, got {self.column!r}. {nearest(self.column, names)}"
-            )
-        return _plain(batch.column(names.index(self.column)))
 
     def _drawn(self, batches: Batches) -> Iterator[tuple[NDArray[Any], int]]:
         """Some reports at a time, and how many values were missing beside them; one source of
@@ -156,11 +149,38 @@ class BatchEncoder:
         encoder, reader, source = _opened(self.text), self._reader(), SecureSource()
         step = batch_rows(encoder.randomizer.report_bytes)
         for batch in batches:
-            column = self._column(batch)
-            values, _, _ = reader.prepare(column, self.title)
+            column = column_of(batch, self.column)
+            values, _, _ = reader.prepare(column, title_of(self.column))
             missing = len(column) - len(values)
             for start in range(0, max(len(values), 1), step):
                 yield encoder.encode(values[start : start + step], rng=source), missing if start == 0 else 0
+
+
+def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
+    """``BatchEncoder.survey`` where there is no design yet, which needs to know how many people
+    there are.
+    """
+    values = missing = 0
+    for batch in batches:
+        column = column_of(batch, name)
+        _, present, _ = reader.prepare(column, title_of(name))
+        counts = None if weights is None else _plain(batch.column(weights)).to_numpy()
+        values += _weight(counts, len(column)) if present is None else _weight(counts, present)
+        missing += 0 if present is None else _weight(counts, ~present)
+    yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
+
+
+def title_of(column: str) -> str:
+    """A column, as messages call it."""
+    return f"column {column!r}"
+
+
+def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """The column of that name."""
+    names = batch.schema.names
+    if name not in names:
+        raise InvalidInput(f"column must name a column of the table, got {name!r}. {nearest(name, names)}")
+    return _plain(batch.column(names.index(name)))
 
 
 @dataclass(frozen=True, slots=True)
