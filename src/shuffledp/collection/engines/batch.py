@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,7 +22,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shuffledp.collection.client import Encoder, check_client, read_design, reader_of
@@ -37,7 +37,20 @@ from shuffledp.sampling import KeyedNoise, SecureSource
 from shuffledp.sampling.keyed import check_round, check_secret
 from shuffledp.storage.canonical import canonical
 
-__all__ = ["SUMS", "SURVEY", "BatchEncoder", "ReportTally", "added_up", "design_of", "report_type"]
+__all__ = [
+    "REPORT",
+    "SUMS",
+    "SURVEY",
+    "BatchEncoder",
+    "ReportTally",
+    "Sums",
+    "added_up",
+    "column_of",
+    "design_of",
+    "report_type",
+    "survey",
+    "title_of",
+]
 
 REPORT = "report"
 SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
@@ -122,19 +135,16 @@ class BatchEncoder:
         """A report for each value, in the order of the values: for whoever stores them where nobody
         reads them before they are shuffled.
         """
-        for reports, _ in self._drawn(batches):
-            if len(reports):
-                yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
+        for reports in self._drawn(batches, Counter()):
+            yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
 
     def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """One row for all ``batches``: the sums of their reports, none of which is kept."""
         law = _opened(self.text).randomizer
-        votes, reports, missing = np.zeros(law.tally_size, dtype=np.int64), 0, 0
-        for drawn, absent in self._drawn(batches):
-            if len(drawn):
-                votes += law.tally(drawn)
-            reports, missing = reports + len(drawn), missing + absent
-        yield _sums(reports, missing, votes)
+        votes, rows = np.zeros(law.tally_size, dtype=np.int64), Counter[str]()
+        for drawn in self._drawn(batches, rows):
+            votes += law.tally(drawn)
+        yield _sums(rows["reports"], rows["missing"], votes)
 
     def survey(self, batches: Batches, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
         """One row for all ``batches``: how many values they hold and how many are missing. Nothing
@@ -143,48 +153,66 @@ class BatchEncoder:
         Where an engine has grouped equal values, ``weights`` names the column that says how many
         each stands for.
         """
-        reader, values, missing = self._reader(), 0, 0
-        for batch in batches:
-            column = _column(batch, "column", self.column)
-            _, present, _ = reader.prepare(column, self.title)
-            counts = None if weights is None else _plain(batch.column(weights)).to_numpy()
-            values += _weight(counts, len(column)) if present is None else _weight(counts, present)
-            missing += 0 if present is None else _weight(counts, ~present)
-        yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
-
-    @property
-    def title(self) -> str:
-        """The column, as messages call it."""
-        return f"column {self.column!r}"
+        return survey(batches, self.column, self._reader(), weights=weights)
 
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
 
-    def _drawn(self, batches: Batches) -> Iterator[tuple[NDArray[Any], int]]:
-        """Some reports at a time, and how many values were missing beside them. Noise is keyed, or
-        fresh from one source for all of them.
+    def _drawn(self, batches: Batches, rows: Counter[str]) -> Iterator[NDArray[Any]]:
+        """Some reports at a time, never none; their noise is keyed, or fresh from one source for
+        all of them. ``rows`` counts them, and the missing values.
         """
         encoder, reader, fresh = _opened(self.text), self._reader(), SecureSource()
         step = batch_rows(encoder.randomizer.report_bytes)
         with Persons() as persons:
             for batch in batches:
-                column = _column(batch, "column", self.column)
-                values, present, _ = reader.prepare(column, self.title)
-                yield values[:0], len(column) - len(values)
-                ids = None if self.ids is None else _column(batch, "ids", self.ids)
+                column = column_of(batch, self.column)
+                values, present, _ = reader.prepare(column, title_of(self.column))
+                rows.update(reports=len(values), missing=len(column) - len(values))
+                ids = None if self.ids is None else column_of(batch, self.ids, argument="ids")
                 ids = ids if ids is None or present is None else ids.filter(present)
                 for start in range(0, len(values), step):
                     mine = values[start : start + step]
                     rng = fresh if ids is None else self._keyed(ids.slice(start, step), mine, persons)
-                    yield encoder.encode(mine, rng=rng), 0
-            persons.check_alone(f"column {self.ids!r}")
+                    yield encoder.encode(mine, rng=rng)
+            persons.check_alone(title_of(self.ids or ""))
 
     def _keyed(self, ids: pa.Array, values: NDArray[Any], persons: Persons) -> KeyedNoise:
         """The noise of these people, who join the ``persons``."""
         assert self.secret is not None
-        title = f"column {self.ids!r}"
-        persons.add(ids, None, title)
-        return keyed_noise(self.secret, self.design, ids, values, round=self.round, title=title)
+        assert self.ids is not None
+        persons.add(ids, None, title_of(self.ids))
+        return keyed_noise(self.secret, self.design, ids, values, round=self.round, title=title_of(self.ids))
+
+
+def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
+    """``BatchEncoder.survey`` where there is no design yet, which needs to know how many people
+    there are.
+    """
+    values = missing = 0
+    for batch in batches:
+        column = column_of(batch, name)
+        _, present, _ = reader.prepare(column, title_of(name))
+        counts = None if weights is None else column_of(batch, weights).to_numpy()
+        values += _weight(counts, len(column)) if present is None else _weight(counts, present)
+        missing += 0 if present is None else _weight(counts, ~present)
+    yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
+
+
+def title_of(column: str) -> str:
+    """A column, as messages call it."""
+    return f"column {column!r}"
+
+
+def column_of(batch: pa.RecordBatch, name: str, *, argument: str = "column") -> pa.Array:
+    """A column by its name, in one array, where a table has chunks; messages name the ``argument``
+    that named it.
+    """
+    names = batch.schema.names
+    if name not in names:
+        raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
+    column = batch.column(names.index(name))
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +240,7 @@ class ReportTally:
         votes, reports = np.zeros(law.tally_size, dtype=np.int64), 0
         for batch in batches:
             if len(batch):
-                votes += law.tally(_given_back(_plain(batch.column(REPORT)), law))
+                votes += law.tally(_given_back(column_of(batch, REPORT), law))
             reports += len(batch)
         yield _sums(reports, 0, votes)
 
@@ -235,8 +263,15 @@ def added_up(parts: Batches) -> Sums:
     reports, missing, votes = 0, 0, None
     for part in parts:
         for row in part.to_pylist():
-            mine = np.frombuffer(row["votes"], dtype=VOTES)
-            votes = mine.astype(np.int64) if votes is None else votes + mine
+            if row["votes"] is None or len(row["votes"]) % VOTES.itemsize:
+                raise InvalidInput("the sums must be whole numbers of eight bytes, got others. Count again.")
+            mine = np.frombuffer(row["votes"], dtype=VOTES).astype(np.int64)
+            if votes is not None and len(votes) != len(mine):
+                raise InvalidInput(
+                    f"the sums must all be of one design, got some of {len(votes)} numbers and some of {len(mine)}. "
+                    f"Add up what one BatchEncoder made."
+                )
+            votes = mine if votes is None else votes + mine
             reports, missing = reports + row["reports"], missing + row["missing"]
     if votes is None:
         raise InvalidInput("reports must hold at least one report, got none. Check that these are the right data.")
@@ -264,29 +299,21 @@ def _given_back(column: pa.Array, law: VotingRandomizer) -> NDArray[Any]:
     dtype, width, _ = law.form
     if column.null_count:
         raise InvalidInput("reports must all be there, got some without a value. Encode again.")
+    try:
+        held = column.cast(HELD[dtype.name] if width is None else pa.binary(law.report_bytes))
+    except pa.ArrowException:
+        each = f"numbers of {dtype}" if width is None else f"{law.report_bytes} bytes each"
+        raise InvalidInput(f"reports must be {each}, got others, in a column of {column.type}. Encode again.") from None
     if width is None:
-        numbers: NDArray[Any] = column.cast(HELD[dtype.name]).to_numpy()
+        numbers: NDArray[Any] = held.to_numpy()
         if dtype == np.uint64:
             return numbers.view(np.uint64)
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(dtype).max:
             raise InvalidInput(f"reports must be numbers of {dtype}, got others. Encode again.")
         return numbers.astype(dtype)
-    if (pc.max(pc.binary_length(column)).as_py(), pc.min(pc.binary_length(column)).as_py()) != (law.report_bytes,) * 2:
-        raise InvalidInput(f"reports must have {law.report_bytes} bytes each, got others. Encode again.")
-    content = b"".join(column.to_pylist())
-    return np.frombuffer(content, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(len(column), width)
-
-
-def _column(batch: pa.RecordBatch, argument: str, name: str) -> pa.Array:
-    names = batch.schema.names
-    if name not in names:
-        raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
-    return _plain(batch.column(names.index(name)))
-
-
-def _plain(column: Any) -> pa.Array:
-    """One array, where a table has chunks."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    content = memoryview(held.buffers()[1])[held.offset * law.report_bytes :]
+    rows = np.frombuffer(content, dtype=dtype.newbyteorder("<"), count=len(held) * width)
+    return rows.astype(dtype, copy=False).reshape(len(held), width)
 
 
 def _weight(counts: NDArray[np.int64] | None, rows: int | NDArray[np.bool_]) -> int:
