@@ -19,7 +19,7 @@ from shuffledp.randomizers import votes
 from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import keyed
 from tests.sampling.fake import Scripted
-from tests.sampling.keyed_rows import noise, numbered
+from tests.sampling.keyed_rows import noise, numbered, told
 
 RANDOMIZERS: dict[str, Callable[[], Any]] = {
     "rr": lambda: sdp.RR(epsilon0=1.0),
@@ -105,6 +105,19 @@ def test_the_same_words_give_the_same_reports_as_from_any_source(name: str, monk
     told = Scripted(*answers)
     assert np.array_equal(randomizer.randomize(values, rng=told), reports)
     assert told.answers == []
+
+
+@pytest.mark.parametrize("epsilon0", [0.01, 1.0, 10.0])
+def test_the_coin_of_a_report_is_exact_on_the_integers(epsilon0: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All 2^16 first looks at the coin, and where it is open the words on either side of the border;
+    everybody holds 0, and noise says 7.
+    """
+    krr, rows = sdp.KRR(k=256, epsilon0=epsilon0), 1 << 16
+    high, low = divmod(krr.threshold, 1 << 48)
+    for later, noisy in ((low - 1, high + 1), (low, high)):
+        words = (np.full(rows, 7), np.arange(rows), np.full(rows, later << 16))
+        reports = krr.randomize(np.zeros(rows, dtype=np.uint8), rng=told(monkeypatch, *words))
+        assert np.bincount(reports, minlength=256)[[0, 7]].tolist() == [rows - noisy, noisy]
 
 
 def test_a_second_report_is_the_first_again() -> None:

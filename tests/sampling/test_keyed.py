@@ -16,7 +16,7 @@ from scipy import stats
 
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import Table, bernoulli, keyed, source_of, uniform
-from tests.sampling.keyed_rows import DIGEST, SECRET, noise, source, strings
+from tests.sampling.keyed_rows import DIGEST, SECRET, noise, source, strings, told
 
 
 def by_the_book(who: str, value: int, call: int, part: int = 0) -> bytes:
@@ -145,26 +145,6 @@ def test_words_of_neighbouring_rows_and_calls_are_independent() -> None:
     for one, other in ((first, second), (first[:-1], first[1:])):
         table = np.bincount(one.astype(np.intp) * 16 + other, minlength=256)
         assert stats.chisquare(table).pvalue > 1e-6
-
-
-class _Replayed:
-    """The blocks of rows as they are told: ``words[call][row]``, for all requests of whole rows."""
-
-    def __init__(self, *words: Any) -> None:
-        self.words = np.array(words, dtype=np.uint64)
-
-    def __call__(self, key: bytes, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        told = np.zeros_like(blocks)
-        told[..., 0] = self.words[blocks[..., 0], blocks[..., 1]]
-        return told
-
-
-def told(monkeypatch: pytest.MonkeyPatch, *words: Any) -> keyed.KeyedSource:
-    """A keyed source of as many rows as there are words for, which says what it is told."""
-    count = len(words[0])
-    monkeypatch.setattr(keyed, "encrypted", _Replayed(*words))
-    tags = np.stack([np.zeros(count, dtype=np.uint64), np.arange(count, dtype=np.uint64)], axis=1)
-    return keyed.KeyedSource(b"", tags, np.zeros(count, dtype=np.uint64))
 
 
 @pytest.mark.parametrize("threshold", [0, 1, (1 << 48) - 1, 1 << 48, 12345 << 48, (12345 << 48) + 777, (1 << 64) - 1])
