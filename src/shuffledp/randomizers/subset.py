@@ -99,6 +99,10 @@ class SubsetSelection(MixingRandomizer):
         return Form(smallest_dtype(self.k), width=self.w)
 
     @property
+    def votes_each(self) -> int:
+        return self.w
+
+    @property
     def bits(self) -> int:
         """A report lists its values."""
         return self.w * bits_for(self.k)

@@ -79,6 +79,11 @@ class VotingRandomizer(Randomizer):
         return False
 
     @property
+    def votes_each(self) -> int | None:
+        """How many values every report votes for, where that is fixed."""
+        return 1 if self.single else None
+
+    @property
     def blocks(self) -> int:
         """How many blocks the reports fall into, if a report votes for and against the values of
         its block; 0 if it only votes for values.
@@ -159,11 +164,15 @@ class VotingRandomizer(Randomizer):
         if self.single:
             return bool(tally.min() >= 0 and tally.max() <= reports and tally.sum() == reports)
         blocks, votes = tally[1 : 1 + self.blocks], tally[1 + self.blocks :]
-        if tally[0] != reports or np.abs(votes).max() > reports:
+        if tally[0] != reports:
             return False
         if not self.blocks:
-            return bool(votes.min() >= 0)
-        return bool(blocks.min() >= 0 and blocks.max() <= reports and blocks.sum() == reports)
+            fixed = self.votes_each is None or votes.sum() == self.votes_each * reports
+            return bool(fixed and votes.min() >= 0 and votes.max() <= reports)
+        if blocks.min() < 0 or blocks.max() > reports or blocks.sum() != reports:
+            return False
+        voters = blocks[self.block_of]  # each votes for or against
+        return bool(np.all(np.abs(votes) <= voters) and np.all((voters - votes) % 2 == 0))
 
     @property
     def tally_size(self) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +22,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shuffledp.collection.client import Encoder, check_client, read_design, reader_of
@@ -117,18 +117,16 @@ class BatchEncoder:
         """A report for each value, in the order of the values: for whoever stores them where nobody
         reads them before they are shuffled.
         """
-        for reports, _ in self._drawn(batches):
+        for reports in self._drawn(batches, Counter()):
             yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
 
     def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """One row for all ``batches``: the sums of their reports, none of which is kept."""
         law = _opened(self.text).randomizer
-        votes, reports, missing = np.zeros(law.tally_size, dtype=np.int64), 0, 0
-        for drawn, absent in self._drawn(batches):
-            if len(drawn):
-                votes += law.tally(drawn)
-            reports, missing = reports + len(drawn), missing + absent
-        yield _sums(reports, missing, votes)
+        votes, rows = np.zeros(law.tally_size, dtype=np.int64), Counter[str]()
+        for drawn in self._drawn(batches, rows):
+            votes += law.tally(drawn)
+        yield _sums(rows["reports"], rows["missing"], votes)
 
     def survey(self, batches: Batches, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
         """One row for all ``batches``: how many values they hold and how many are missing. Nothing
@@ -142,18 +140,18 @@ class BatchEncoder:
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
 
-    def _drawn(self, batches: Batches) -> Iterator[tuple[NDArray[Any], int]]:
-        """Some reports at a time, and how many values were missing beside them; one source of
-        randomness for all of them.
+    def _drawn(self, batches: Batches, rows: Counter[str]) -> Iterator[NDArray[Any]]:
+        """Some reports at a time, never none; one source of randomness for all of them. ``rows``
+        counts them, and the missing values.
         """
         encoder, reader, source = _opened(self.text), self._reader(), SecureSource()
         step = batch_rows(encoder.randomizer.report_bytes)
         for batch in batches:
             column = column_of(batch, self.column)
             values, _, _ = reader.prepare(column, title_of(self.column))
-            missing = len(column) - len(values)
-            for start in range(0, max(len(values), 1), step):
-                yield encoder.encode(values[start : start + step], rng=source), missing if start == 0 else 0
+            rows.update(reports=len(values), missing=len(column) - len(values))
+            for start in range(0, len(values), step):
+                yield encoder.encode(values[start : start + step], rng=source)
 
 
 def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
@@ -164,7 +162,7 @@ def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None =
     for batch in batches:
         column = column_of(batch, name)
         _, present, _ = reader.prepare(column, title_of(name))
-        counts = None if weights is None else _plain(batch.column(weights)).to_numpy()
+        counts = None if weights is None else column_of(batch, weights).to_numpy()
         values += _weight(counts, len(column)) if present is None else _weight(counts, present)
         missing += 0 if present is None else _weight(counts, ~present)
     yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
@@ -176,11 +174,12 @@ def title_of(column: str) -> str:
 
 
 def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
-    """The column of that name."""
+    """A column by its name, in one array, where a table has chunks."""
     names = batch.schema.names
     if name not in names:
         raise InvalidInput(f"column must name a column of the table, got {name!r}. {nearest(name, names)}")
-    return _plain(batch.column(names.index(name)))
+    column = batch.column(names.index(name))
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +207,7 @@ class ReportTally:
         votes, reports = np.zeros(law.tally_size, dtype=np.int64), 0
         for batch in batches:
             if len(batch):
-                votes += law.tally(_given_back(_plain(batch.column(REPORT)), law))
+                votes += law.tally(_given_back(column_of(batch, REPORT), law))
             reports += len(batch)
         yield _sums(reports, 0, votes)
 
@@ -231,8 +230,15 @@ def added_up(parts: Batches) -> Sums:
     reports, missing, votes = 0, 0, None
     for part in parts:
         for row in part.to_pylist():
-            mine = np.frombuffer(row["votes"], dtype=VOTES)
-            votes = mine.astype(np.int64) if votes is None else votes + mine
+            if row["votes"] is None or len(row["votes"]) % VOTES.itemsize:
+                raise InvalidInput("the sums must be whole numbers of eight bytes, got others. Count again.")
+            mine = np.frombuffer(row["votes"], dtype=VOTES).astype(np.int64)
+            if votes is not None and len(votes) != len(mine):
+                raise InvalidInput(
+                    f"the sums must all be of one design, got some of {len(votes)} numbers and some of {len(mine)}. "
+                    f"Add up what one BatchEncoder made."
+                )
+            votes = mine if votes is None else votes + mine
             reports, missing = reports + row["reports"], missing + row["missing"]
     if votes is None:
         raise InvalidInput("reports must hold at least one report, got none. Check that these are the right data.")
@@ -260,22 +266,21 @@ def _given_back(column: pa.Array, law: VotingRandomizer) -> NDArray[Any]:
     dtype, width, _ = law.form
     if column.null_count:
         raise InvalidInput("reports must all be there, got some without a value. Encode again.")
+    try:
+        held = column.cast(HELD[dtype.name] if width is None else pa.binary(law.report_bytes))
+    except pa.ArrowException:
+        each = f"numbers of {dtype}" if width is None else f"{law.report_bytes} bytes each"
+        raise InvalidInput(f"reports must be {each}, got others, in a column of {column.type}. Encode again.") from None
     if width is None:
-        numbers: NDArray[Any] = column.cast(HELD[dtype.name]).to_numpy()
+        numbers: NDArray[Any] = held.to_numpy()
         if dtype == np.uint64:
             return numbers.view(np.uint64)
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(dtype).max:
             raise InvalidInput(f"reports must be numbers of {dtype}, got others. Encode again.")
         return numbers.astype(dtype)
-    if (pc.max(pc.binary_length(column)).as_py(), pc.min(pc.binary_length(column)).as_py()) != (law.report_bytes,) * 2:
-        raise InvalidInput(f"reports must have {law.report_bytes} bytes each, got others. Encode again.")
-    content = b"".join(column.to_pylist())
-    return np.frombuffer(content, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(len(column), width)
-
-
-def _plain(column: Any) -> pa.Array:
-    """One array, where a table has chunks."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    content = memoryview(held.buffers()[1])[held.offset * law.report_bytes :]
+    rows = np.frombuffer(content, dtype=dtype.newbyteorder("<"), count=len(held) * width)
+    return rows.astype(dtype, copy=False).reshape(len(held), width)
 
 
 def _weight(counts: NDArray[np.int64] | None, rows: int | NDArray[np.bool_]) -> int:

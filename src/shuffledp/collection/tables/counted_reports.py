@@ -76,7 +76,7 @@ class CountedReports:
                 f"{title} must hold counted reports, got something else. Give what an engine counted, or what "
                 f"`shuffledp shuffle` wrote."
             )
-        if written.get("version") != VERSION:
+        if type(written.get("version")) is not int or written["version"] != VERSION:
             raise InvalidInput(
                 f"{title} must be of version {VERSION}, got {written.get('version')!r}. Use the shuffledp that wrote "
                 f"it, or count again."
@@ -118,7 +118,9 @@ def read_counted(path: Path) -> CountedReports:
 
 def holds_counts(path: Path) -> bool:
     """Whether a file is of counted reports, by its first byte; the others are Parquet."""
-    return first_bytes(path, repr(str(path)))[:1] == b"{"
+    title = repr(str(path))
+    with readable(title, "file of reports"):
+        return first_bytes(path, title)[:1] == b"{"
 
 
 def _count(value: object) -> bool:
