@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import pytest
 
 from shuffledp.collection.verify import oracle
-from shuffledp.literature.exact import datasets, summation
-from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most
 
-interval = cache(lambda hay, there, back, n, eps, gap: summation.haystack_interval(hay, there, back, n, eps, gap=gap))
+SLOW = (
+    "haystack_interval",
+    "swap_at_most",
+    "binary_datasets",
+    "rounds_at_least",
+    "rounds_at_most",
+    "rounds_delta",
+    "_in_balls",
+    "_swap_in_balls",
+)
 KEPT: dict[Any, Any] = {}
 
 
 @pytest.fixture(autouse=True)
 def _kept_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        oracle, "haystack_interval", lambda hay, there, back, n, eps, *, gap: interval(hay, there, back, n, eps, gap)
-    )
-    for name, slow in (
-        ("binary_datasets", datasets.binary_datasets),
-        ("rounds_at_least", rounds_at_least),
-        ("rounds_at_most", rounds_at_most),
-    ):
-        monkeypatch.setattr(oracle, name, partial(_kept, slow))
+    for name in SLOW:
+        monkeypatch.setattr(oracle, name, partial(_kept, getattr(oracle, name)))
 
 
-def _kept(slow: Callable[..., Any], *arguments: Any) -> Any:
-    key = (slow, pickle.dumps(arguments))
+def _kept(slow: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    key = (slow, pickle.dumps((arguments, named)))
     if key not in KEPT:
-        KEPT[key] = slow(*arguments)
+        KEPT[key] = slow(*arguments, **named)
     return KEPT[key]

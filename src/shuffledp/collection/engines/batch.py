@@ -35,7 +35,20 @@ from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import SecureSource
 from shuffledp.storage.canonical import canonical
 
-__all__ = ["SUMS", "SURVEY", "BatchEncoder", "ReportTally", "added_up", "design_of", "report_type"]
+__all__ = [
+    "REPORT",
+    "SUMS",
+    "SURVEY",
+    "BatchEncoder",
+    "ReportTally",
+    "Sums",
+    "added_up",
+    "column_of",
+    "design_of",
+    "report_type",
+    "survey",
+    "title_of",
+]
 
 REPORT = "report"
 SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
@@ -122,19 +135,7 @@ class BatchEncoder:
         Where an engine has grouped equal values, ``weights`` names the column that says how many
         each stands for.
         """
-        reader, values, missing = self._reader(), 0, 0
-        for batch in batches:
-            column = _named(batch, self.column)
-            _, present, _ = reader.prepare(column, self.title)
-            counts = None if weights is None else _named(batch, weights).to_numpy()
-            values += _weight(counts, len(column)) if present is None else _weight(counts, present)
-            missing += 0 if present is None else _weight(counts, ~present)
-        yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
-
-    @property
-    def title(self) -> str:
-        """The column, as messages call it."""
-        return f"column {self.column!r}"
+        return survey(batches, self.column, self._reader(), weights=weights)
 
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
@@ -146,11 +147,39 @@ class BatchEncoder:
         encoder, reader, source = _opened(self.text), self._reader(), SecureSource()
         step = batch_rows(encoder.randomizer.report_bytes)
         for batch in batches:
-            column = _named(batch, self.column)
-            values, _, _ = reader.prepare(column, self.title)
+            column = column_of(batch, self.column)
+            values, _, _ = reader.prepare(column, title_of(self.column))
             rows.update(reports=len(values), missing=len(column) - len(values))
             for start in range(0, len(values), step):
                 yield encoder.encode(values[start : start + step], rng=source)
+
+
+def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
+    """``BatchEncoder.survey`` where there is no design yet, which needs to know how many people
+    there are.
+    """
+    values = missing = 0
+    for batch in batches:
+        column = column_of(batch, name)
+        _, present, _ = reader.prepare(column, title_of(name))
+        counts = None if weights is None else column_of(batch, weights).to_numpy()
+        values += _weight(counts, len(column)) if present is None else _weight(counts, present)
+        missing += 0 if present is None else _weight(counts, ~present)
+    yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
+
+
+def title_of(column: str) -> str:
+    """A column, as messages call it."""
+    return f"column {column!r}"
+
+
+def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """A column by its name, in one array, where a table has chunks."""
+    names = batch.schema.names
+    if name not in names:
+        raise InvalidInput(f"column must name a column of the table, got {name!r}. {nearest(name, names)}")
+    column = batch.column(names.index(name))
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +207,7 @@ class ReportTally:
         votes, reports = np.zeros(law.tally_size, dtype=np.int64), 0
         for batch in batches:
             if len(batch):
-                votes += law.tally(_given_back(_named(batch, REPORT), law))
+                votes += law.tally(_given_back(column_of(batch, REPORT), law))
             reports += len(batch)
         yield _sums(reports, 0, votes)
 
@@ -252,15 +281,6 @@ def _given_back(column: pa.Array, law: VotingRandomizer) -> NDArray[Any]:
     content = memoryview(held.buffers()[1])[held.offset * law.report_bytes :]
     rows = np.frombuffer(content, dtype=dtype.newbyteorder("<"), count=len(held) * width)
     return rows.astype(dtype, copy=False).reshape(len(held), width)
-
-
-def _named(batch: pa.RecordBatch, name: str) -> pa.Array:
-    """A column by its name, in one array, where a table has chunks."""
-    names = batch.schema.names
-    if name not in names:
-        raise InvalidInput(f"column must name a column of the table, got {name!r}. {nearest(name, names)}")
-    column = batch.column(names.index(name))
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _weight(counts: NDArray[np.int64] | None, rows: int | NDArray[np.bool_]) -> int:
