@@ -236,7 +236,7 @@ def put_once(path: Path, text: str, *, mode: int = 0o600) -> str:
 
 
 def _link(temporary: Path, path: Path) -> None:
-    """Give a file its name, unless another has it: no disk gives a name twice, but some give none."""
+    """Give a file its name, unless another has it: no disk gives one twice, but some give none."""
     try:
         os.link(temporary, path)
     except FileExistsError:
