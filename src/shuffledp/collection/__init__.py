@@ -7,7 +7,7 @@ ledger     recorded is spent
 page       record -> one HTML page
 verify     record -> every number computed again
 release    question + values -> record
-engines    the same where the data are: on Spark, on Beam
 arguments  one sentence for two readers: ``--option`` or ``argument=``
+engines    the same where the data are: on Spark, on Beam
 door       ``sdp.histogram``, ``sdp.mean``, ``sdp.frequency``
 """

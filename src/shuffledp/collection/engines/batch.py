@@ -40,6 +40,7 @@ __all__ = [
     "SUMS",
     "SURVEY",
     "BatchEncoder",
+    "Batches",
     "ReportTally",
     "Sums",
     "added_up",
@@ -219,6 +220,10 @@ class Sums:
     reports: int
     missing: int
     votes: NDArray[np.int64]
+
+    def row(self) -> pa.RecordBatch:
+        """One row of ``SUMS`` again."""
+        return _sums(self.reports, self.missing, self.votes)
 
     def counted(self, design: Design, **facts: Any) -> CountedReports:
         """The same as the file of counted reports says it; ``facts`` are its other fields."""

@@ -27,7 +27,7 @@ from shuffledp.sampling.tags import Strings, cbc_mac
 if TYPE_CHECKING:
     from shuffledp.protocols.design import Design
 
-__all__ = ["KEEPING", "Chosen", "Keep", "Persons", "check_keep", "id_texts", "keyed_noise"]
+__all__ = ["KEEPING", "Chosen", "Keep", "Persons", "check_keep", "id_texts", "keyed_noise", "named_ids"]
 
 Keep = Literal["first", "random"]
 KEEPING = get_args(Keep)
@@ -61,7 +61,7 @@ class Persons(Closing):
         """Rows with their ids, and which of them hold a value (None for all); ``title`` names the
         table in messages.
         """
-        texts = _names(ids, title)
+        texts = named_ids(ids, title)
         for start in range(0, len(texts), AT_ONCE):
             self._spool.append(cbc_mac(self._key, _strings(texts.slice(start, AT_ONCE))))
         self._present.append(np.ones(len(ids), dtype=np.bool_) if present is None else present)
@@ -165,11 +165,11 @@ def keyed_noise(
     An id is its text: the number 7 and the text "7" are one person.
     """
     numbers = np.asarray(values, dtype=np.int64 if design.task.bounds is None else np.float64)
-    digest, strings = bytes.fromhex(design.digest), _strings(_names(ids, title))
+    digest, strings = bytes.fromhex(design.digest), _strings(named_ids(ids, title))
     return KeyedNoise(secret, digest=digest, round=round, ids=strings, values=numbers)
 
 
-def _names(ids: pa.Array, title: str) -> pa.Array:
+def named_ids(ids: pa.Array, title: str) -> pa.Array:
     """The ids as text, if they name everybody."""
     texts = id_texts(ids)
     lengths = pc.binary_length(texts)
