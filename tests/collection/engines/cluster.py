@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,7 +119,8 @@ def environment(folder: Path) -> dict[str, str]:
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT),  # so that a worker finds the spies of the tests
+        # So that a worker finds the spies of the tests.
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
 
 
@@ -191,9 +193,15 @@ def executors(session: Any) -> list[int]:
     return [int(line.split()[0]) for line in listed.splitlines() if told in line and "Backend" in line]
 
 
-def parent(pid: int) -> int:
-    return int(subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, text=True, check=True).stdout)
-
-
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
+def lose_executor(cluster: Cluster, session: Any, waiting: Path, write: Callable[[], object]) -> None:
+    """Run ``write``, and kill the executor in the middle of it whose attempt leaves the file
+    ``waiting`` with the process id of its daemon.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        writing = thread.submit(write)
+        wait_for(lambda: writing.done() or (waiting.exists() and waiting.read_text()), "the attempt", cluster)
+        daemon = waiting.read_text()
+        parent = subprocess.run(["ps", "-o", "ppid=", "-p", daemon], capture_output=True, text=True, check=True).stdout
+        assert int(parent) in executors(session)
+        os.kill(int(parent), signal.SIGKILL)
+        writing.result(LONGEST)

@@ -53,9 +53,8 @@ class Naively:
         return people.mapInArrow(Naive(self.design, self.notes, trouble), "id bigint, report smallint")
 
     def append(self, trouble: Trouble = NO_TROUBLE) -> None:
-        """Write, each task for itself: a later start adds to what is there."""
-        write = self.frame(trouble).write.mode("append")
-        write.option("mapreduce.fileoutputcommitter.algorithm.version", "2").parquet(self.out)
+        """Write; a later start adds to what is there."""
+        self.frame(trouble).write.mode("append").parquet(self.out)
 
     def read(self) -> Reports:
         """What anybody can read who looks into the folder."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
 import pyarrow as pa
@@ -95,3 +95,14 @@ class SpiedEncoder(BatchEncoder):
             yield batch
         note(self.notes, pa.Table.from_batches(given))
         self.trouble.strike(self.notes)
+
+
+@dataclass(frozen=True)
+class Spying:
+    """Stands where the driver looks for ``BatchEncoder``."""
+
+    notes: Path
+    trouble: Trouble
+
+    def of(self, design: Any, **rules: Any) -> SpiedEncoder:
+        return SpiedEncoder.of(design, notes=self.notes, trouble=self.trouble, **rules)
