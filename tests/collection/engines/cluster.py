@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"
 OLDEST_JAVA = 17
-WORKERS, CORES = 2, 2  # two cores in each: a second driver finds room beside the first
+WORKERS, CORES = 2, 4  # so many cores in each that two drivers find room on one, when the other is lost
 LONGEST = 120  # seconds after which something that was waited for counts as lost
 # Ends its whole process group as soon as nobody holds the other end of its standard input.
 GUARDED = '"$@" </dev/null & cat >/dev/null; kill -9 0'
@@ -142,7 +142,7 @@ def running(folder: Path) -> Iterator[Cluster]:
         wait_for(lambda: "New state: ALIVE" in master.read_text(), "the master", cluster)
         workers = []
         for each in range(WORKERS):
-            place = ("--work-dir", folder / "workers" / str(each), "--cores", CORES, "--memory", "2g")
+            place = ("--work-dir", folder / "workers" / str(each), "--cores", CORES, "--memory", "4g")
             workers.append(start(f"worker-{each}", "worker.Worker", *place, cluster.master))
         wait_for(lambda: all("Successfully registered" in log.read_text() for log in workers), "a worker", cluster)
         yield cluster

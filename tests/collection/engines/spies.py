@@ -10,12 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from unittest import mock
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
+from shuffledp.collection.client import Encoder
 from shuffledp.collection.engines.batch import BatchEncoder, Batches
+from shuffledp.randomizers.votes import VotingRandomizer
 
 PATIENCE = 120.0  # seconds that an attempt waits for its end
 
@@ -65,6 +70,12 @@ class Draws:
     attempt: int
     table: pa.Table
 
+    def reports(self, law: VotingRandomizer) -> NDArray[Any]:
+        """As the sampler gave them."""
+        dtype, width, _ = law.form
+        numbers = np.frombuffer(b"".join(self.table["report"].to_pylist()), dtype=dtype)
+        return numbers if width is None else numbers.reshape(-1, width)
+
 
 def noted(notes: Path) -> list[Draws]:
     """All that was ever drawn."""
@@ -77,23 +88,29 @@ def noted(notes: Path) -> list[Draws]:
 
 @dataclass(frozen=True)
 class SpiedEncoder(BatchEncoder):
-    """Ours, watched and troubled: it notes all that an attempt gives to the engine."""
+    """Ours, watched and troubled: it notes every report that an attempt draws, as bytes."""
 
     notes: Path = Path()
     trouble: Trouble = NO_TROUBLE
 
     def encode(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        yield from self._watched(BatchEncoder.encode(self, batches))
+        return self._watched(BatchEncoder.encode(self, batches))
 
     def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        yield from self._watched(BatchEncoder.tally(self, batches))
+        return self._watched(BatchEncoder.tally(self, batches))
 
     def _watched(self, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        given = []
-        for batch in made:
-            given.append(batch)
-            yield batch
-        note(self.notes, pa.Table.from_batches(given))
+        drawn: list[bytes] = []
+        draw = Encoder.encode
+
+        def encode(encoder: Encoder, values: Any, **options: Any) -> NDArray[Any]:
+            reports = draw(encoder, values, **options)
+            drawn.extend(report.tobytes() for report in reports)
+            return reports
+
+        with mock.patch.object(Encoder, "encode", encode):
+            yield from made
+        note(self.notes, pa.table({"report": pa.array(drawn, pa.binary())}))
         self.trouble.strike(self.notes)
 
 

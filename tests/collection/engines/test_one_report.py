@@ -7,15 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from shuffledp.collection.engines.batch import ReportTally, Sums, added_up
 from tests.collection.engines.cluster import Cluster, lose_executor
 from tests.collection.engines.driver import Drawings
 from tests.collection.engines.naive import PARTITIONS, PEOPLE
-from tests.collection.engines.spies import Draws, Trouble, noted
+from tests.collection.engines.spies import Trouble, noted
 from tests.collection.engines.watched import Watched
 
 Check = Callable[[str, Watched, int], None]
@@ -27,17 +26,6 @@ def watched(session: Any, design: dict[str, Any], tmp_path: Path) -> Watched:
     return Watched(session, design, tmp_path)
 
 
-def added(attempts: list[Draws], design: dict[str, Any]) -> Sums:
-    """What some attempts drew, whether they kept their reports or the sums of them."""
-    tally = ReportTally.of(design).tally
-    batches = [each.table.to_batches() for each in attempts]
-    return added_up(row for each in batches for row in (tally(each) if "report" in each[0].schema.names else each))
-
-
-def last(attempts: list[Draws], partition: int) -> int:
-    return max(each.attempt for each in attempts if each.partition == partition)
-
-
 @pytest.fixture
 def check(record_property: Callable[[str, object], None]) -> Check:
     """That ``lost`` attempts have drawn for nothing, and that of every partition the draws of one
@@ -45,32 +33,27 @@ def check(record_property: Callable[[str, object], None]) -> Check:
     """
 
     def check(attack: str, watched: Watched, lost: int) -> None:
-        attempts, readable, design = noted(watched.notes), watched.committed(), watched.design
-        seen = [each for each in attempts if kept(each, readable[each.partition])]
-        drawn, read = added(attempts, design), added(seen, design)
-        assert sorted(readable) == [each.partition for each in seen] == list(range(PARTITIONS))
-        assert [each.attempt for each in seen] == [last(attempts, partition) for partition in readable]
-        assert watched.files() == ["_SUCCESS", "claim.json", *(path.name for path in watched.parts)]
-        for counted in (watched.count(), watched.count()):
-            assert counted.reports == read.reports == PEOPLE
-            assert counted.votes.tolist() == read.votes.tolist()
+        attempts, law = noted(watched.notes), watched.law
+        seen = [each for each in attempts if watched.shows(each)]
         assert len(attempts) == PARTITIONS + lost
-        kind = "rows" if "report" in readable[0].column_names else "sums"
-        told = f"{drawn.reports:,} draws for {PEOPLE:,} people; {read.reports - PEOPLE} people with two reports"
-        record_property(f"fault: Spark with our rule, {attack} ({kind})", told)
+        assert {each.partition: each.attempt for each in seen} == {
+            each.partition: each.attempt for each in sorted(attempts, key=lambda each: each.attempt)
+        }
+        assert watched.files() == ["_SUCCESS", "claim.json", *(path.name for path in watched.parts)]
+        drawn, read = (np.concatenate([each.reports(law) for each in some]) for some in (attempts, seen))
+        for counted in (watched.count(), watched.count()):
+            assert counted.reports == len(read) == PEOPLE
+            assert counted.votes.tolist() == law.tally(read).tolist()
+        told = f"{len(drawn):,} draws for {PEOPLE:,} people; {len(read) - PEOPLE} people with two reports"
+        record_property(f"fault: Spark with our rule, {attack}", told)
 
     return check
-
-
-def kept(attempt: Draws, table: pa.Table) -> bool:
-    """Whether what can be read is what that attempt gave to the engine, row by row."""
-    return bool(table.select(attempt.table.column_names).to_pydict() == attempt.table.to_pydict())
 
 
 @both
 def test_two_actions(watched: Watched, tallied: bool, check: Check) -> None:
     watched.encode(tallied=tallied)
-    check("two actions", watched, 0)
+    check(f"two actions on {'sums' if tallied else 'rows'}", watched, 0)
     frame = watched.readable()
     assert frame.collect() == frame.collect()
 
@@ -100,7 +83,7 @@ def test_a_cache_that_is_dropped(watched: Watched, check: Check) -> None:
 @both
 def test_a_task_that_fails(watched: Watched, tallied: bool, check: Check) -> None:
     watched.encode(Trouble("fails"), tallied=tallied)
-    check("a task that fails", watched, PARTITIONS)
+    check(f"a task that fails, {'sums' if tallied else 'rows'}", watched, PARTITIONS)
 
 
 @both
@@ -109,7 +92,7 @@ def test_an_executor_killed_during_the_write(watched: Watched, cluster: Cluster,
         watched.encode(Trouble("waits", 0), tallied=tallied)
 
     lose_executor(cluster, watched.session, watched.notes / "waiting-0", write)
-    check("an executor killed", watched, 1)
+    check(f"an executor killed, {'sums' if tallied else 'rows'}", watched, 1)
 
 
 def test_a_driver_killed_before_the_commit(killed: Drawings) -> None:

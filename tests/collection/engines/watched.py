@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shuffledp.collection.client import Encoder
 from shuffledp.collection.engines import spark
 from shuffledp.collection.tables import CountedReports
+from shuffledp.protocols.design import Design
 from tests.collection.engines.naive import PARTITIONS, PEOPLE
-from tests.collection.engines.spies import NO_TROUBLE, Spying, Trouble
+from tests.collection.engines.spies import NO_TROUBLE, Draws, Spying, Trouble
 
 LETTER = "substr('abcde', CAST(1 + id % 5 AS int), 1) AS letter"
 
@@ -60,6 +63,20 @@ class Watched:
     @property
     def parts(self) -> list[Path]:
         return sorted((self.work / "reports").glob("part-*"))
+
+    @property
+    def law(self) -> Any:
+        return Encoder.of(Design.from_json(self.design)).randomizer
+
+    def shows(self, attempt: Draws) -> bool:
+        """Whether what can be read of a partition is what that attempt drew: report by report, or
+        the sums of them.
+        """
+        drawn, read = attempt.reports(self.law), self.committed()[attempt.partition]
+        if "report" in read.column_names:
+            return bool(np.array_equal(read["report"].to_numpy(), drawn))
+        (votes,) = read["votes"].to_pylist()
+        return bool(np.array_equal(np.frombuffer(votes, dtype="<i8"), self.law.tally(drawn)))
 
     def readable(self) -> Any:
         """The same, as a frame of Spark."""
