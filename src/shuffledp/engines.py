@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shuffledp.collection.engines import batch, spark
+    from shuffledp.collection.engines import batch, beam, spark
 
-__all__ = ["batch", "spark"]
+__all__ = ["batch", "beam", "spark"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.sampling import KeyedNoise, KeyedSource
+from shuffledp.sampling import KeyedNoise, KeyedSource, keyed
 from shuffledp.sampling.tags import HALF, Strings
 
 SECRET = bytes(range(32))
@@ -41,3 +42,23 @@ def noise(
 
 def source(count: int) -> KeyedSource:
     return noise(np.zeros(count, dtype=np.int64)).source()
+
+
+class _Replayed:
+    """The blocks of rows as they are told: ``words[call][row]``, for all requests of whole rows."""
+
+    def __init__(self, *words: Any) -> None:
+        self.words = np.array(words, dtype=np.uint64)
+
+    def __call__(self, key: bytes, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        told = np.zeros_like(blocks)
+        told[..., 0] = self.words[blocks[..., 0], blocks[..., 1]]
+        return told
+
+
+def told(monkeypatch: pytest.MonkeyPatch, *words: Any) -> KeyedSource:
+    """A keyed source of as many rows as there are words for, which says what it is told."""
+    count = len(words[0])
+    monkeypatch.setattr(keyed, "encrypted", _Replayed(*words))
+    tags = np.stack([np.zeros(count, dtype=np.uint64), np.arange(count, dtype=np.uint64)], axis=1)
+    return KeyedSource(b"", tags, np.zeros(count, dtype=np.uint64))

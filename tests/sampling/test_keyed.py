@@ -16,7 +16,7 @@ from scipy import stats
 
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import Table, bernoulli, keyed, source_of, uniform
-from tests.sampling.keyed_rows import DIGEST, SECRET, noise, source, strings
+from tests.sampling.keyed_rows import DIGEST, SECRET, noise, source, strings, told
 
 
 def by_the_book(who: str, value: int, call: int, part: int = 0) -> bytes:
@@ -63,7 +63,9 @@ def test_a_rows_words_depend_on_its_own_calls_only(order: list[int], cut: int, a
         drawn = noise(values[rows], [people[row] for row in rows]).source()
         for wanted in asked:
             places = np.array([i for i, row in enumerate(rows) if row in wanted], dtype=np.intp)
-            for i, word in zip(places.tolist(), drawn.at(places).words(len(places), np.uint64).tolist(), strict=True):
+            for i, word in zip(
+                places.tolist(), drawn.at(places, len(rows)).words(len(places), np.uint64).tolist(), strict=True
+            ):
                 held[rows[i]].append(word)
         return held
 
@@ -87,11 +89,11 @@ def test_no_two_words_share_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
         wide = drawn.spread(width)
         wide.words(50 * width, np.uint16)
         some = np.flatnonzero(rng.random(50 * width) < 0.3)
-        open_ = wide.at(some)
+        open_ = wide.at(some, 50 * width)
         open_.words(len(some), np.uint64)
         few = np.arange(0, len(some), 2)
-        open_.at(few).spread(2).words(2 * len(few), np.uint64)
-        drawn.at(slice(10, 20)).words(10, np.uint8)
+        open_.at(few, len(some)).spread(2).words(2 * len(few), np.uint64)
+        drawn.at(slice(10, 20), 50).words(10, np.uint8)
     assert len(seen) == len(set(seen))
 
 
@@ -130,7 +132,7 @@ def test_equal_numbers_have_equal_noise() -> None:
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
 def test_words_are_uniform_new_and_writeable(dtype: type) -> None:
     drawn = source(100_000)
-    for words in (drawn.words(100_000, dtype), drawn.at(np.arange(0, 100_000, 2)).words(50_000, dtype)):
+    for words in (drawn.words(100_000, dtype), drawn.at(np.arange(0, 100_000, 2), 100_000).words(50_000, dtype)):
         assert words.dtype == dtype
         assert words.flags.writeable
         assert stats.chisquare(np.bincount(words.view(np.uint8), minlength=256)).pvalue > 1e-6
@@ -143,26 +145,6 @@ def test_words_of_neighbouring_rows_and_calls_are_independent() -> None:
     for one, other in ((first, second), (first[:-1], first[1:])):
         table = np.bincount(one.astype(np.intp) * 16 + other, minlength=256)
         assert stats.chisquare(table).pvalue > 1e-6
-
-
-class _Replayed:
-    """The blocks of rows as they are told: ``words[call][row]``, for all requests of whole rows."""
-
-    def __init__(self, *words: Any) -> None:
-        self.words = np.array(words, dtype=np.uint64)
-
-    def __call__(self, key: bytes, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        told = np.zeros_like(blocks)
-        told[..., 0] = self.words[blocks[..., 0], blocks[..., 1]]
-        return told
-
-
-def told(monkeypatch: pytest.MonkeyPatch, *words: Any) -> keyed.KeyedSource:
-    """A keyed source of as many rows as there are words for, which says what it is told."""
-    count = len(words[0])
-    monkeypatch.setattr(keyed, "encrypted", _Replayed(*words))
-    tags = np.stack([np.zeros(count, dtype=np.uint64), np.arange(count, dtype=np.uint64)], axis=1)
-    return keyed.KeyedSource(b"", tags, np.zeros(count, dtype=np.uint64))
 
 
 @pytest.mark.parametrize("threshold", [0, 1, (1 << 48) - 1, 1 << 48, 12345 << 48, (12345 << 48) + 777, (1 << 64) - 1])
@@ -211,20 +193,24 @@ def test_a_tables_law_is_exact_on_the_integers(monkeypatch: pytest.MonkeyPatch) 
 def test_whoever_asks_for_words_that_are_nobodys_is_refused() -> None:
     drawn = source(5)
     for wrong in (0, 4, 6, 10):
-        with pytest.raises(InvalidInput, match=r"keyed noise must be drawn for each of its 5 rows, got a request for"):
+        with pytest.raises(InvalidInput, match=rf"keyed noise must be drawn for all of its 5 rows, got {wrong}"):
             drawn.words(wrong, np.uint64)
-    with pytest.raises(InvalidInput, match="got a request for 5 words"):
+        with pytest.raises(InvalidInput, match="all of its 5 rows"):
+            drawn.at(np.array([0]), wrong)
+        with pytest.raises(InvalidInput, match="all of its 5 rows"):
+            drawn.at(np.arange(5), 5).at(np.array([0]), wrong)
+    with pytest.raises(InvalidInput, match="all of its 10 rows, got 5"):
         drawn.spread(2).words(5, np.uint64)
-    with pytest.raises(InvalidInput, match="got a request for 3 words"):
-        drawn.at(np.array([1, 2])).words(3, np.uint64)
+    with pytest.raises(InvalidInput, match="all of its 2 rows, got 3"):
+        drawn.at(np.array([1, 2]), 5).words(3, np.uint64)
     for wrong_places in ([1, 1], [2, 1], [-1, 4]):
         with pytest.raises(InvalidInput, match="ascending order"):
-            drawn.at(np.array(wrong_places))
+            drawn.at(np.array(wrong_places), 5)
         with pytest.raises(InvalidInput, match="ascending order"):
-            drawn.at(np.arange(5)).at(np.array(wrong_places))
+            drawn.at(np.arange(5), 5).at(np.array(wrong_places), 5)
     with pytest.raises(IndexError):
-        drawn.at(np.array([5]))
-    assert len(drawn.at(np.array([], dtype=np.intp)).words(0, np.uint64)) == 0
+        drawn.at(np.array([5]), 5)
+    assert len(drawn.at(np.array([], dtype=np.intp), 5).words(0, np.uint64)) == 0
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,9 @@ class BucketDummies:
         rate = check_positive("rate", rate, remedy="It is the mean number of fakes in a bucket.")
         # Chernoff: P(Z >= rate + t) and P(Z <= rate - t) are at most e^(-t^2 / (2 (rate + t/3))).
         reach = 14.0 * math.sqrt(rate) + 66.0
-        counts = np.arange(max(math.floor(rate - reach), 0.0), math.ceil(rate + reach) + 1.0)
-        _check_size(counts.size)
+        low, high = max(math.floor(rate - reach), 0), math.ceil(rate + reach)
+        _check_size(high - low + 1)
+        counts = np.arange(float(low), high + 1.0)
         logs = counts * math.log(rate) - rate - gammaln(counts + 1.0)
         return cls(f"Poisson({rate:g}) fakes", np.exp(logs), _check_keep(keep), _doubt(rate + reach))
 
@@ -70,8 +71,8 @@ class BucketDummies:
         p = check_probability("p", p, remedy="It is the probability of each fake.")
         reach = 14.0 * math.sqrt(trials * p * (1.0 - p)) + 66.0
         low, high = max(math.floor(trials * p - reach), 0), min(math.ceil(trials * p + reach), trials)
+        _check_size(high - low + 1)
         counts = np.arange(float(low), high + 1.0)
-        _check_size(counts.size)
         ways = gammaln(trials + 1.0) - gammaln(counts + 1.0) - gammaln(trials - counts + 1.0)
         logs = ways + counts * math.log(p) + (trials - counts) * math.log1p(-p)
         return cls(f"Binomial({trials}, {p:g}) fakes", np.exp(logs), _check_keep(keep), _doubt(float(trials)))

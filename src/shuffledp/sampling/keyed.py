@@ -85,11 +85,11 @@ class KeyedSource(Source):
         self._calls += HALF.type(1)
         return _words(encrypted(self._key, blocks).reshape(len(self._tags), -1), kind)[:, : self._width].flatten()
 
-    def at(self, places: slice | NDArray[np.intp]) -> Source:
+    def at(self, places: slice | NDArray[np.intp], of: int) -> Source:
+        _check_asked(of, len(self._tags) * self._width)
         if isinstance(places, slice) and self._width == 1:
             return KeyedSource(self._key, self._tags[places], self._calls[places])
-        chosen = np.arange(len(self._tags) * self._width)[places]
-        rows, cells = np.divmod(_check_ascending(chosen), self._width)
+        rows, cells = np.divmod(_ascending(places, of), self._width)
         return _Cells(self._key, self._tags, self._calls, rows, cells)
 
     def spread(self, k: int) -> Source:
@@ -114,8 +114,9 @@ class _Cells(Source):
         self._calls[self._rows] = calls + HALF.type(1)  # a row with several cells is counted once: it was one call
         return _words(encrypted(self._key, blocks), np.dtype(dtype))[:, 0].copy()
 
-    def at(self, places: slice | NDArray[np.intp]) -> Source:
-        chosen = _check_ascending(np.arange(len(self._rows))[places])
+    def at(self, places: slice | NDArray[np.intp], of: int) -> Source:
+        _check_asked(of, len(self._rows))
+        chosen = _ascending(places, of)
         return _Cells(self._key, self._tags, self._calls, self._rows[chosen], self._cells[chosen])
 
     def spread(self, k: int) -> Source:
@@ -167,16 +168,17 @@ def _words(blocks: Blocks, kind: np.dtype[Any]) -> NDArray[Any]:
 def _check_asked(count: int, there: int) -> None:
     if count != there:
         raise InvalidInput(
-            f"keyed noise must be drawn for each of its {there:,} rows, got a request for {count:,} words. Build it "
-            f"from the ids and values of the very rows that are encoded; a randomizer of your own says whose words it "
-            f"draws by source.at(...)."
+            f"keyed noise must be drawn for all of its {there:,} rows, got {count:,}. Build it from the ids and values "
+            f"of the very rows that are encoded; a randomizer of your own says whose words it draws by source.at(...)."
         )
 
 
-def _check_ascending(places: NDArray[np.intp]) -> NDArray[np.intp]:
-    if np.any(places[1:] <= places[:-1]):
+def _ascending(places: slice | NDArray[np.intp], of: int) -> NDArray[np.intp]:
+    """The numbers of these places, of so many, each of which must come once."""
+    listed = np.arange(of)[places]
+    if np.any(listed[1:] <= listed[:-1]):
         raise InvalidInput(
             "places of keyed noise must be in ascending order, got others. A word is drawn once: sort them, and list "
             "none twice."
         )
-    return places
+    return listed

@@ -34,9 +34,9 @@ class Source(ABC):
         hold.
         """
 
-    def at(self, places: slice | NDArray[np.intp]) -> Source:
-        """The source of the words for these of the rows that this one draws for, in ascending
-        order. Words are anybody's, unless a source tells rows apart.
+    def at(self, places: slice | NDArray[np.intp], of: int) -> Source:
+        """The source of the words for these, in ascending order, ``of`` so many rows. Words are
+        anybody's, unless a source tells rows apart.
         """
         return self
 

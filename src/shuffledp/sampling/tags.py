@@ -38,8 +38,9 @@ def cbc_mac(key: bytes, strings: Strings, numbers: NDArray[Any] | int = 0) -> Bl
     >>> one == other, cbc_mac(bytes(32), strings, 7).tolist()[0] == one
     (False, False)
     """
-    starts, lengths = strings.ends[:-1], np.diff(strings.ends)
-    padded = np.concatenate([strings.content, np.zeros(BLOCK, dtype=np.uint8)])
+    begin, end = strings.ends[[0, -1]]  # the content may be that of many more strings
+    starts, lengths = strings.ends[:-1] - begin, np.diff(strings.ends)
+    padded = np.concatenate([strings.content[begin:end], np.zeros(BLOCK, dtype=np.uint8)])
     blocks = np.lib.stride_tricks.sliding_window_view(padded, BLOCK)
     first = np.empty((len(lengths), 2), dtype=HALF)
     first[:, 0], first[:, 1] = lengths, numbers

@@ -6,4 +6,6 @@ spark_stages   the same, for Python and the command line
 spark_folder   the work folder: a claim, what was drawn under it, and whether that was committed
 spark_tasks    what runs on Spark's workers
 spark_session  a session, opened and looked over, and what it says when it fails
+beam           Apache Beam: transforms from batches of values to reports, and to their counts
+beam_commit    what makes a drawing stand, however often a runner attempts it; no engine is imported
 """

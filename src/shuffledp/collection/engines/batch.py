@@ -15,7 +15,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
@@ -28,11 +28,13 @@ from shuffledp.collection.client import Encoder, check_client, read_design, read
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, batch_rows
 from shuffledp.collection.tables.columns import nearest
 from shuffledp.collection.tables.counted_reports import CountedReports
+from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.votes import VotingRandomizer
-from shuffledp.sampling import SecureSource
+from shuffledp.sampling import KeyedNoise, SecureSource
+from shuffledp.sampling.keyed import check_round, check_secret
 from shuffledp.storage.canonical import canonical
 
 __all__ = [
@@ -92,16 +94,32 @@ class BatchEncoder:
     missing: str | None = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
+    ids: str | None = None
+    secret: bytes | None = field(default=None, repr=False)
+    round: int = 1
 
     @classmethod
     def of(cls, design: Any, *, column: str, **rules: Any) -> Self:
         """For a design, a protocol, or the file of a design; ``rules`` are ``missing``, ``clip``
         and ``cleaning``. One that promises nothing, or that does not run here, is refused.
+
+        With a ``secret``, and ``ids``, the column that says whose row it is, noise is keyed:
+        whoever draws again, in any batch and order, draws the same reports for this design and
+        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused;
+        that no two tasks share one is for the engine to see.
         """
         settled = design_of(design)
         check_client(settled)
         made = cls(canonical(settled.as_json()), column, **rules)
         made._reader()
+        if (made.secret is None) != (made.ids is None):
+            raise InvalidInput(
+                f"secret and ids must be given together, got {'ids' if made.secret is None else 'secret'} alone. Keyed "
+                f"noise is a function of both; leave out both for fresh noise."
+            )
+        check_round(made.round)
+        if made.secret is not None:
+            check_secret(made.secret)
         return made
 
     @property
@@ -142,17 +160,30 @@ class BatchEncoder:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
 
     def _drawn(self, batches: Batches, rows: Counter[str]) -> Iterator[NDArray[Any]]:
-        """Some reports at a time, never none; one source of randomness for all of them. ``rows``
-        counts them, and the missing values.
+        """Some reports at a time, never none; their noise is keyed, or fresh from one source for
+        all of them. ``rows`` counts them, and the missing values.
         """
-        encoder, reader, source = _opened(self.text), self._reader(), SecureSource()
+        encoder, reader, fresh = _opened(self.text), self._reader(), SecureSource()
         step = batch_rows(encoder.randomizer.report_bytes)
-        for batch in batches:
-            column = column_of(batch, self.column)
-            values, _, _ = reader.prepare(column, title_of(self.column))
-            rows.update(reports=len(values), missing=len(column) - len(values))
-            for start in range(0, len(values), step):
-                yield encoder.encode(values[start : start + step], rng=source)
+        with Persons() as persons:
+            for batch in batches:
+                column = column_of(batch, self.column)
+                values, present, _ = reader.prepare(column, title_of(self.column))
+                rows.update(reports=len(values), missing=len(column) - len(values))
+                ids = None if self.ids is None else column_of(batch, self.ids, argument="ids")
+                ids = ids if ids is None or present is None else ids.filter(present)
+                for start in range(0, len(values), step):
+                    mine = values[start : start + step]
+                    rng = fresh if ids is None else self._keyed(ids.slice(start, step), mine, persons)
+                    yield encoder.encode(mine, rng=rng)
+            persons.check_alone(title_of(self.ids or ""))
+
+    def _keyed(self, ids: pa.Array, values: NDArray[Any], persons: Persons) -> KeyedNoise:
+        """The noise of these people, who join the ``persons``."""
+        assert self.secret is not None
+        assert self.ids is not None
+        persons.add(ids, None, title_of(self.ids))
+        return keyed_noise(self.secret, self.design, ids, values, round=self.round, title=title_of(self.ids))
 
 
 def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
@@ -174,11 +205,13 @@ def title_of(column: str) -> str:
     return f"column {column!r}"
 
 
-def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
-    """A column by its name, in one array, where a table has chunks."""
+def column_of(batch: pa.RecordBatch, name: str, *, argument: str = "column") -> pa.Array:
+    """A column by its name, in one array, where a table has chunks; messages name the ``argument``
+    that named it.
+    """
     names = batch.schema.names
     if name not in names:
-        raise InvalidInput(f"column must name a column of the table, got {name!r}. {nearest(name, names)}")
+        raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
     column = batch.column(names.index(name))
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 

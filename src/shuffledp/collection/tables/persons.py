@@ -97,6 +97,23 @@ class Persons(Closing):
         parts = [np.delete(rows, starts) for rows, starts in self._groups(self.holding)]
         return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
 
+    def check_alone(self, title: str) -> None:
+        """Refuse people with more than one row."""
+        if not self._surely_alone() and (again := len(self.repeated())):
+            raise InvalidInput(
+                f"ids in {title} must name everybody once, got {again:,} rows of people who have another. Keep one row "
+                f"of each person."
+            )
+
+    def _surely_alone(self) -> bool:
+        """Whether half of a fingerprint tells all people apart, where that is quickly seen: hardly
+        ever two of them share a half.
+        """
+        if len(self._spool) * COMPARING > self._memory:
+            return False
+        halves = np.sort(np.concatenate([np.zeros(0, dtype=np.uint64), *(each[:, 0] for each in self._spool.blocks())]))
+        return not np.any(halves[1:] == halves[:-1])
+
     def close(self) -> None:
         """Give memory and disk back."""
         self._spool.close()
