@@ -11,6 +11,7 @@ from rich.console import Console
 from shuffledp.collection.release.picture import release_figure
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.randomizers import family
+from tests.kept import KeptCurves
 from tests.literature.report import WIDTH, Row, table
 from tests.sketch import DRAWN_BY, sketch
 
@@ -29,6 +30,14 @@ def sketched() -> Iterator[None]:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """In this test, they leave their figure."""
     monkeypatch.setattr(DRAWN_BY, release_figure)
+
+
+CURVES = KeptCurves(pytest.MonkeyPatch())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    CURVES.begin(item.nodeid)
 
 
 REGISTERED: tuple[dict[Any, Any], ...] = (family._families, family._laws, family._names)

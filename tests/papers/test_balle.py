@@ -17,9 +17,9 @@ Lines = dict[str, Line]
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, tuple[Experiment, Lines]]:
-    """Every figure, with the slow curves at three values of n only."""
+    """Every figure, with the slow curves at two values of n only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(balle, "EVERY", 49)
+        patch.setattr(balle, "EVERY", 99)
         return {figure.name: (figure, {line.label: line for line in figure.compute()}) for figure in balle.EXPERIMENTS}
 
 

@@ -55,15 +55,34 @@ def key_of(values: NDArray[Any]) -> NDArray[Any]:
     return values if values.ndim == 1 else values[:, 0]
 
 
+def at_borders(randomizer: Any) -> Callable[[bytes, NDArray[np.uint64]], NDArray[np.uint64]]:
+    """AES, but for half of all blocks, whose first 16 bits are those that leave a coin open."""
+    borders = np.array([each >> 48 for each in getattr(randomizer, "integers", ())] or [7], dtype=np.uint64) % (1 << 16)
+
+    def encrypted(key: bytes, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        words = real(key, blocks)
+        first, other = words[..., 0], words[..., 1]
+        open_ = first >> np.uint64(16) << np.uint64(16) | borders[other % np.uint64(len(borders))]
+        words[..., 0] = np.where(other >> np.uint64(63), open_, first)
+        return words
+
+    real = keyed.encrypted
+    return encrypted
+
+
 @pytest.mark.parametrize("name", RANDOMIZERS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(order=st.permutations(range(PEOPLE)), cuts=st.sets(st.integers(1, PEOPLE - 1), max_size=4))
 def test_a_persons_report_is_the_same_in_any_batch_and_order(name: str, order: list[int], cuts: set[int]) -> None:
+    """Also where half of the coins need a second look."""
     randomizer, values, ids = RANDOMIZERS[name](), held(name), [f"person {i}" for i in range(PEOPLE)]
-    whole = randomizer.randomize(values, rng=noise(key_of(values), ids))
-    for rows in np.split(np.array(order), sorted(cuts)):
-        part = randomizer.randomize(values[rows], rng=noise(key_of(values[rows]), [ids[row] for row in rows]))
-        assert np.array_equal(part, whole[rows])
+    for encrypted in (keyed.encrypted, at_borders(randomizer)):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(keyed, "encrypted", encrypted)
+            whole = randomizer.randomize(values, rng=noise(key_of(values), ids))
+            for rows in np.split(np.array(order), sorted(cuts)):
+                part = randomizer.randomize(values[rows], rng=noise(key_of(values[rows]), [ids[row] for row in rows]))
+                assert np.array_equal(part, whole[rows])
 
 
 @pytest.mark.parametrize("name", RANDOMIZERS)
@@ -80,14 +99,7 @@ def test_the_same_words_give_the_same_reports_as_from_any_source(name: str, monk
     16-bit words are those that leave a coin open, so both looks at a word are taken.
     """
     randomizer, values = RANDOMIZERS[name](), held(name, 400)
-    borders = np.array([each >> 48 for each in getattr(randomizer, "integers", ())] or [7], dtype=np.uint64) % (1 << 16)
-    real, answers = keyed.encrypted, list[tuple[str, list[int]]]()
-
-    def at_borders(key: bytes, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        words = real(key, blocks)
-        first, chosen = words.reshape(-1, 2)[:, 0], borders[words.reshape(-1, 2)[:, 1] % np.uint64(len(borders))]
-        first[::2] = first[::2] >> np.uint64(16) << np.uint64(16) | chosen[::2]
-        return words
+    answers = list[tuple[str, list[int]]]()
 
     def written_down(draw: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
         def words(self: object, count: int, dtype: Any) -> NDArray[Any]:
@@ -98,7 +110,7 @@ def test_the_same_words_give_the_same_reports_as_from_any_source(name: str, monk
 
         return words
 
-    monkeypatch.setattr(keyed, "encrypted", at_borders)
+    monkeypatch.setattr(keyed, "encrypted", at_borders(randomizer))
     for each in (keyed.KeyedSource, keyed._Cells):
         monkeypatch.setattr(each, "words", written_down(each.words))
     reports = randomizer.randomize(values, rng=noise(key_of(values)))

@@ -16,7 +16,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"
 OLDEST_JAVA = 17
-WORKERS, CORES = 2, 2  # two cores in each: a second driver finds room beside the first
+WORKERS, CORES = 2, 4  # so many cores in each that two drivers find room on one, when the other is lost
 LONGEST = 120  # seconds after which something that was waited for counts as lost
 # Ends its whole process group as soon as nobody holds the other end of its standard input.
 GUARDED = '"$@" </dev/null & cat >/dev/null; kill -9 0'
@@ -118,48 +119,55 @@ def environment(folder: Path) -> dict[str, str]:
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT),  # so that a worker finds the spies of the tests
+        # So that a worker finds the spies of the tests.
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
 
 
 @contextmanager
 def running(folder: Path) -> Iterator[Cluster]:
     """A cluster, stopped at the end with all that it started."""
-    cluster = Cluster(_free_port(), folder)
-    started: list[subprocess.Popen[bytes]] = []
-    where = ["--host", LOOPBACK, "--webui-port", "0"]
-    try:
-        master = folder / "master.log"
-        started.append(_start("master.Master", *where, "--port", cluster.port, log=master))
-        wait_for(lambda: "New state: ALIVE" in master.read_text(), "the master", cluster)
-        for each in range(WORKERS):
-            place = ["--work-dir", folder / "workers" / str(each), "--cores", CORES, "--memory", "2g"]
-            started.append(_start("worker.Worker", *where, *place, cluster.master, log=folder / f"worker-{each}.log"))
-        for each in range(WORKERS):
-            log = folder / f"worker-{each}.log"
-            wait_for(lambda log=log: "Successfully registered" in log.read_text(), log.stem, cluster)
-        yield cluster
-    finally:
-        for process in started:
-            process.stdin.close()  # type: ignore[union-attr]
-        for process in started:
-            process.wait(LONGEST)
-
-
-def _start(daemon: str, *arguments: object, log: Path) -> subprocess.Popen[bytes]:
     import pyspark
 
+    cluster = Cluster(_free_port(), folder)
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    command = [str(program), f"org.apache.spark.deploy.{daemon}", *map(str, arguments)]
+    where = ("--host", LOOPBACK, "--webui-port", 0)
+    with ExitStack() as started:
+
+        def start(name: str, daemon: str, *arguments: object) -> Path:
+            command = (program, f"org.apache.spark.deploy.{daemon}", *where, *arguments)
+            return started.enter_context(guarded(folder, name, *command))
+
+        master = start("master", "master.Master", "--port", cluster.port)
+        wait_for(lambda: "New state: ALIVE" in master.read_text(), "the master", cluster)
+        workers = []
+        for each in range(WORKERS):
+            place = ("--work-dir", folder / "workers" / str(each), "--cores", CORES, "--memory", "4g")
+            workers.append(start(f"worker-{each}", "worker.Worker", *place, cluster.master))
+        wait_for(lambda: all("Successfully registered" in log.read_text() for log in workers), "a worker", cluster)
+        yield cluster
+
+
+@contextmanager
+def guarded(folder: Path, name: str, *command: object) -> Iterator[Path]:
+    """A program and the log that it writes; at the end it is killed with all its children, as if
+    the machine had lost its power.
+    """
+    log = folder / f"{name}.log"
     with log.open("wb") as written:
-        return subprocess.Popen(
-            ["sh", "-c", GUARDED, "sh", *command],
+        process = subprocess.Popen(
+            ["sh", "-c", GUARDED, "sh", *map(str, command)],
+            cwd=ROOT,
+            env=environment(folder),
             stdin=subprocess.PIPE,
             stdout=written,
             stderr=subprocess.STDOUT,
-            env=environment(log.parent),
             start_new_session=True,
         )
+    try:
+        yield log
+    finally:
+        process.communicate()  # closes its standard input
 
 
 def _free_port() -> int:
@@ -185,9 +193,15 @@ def executors(session: Any) -> list[int]:
     return [int(line.split()[0]) for line in listed.splitlines() if told in line and "Backend" in line]
 
 
-def parent(pid: int) -> int:
-    return int(subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, text=True, check=True).stdout)
-
-
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
+def lose_executor(cluster: Cluster, session: Any, waiting: Path, write: Callable[[], object]) -> None:
+    """Run ``write``, and kill the executor in the middle of it whose attempt leaves the file
+    ``waiting`` with the process id of its daemon.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        writing = thread.submit(write)
+        wait_for(lambda: writing.done() or (waiting.exists() and waiting.read_text()), "the attempt", cluster)
+        daemon = waiting.read_text()
+        parent = subprocess.run(["ps", "-o", "ppid=", "-p", daemon], capture_output=True, text=True, check=True).stdout
+        assert int(parent) in executors(session)
+        os.kill(int(parent), signal.SIGKILL)
+        writing.result(LONGEST)

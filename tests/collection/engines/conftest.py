@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+import shuffledp as sdp
+from shuffledp.protocols.design import Design
 from tests.collection.engines.cluster import Cluster, environment, missing, running
+from tests.collection.engines.driver import Drawings, driving
+from tests.collection.engines.naive import PEOPLE
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -34,3 +38,24 @@ def session(cluster: Cluster) -> Iterator[Any]:
         started = cluster.session("attacks")
         yield started
         started.stop()
+
+
+@pytest.fixture(scope="package")
+def poll() -> sdp.Histogram:
+    """Noise by which two draws for one person differ three times out of four."""
+    return sdp.Histogram(categories=list("abcde"), n=PEOPLE, epsilon=0.08, delta=1e-6)
+
+
+@pytest.fixture(scope="package")
+def design(poll: sdp.Histogram) -> dict[str, Any]:
+    return Design.of(poll).as_json()
+
+
+@pytest.fixture(scope="package")
+def killed(
+    cluster: Cluster, session: Any, design: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Drawings:
+    """What a driver left that was killed with -9 in the middle of its work."""
+    drawings = Drawings(session, design, tmp_path_factory.mktemp("driven"))
+    with driving(cluster, drawings):
+        return drawings

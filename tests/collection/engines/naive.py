@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from shuffledp.collection.client import Encoder
 from shuffledp.protocols.design import Design
-from tests.collection.engines.spies import Trouble, note, noted
+from tests.collection.engines.spies import NO_TROUBLE, Trouble, note, noted
 
 PEOPLE, PARTITIONS = 2000, 2
-NO_TROUBLE = Trouble()
 Reports = dict[int, list[int]]  # of each person, from all places where somebody could read them
 
 
@@ -31,8 +30,9 @@ class Naive:
         encoder = Encoder.of(Design.from_json(self.design))
         for batch in batches:
             reports = encoder.encode(batch["place"].to_numpy()).astype(np.int16)
-            note(self.notes, id=batch["id"].to_numpy(), report=reports)
-            yield pa.record_batch({"id": batch["id"], "report": reports})
+            drawn = pa.record_batch({"id": batch["id"], "report": reports})
+            note(self.notes, pa.Table.from_batches([drawn]))
+            yield drawn
         self.trouble.strike(self.notes)
 
 
@@ -53,9 +53,8 @@ class Naively:
         return people.mapInArrow(Naive(self.design, self.notes, trouble), "id bigint, report smallint")
 
     def append(self, trouble: Trouble = NO_TROUBLE) -> None:
-        """Write, each task for itself: a later start adds to what is there."""
-        write = self.frame(trouble).write.mode("append")
-        write.option("mapreduce.fileoutputcommitter.algorithm.version", "2").parquet(self.out)
+        """Write; a later start adds to what is there."""
+        self.frame(trouble).write.mode("append").parquet(self.out)
 
     def read(self) -> Reports:
         """What anybody can read who looks into the folder."""
@@ -63,7 +62,7 @@ class Naively:
 
     def drawn(self) -> Reports:
         """What was drawn, by whatever attempt."""
-        return gathered(zip(each.columns["id"], each.columns["report"], strict=True) for each in noted(self.notes))
+        return gathered(zip(*each.table.to_pydict().values(), strict=True) for each in noted(self.notes))
 
 
 def gathered(places: Iterable[Iterable[Any]]) -> Reports:

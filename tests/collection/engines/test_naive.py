@@ -4,7 +4,6 @@ second report, and somebody sees both.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,17 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.protocols.design import Design
-from tests.collection.engines.cluster import Cluster, executors, kill, parent, wait_for
-from tests.collection.engines.driver import driving
+from tests.collection.engines.cluster import Cluster, lose_executor
+from tests.collection.engines.driver import Drawings
 from tests.collection.engines.naive import PARTITIONS, PEOPLE, Naively, Reports, gathered
 from tests.collection.engines.spies import Trouble
 
 Check = Callable[[str, Reports, int], None]
 
 
-@pytest.fixture(scope="module")
-def poll() -> sdp.Histogram:
-    return sdp.Histogram(categories=list("abcde"), n=PEOPLE, epsilon=0.08, delta=1e-6)
-
-
 @pytest.fixture
-def naively(session: Any, poll: sdp.Histogram, tmp_path: Path) -> Naively:
-    return Naively(session, Design.of(poll).as_json(), tmp_path)
+def naively(session: Any, design: dict[str, Any], tmp_path: Path) -> Naively:
+    return Naively(session, design, tmp_path)
 
 
 @pytest.fixture
@@ -85,14 +78,8 @@ def test_an_executor_killed_during_the_write(
     """Its cached blocks go with it."""
     cached = Naively(naively.session, naively.design, tmp_path_factory.mktemp("cached")).frame().cache()
     before = cached.collect()
-    frame, waiting = naively.frame(Trouble("waits", 0)), naively.notes / "waiting-0"
-    write = threading.Thread(target=lambda: frame.write.parquet(naively.out))
-    write.start()
-    wait_for(lambda: waiting.exists() and waiting.read_text(), "the attempt", cluster)
-    killed = parent(int(waiting.read_text()))
-    assert killed in executors(naively.session)
-    kill(killed)
-    write.join()
+    frame = naively.frame(Trouble("waits", 0))
+    lose_executor(cluster, naively.session, naively.notes / "waiting-0", lambda: frame.write.parquet(naively.out))
     check("an executor killed", naively.drawn(), PEOPLE // PARTITIONS)
     assert all(len(reports) == 1 for reports in naively.read().values())
     after = cached.collect()
@@ -100,10 +87,8 @@ def test_an_executor_killed_during_the_write(
     cached.unpersist()
 
 
-def test_a_driver_killed_and_started_again(naively: Naively, cluster: Cluster, check: Check) -> None:
-    waiting = naively.notes / "waiting-1"
-    with driving(cluster, naively.design, naively.notes):
-        wait_for(lambda: waiting.exists() and any(Path(naively.out).glob("part-*")), "the attempt", cluster)
+def test_a_driver_killed_and_started_again(killed: Drawings, check: Check) -> None:
+    naively = killed.naive
     naively.append()
     check("a driver started again", naively.drawn(), PEOPLE)
     check("a driver started again, in one folder", naively.read(), PEOPLE // PARTITIONS)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.collection.faults.runner import Runner
 
-PEOPLE = 200_000
+PEOPLE = 100_000
 PROMISE = ("--epsilon", 1, "--delta", 1e-6)
 
 

@@ -4,6 +4,7 @@ would still fit.
 
 import json
 import threading
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -88,7 +89,7 @@ def test_a_release_that_reaches_the_limit_exactly_is_allowed(ledger: Ledger) -> 
     assert (receipt.id, receipt.total.upper) == (1, 0.3)
 
 
-@pytest.mark.parametrize("family", FAMILIES[::4], ids=lambda family: type(family(1.0)).__name__)
+@pytest.mark.parametrize("family", FAMILIES[:2], ids=lambda family: type(family(1.0)).__name__)
 def test_what_is_said_to_fit_does_and_two_per_cent_more_does_not(
     family: Callable[[float], Randomizer], ledger: Ledger
 ) -> None:
@@ -104,11 +105,11 @@ def test_what_is_said_to_fit_does_and_two_per_cent_more_does_not(
         law = law_of(family(fitting.parts[0].law["epsilon0"] * share))
         return replace(fitting, parts=(Part(law, *fitting.parts[0][1:]),))
 
-    stretched = next(
-        each
-        for each in map(larger, np.arange(1.0, 1.5, 0.001))
-        if each.guarantee.epsilon(delta=1e-6).upper > 1.02 * fitting.epsilon
-    )
+    def is_stretched(share: float) -> bool:
+        return larger(share).guarantee.epsilon_at_most(delta=1e-6) > 1.02 * fitting.epsilon
+
+    shares = np.arange(1.0, 1.064, 0.001)
+    stretched = larger(shares[bisect_left(shares, True, key=is_stretched)])
     with pytest.raises(OverLimit):
         ledger.afford("p", stretched)
     assert ledger.spend("p", fitting).total.upper <= 0.3

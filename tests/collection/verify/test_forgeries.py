@@ -54,7 +54,11 @@ def failed(checks: list[Check]) -> set[str]:
     return {check.what for check in checks if check.outcome == "FAIL"}
 
 
-def test_a_curve_beyond_the_reach_of_the_oracle_in_several_rounds_is_not_called_wrong() -> None:
+def test_a_curve_beyond_the_reach_of_the_oracle_in_several_rounds_is_not_called_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By sums on a lattice, which are quicker than balls for so few users."""
+    monkeypatch.setattr("shuffledp.collection.verify.oracle.BALLS", False)
     checks = check_certificate(
         *certified(sdp.Histogram(categories=list("abcd"), n=50, epsilon=2.0, delta=1e-3, rounds=5), every=24)
     )
@@ -63,7 +67,11 @@ def test_a_curve_beyond_the_reach_of_the_oracle_in_several_rounds_is_not_called_
 
 
 @pytest.mark.parametrize("rounds", [2, 12])
-def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(rounds: int) -> None:
+def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(
+    rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the lattice, too."""
+    monkeypatch.setattr("shuffledp.collection.verify.oracle.BALLS", False)
     made, oracle = certified(
         sdp.Histogram(categories=list("abc"), n=200, epsilon=1.0, delta=1e-4, rounds=rounds), every=24
     )

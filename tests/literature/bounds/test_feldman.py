@@ -16,7 +16,7 @@ from shuffledp.literature import exact
 from shuffledp.literature.bounds import certified, feldman, variation_ratio
 from shuffledp.literature.bounds.published import Published, Setting
 
-EXTREMES = list(product((1, 2, 1000, 10**15), (1e-12, 0.5, 4.0, 50.0), (1e-250, 1e-9, 0.999)))
+EXTREMES = list(product((1, 1000, 10**15), (1e-12, 0.5, 4.0, 50.0), (1e-250, 1e-9, 0.999)))
 
 
 def clones_curve(n: int, epsilon0: float, epsilon: float) -> tuple[float, float]:

@@ -40,7 +40,8 @@ class CountedReports:
     ``votes`` is what ``tally`` of the design's randomizer adds up to. ``batches`` names every
     drawing that went in, so that a ledger knows it again; ``missing`` people had no value, and
     ``repeated`` rows were left out since their person has another one, where that was looked at.
-    ``engine`` drew the reports: whoever runs it could see the values.
+    ``engine`` drew the reports: whoever runs it could see the values; so could, where the noise was
+    ``keyed``, whoever has the secret and the reports.
     """
 
     design: Mapping[str, Any]
@@ -51,6 +52,7 @@ class CountedReports:
     missing: int | None = None
     repeated: int | None = None
     engine: str | None = None
+    keyed: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, with the seal of all the rest."""
@@ -65,6 +67,7 @@ class CountedReports:
             "missing": self.missing,
             "repeated": self.repeated,
             "engine": self.engine,
+            "keyed": self.keyed,
         }
         return facts | {"sha256": digest_of(facts)}
 
@@ -123,6 +126,10 @@ def holds_counts(path: Path) -> bool:
         return first_bytes(path, title)[:1] == b"{"
 
 
+def _truth(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _count(value: object) -> bool:
     return type(value) is int and 0 <= value < LARGEST
 
@@ -146,7 +153,8 @@ KINDS: dict[str, Callable[[object], bool]] = {
     "votes": _whole_numbers,
     "reports": _count,
     "batches": _names,
-    "secure": lambda value: isinstance(value, bool),
+    "secure": _truth,
+    "keyed": _truth,
     "missing": _perhaps,
     "repeated": _perhaps,
     "engine": lambda value: value is None or isinstance(value, str),

@@ -1,0 +1,54 @@
+"""The values of curves are kept between tests: the same few surveys are certified over and over,
+by every command that releases one.
+
+Only for the wings that use what the accounting says. Its own tests, which also change its insides,
+compute everything.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shuffledp._types import Floats
+from shuffledp.accounting.accuracy import DEFAULT_GAP
+from shuffledp.accounting.haystack import Haystack
+from shuffledp.accounting.haystack.binary import BinaryScan
+from shuffledp.accounting.haystack.location_swap import LocationSwap
+from shuffledp.accounting.haystack.swap_pairs import SwapFamily
+from shuffledp.accounting.training.epoch import StepSum
+
+__all__ = ["KeptCurves"]
+
+SLOW = (Haystack, BinaryScan, LocationSwap, SwapFamily, StepSum)
+WINGS = tuple(f"tests/{wing}/" for wing in ("audits", "cli", "collection", "data", "docs", "papers", "protocols"))
+
+
+class KeptCurves:
+    """What the slow curves said to the tests of ``WINGS``."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._values: dict[bytes, tuple[Floats, Floats]] = {}
+        self._asked = False
+        for curve in SLOW:
+            patch.setattr(curve, "bounds", self._kept(curve.bounds))
+
+    def begin(self, test: str) -> None:
+        """For the test of this id, and for the fixtures that it is the first to need."""
+        self._asked = test.startswith(WINGS)
+
+    def _kept(self, bounds: Callable[..., tuple[Floats, Floats]]) -> Callable[..., tuple[Floats, Floats]]:
+        def kept(curve: Any, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+            if not self._asked:
+                return bounds(curve, epsilons, gap)
+            key = pickle.dumps((bounds.__qualname__, curve, np.asarray(epsilons), gap))
+            if key not in self._values:
+                self._values[key] = bounds(curve, epsilons, gap)
+            lower, upper = self._values[key]
+            return lower.copy(), upper.copy()
+
+        return kept
