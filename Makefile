@@ -64,6 +64,13 @@ peers: .venv/.installed  ## the same questions asked of other people's software;
 	@build/peers/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/peers/requirements.txt
 	@$(BIN)/python -m benchmarks.peers build/peers/bin/python
 
+# Two cores for everybody; Java must be there for Spark.
+.PHONY: engines
+engines: export OMP_NUM_THREADS := 1
+engines: export OPENBLAS_NUM_THREADS := 1
+engines: .venv/.installed  ## what privacy costs on Spark and Beam, 1e7 and 1e8 rows; it writes docs/engines-measured.md
+	@$(BIN)/python -m benchmarks.engines --rows 1e7 --rows 1e8 --page docs/engines-measured.md
+
 clean:  ## remove what the targets wrote, except .venv
 	rm -rf build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

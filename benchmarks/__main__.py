@@ -12,7 +12,19 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import latency, ledger, memory, pipeline, speed, startup, swapped, throughput, tightness, training
+from benchmarks import (
+    engines,
+    latency,
+    ledger,
+    memory,
+    pipeline,
+    speed,
+    startup,
+    swapped,
+    throughput,
+    tightness,
+    training,
+)
 from benchmarks.result import Result
 
 SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
@@ -42,6 +54,10 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
         pipeline.against_engines,
     ),
     ("Files: the external shuffle, secure source", pipeline.external_shuffle),
+    (
+        "Engines: CPU of the whole tree of processes against the engine's own count, which protects nobody; ROWS rows",
+        engines.against_plain_counts,
+    ),
     ("A ledger that is full already, CPU time", ledger.spending),
 ]
 

@@ -57,6 +57,7 @@ EXPORTS = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "engines",
     "frequency",
     "histogram",
     "mean",

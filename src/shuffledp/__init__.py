@@ -14,6 +14,7 @@ testing      checks for a class of one's own
 audits       attacks on running code
 figures      drawing
 collection   from data to a defended answer
+engines      the same on Spark and Beam: a door to ``collection.engines``
 papers       figures, tables and errata of four papers
 cli          the command ``shuffledp``
 """
@@ -22,6 +23,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # typing is not loaded for it: until the command line is there, nobody answers Ctrl-C
 if TYPE_CHECKING:
+    from shuffledp import engines
     from shuffledp.accounting.accountant import Accountant
     from shuffledp.accounting.calibration import Calibration, calibrate
     from shuffledp.accounting.curves import Bound
@@ -124,6 +126,7 @@ __all__ = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "engines",
     "frequency",
     "histogram",
     "mean",
@@ -135,6 +138,7 @@ __all__ = [
 # Where each name is defined. It is loaded when it is first asked for: the command line answers
 # --help without any of this.
 HOMES = {
+    "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
     "collection.door": ("frequency", "histogram", "mean"),
     "collection.release.released": ("Release",),
@@ -187,7 +191,8 @@ HOME = {name: home for home, names in HOMES.items() for name in names}
 def __getattr__(name: str) -> object:
     if name not in HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{HOME[name]}"), name)
+    home = import_module(f"{__name__}.{HOME[name]}")
+    value = home if HOME[name] == name else getattr(home, name)
     globals()[name] = value
     return value
 

@@ -11,6 +11,7 @@
     ├── CertificateError                   an answer failed its own check and is withheld: our bug
     ├── Unnoted                            a release stands, and its ledger could not note that it
     │                                      does (release.budget)
+    ├── EngineFailed                       an engine could not finish (engines.spark_session)
     └── ReproductionError                  a figure could not be computed (papers.reproduction)
 
 Every message reads: name, rule, the value that broke it, remedy.

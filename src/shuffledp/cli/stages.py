@@ -353,12 +353,19 @@ def shuffle(
 
 
 @app.command(
-    "analyse", rich_help_panel=RUN, epilog=examples("analyse shuffled.parquet --design city.json --out result")
+    "analyse",
+    rich_help_panel=RUN,
+    epilog=examples(
+        "analyse shuffled.parquet --design city.json --out result",
+        "analyse counted.json --design city.json --out result",
+    ),
 )
 @sharing(
     dict(
         [
-            argument("source", "What `shuffledp shuffle` wrote.", metavar="FILE", annotation=Path),
+            argument(
+                "source", "What `shuffledp shuffle` wrote, or an engine counted.", metavar="FILE", annotation=Path
+            ),
             *OUTPUT_OPTIONS,
             AS_JSON,
         ]
@@ -372,7 +379,7 @@ def analyse(
         str | None, typer.Option("--title", metavar="TEXT", help="A headline for the page.", rich_help_panel=ANSWER)
     ] = None,
 ) -> None:
-    """For the analyst: from shuffled reports to estimates, a figure and a page."""
+    """For the analyst: from shuffled or counted reports to estimates, a figure and a page."""
     from shuffledp.collection.release import stages
 
     keeping = Keeping(given["out"], given["force"], given["as_json"])

@@ -8,5 +8,6 @@ page       record -> one HTML page
 verify     record -> every number computed again
 release    question + values -> record
 arguments  one sentence for two readers: ``--option`` or ``argument=``
+engines    the same where the data are: on Spark, on Beam
 door       ``sdp.histogram``, ``sdp.mean``, ``sdp.frequency``
 """

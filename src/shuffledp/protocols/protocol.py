@@ -388,14 +388,10 @@ class ShuffledProtocol(Protocol):
         return Law.from_json(law_of(self.randomizer))
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """All that ``analyse`` needs to know of some reports, as numbers that add up over reports:
-        the votes for each value, after how many reports there are, and in each block, where the
-        votes do not say so.
+        """All that ``analyse`` needs to know of some reports, as numbers that add up over
+        reports.
         """
-        votes = self.randomizer.supports(rows)
-        if self.randomizer.single:
-            return votes
-        return np.concatenate([[len(rows)], self.randomizer.block_counts(rows), votes])
+        return self.randomizer.tally(rows)
 
     @abstractmethod
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:

@@ -73,8 +73,10 @@ def on_grid(numbers: Floats, lower: float, upper: float, k: int, source: Source)
     """Each number at one of its two neighbors among k + 1 points from ``lower`` to ``upper``,
     chosen at random so that its mean stays.
     """
-    parts = [_rounded(numbers[at : at + CHUNK], lower, upper, k, source) for at in range(0, len(numbers), CHUNK)]
-    return np.concatenate(parts)
+    chunks = (slice(start, min(start + CHUNK, len(numbers))) for start in range(0, len(numbers), CHUNK))
+    return np.concatenate(
+        [_rounded(numbers[chunk], lower, upper, k, source.at(chunk, len(numbers))) for chunk in chunks]
+    )
 
 
 def _rounded(numbers: Floats, lower: float, upper: float, k: int, source: Source) -> NDArray[np.int64]:

@@ -184,7 +184,8 @@ class FromMatrix(Randomizer):
         for x, row in enumerate(rows):
             holders = np.flatnonzero(checked == x)
             if len(holders):
-                reports[holders] = Table([weight * (WORD // GRID) for weight in row]).draw(source, len(holders))
+                law = Table([weight * (WORD // GRID) for weight in row])
+                reports[holders] = law.draw(source.at(holders, len(checked)), len(holders))
         return reports
 
     def _integers(self) -> list[list[int]]:

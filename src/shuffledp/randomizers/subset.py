@@ -99,6 +99,10 @@ class SubsetSelection(MixingRandomizer):
         return Form(smallest_dtype(self.k), width=self.w)
 
     @property
+    def votes_each(self) -> int:
+        return self.w
+
+    @property
     def bits(self) -> int:
         """A report lists its values."""
         return self.w * bits_for(self.k)
@@ -122,10 +126,11 @@ class SubsetSelection(MixingRandomizer):
         """
         table = np.zeros((len(values), self.k), dtype=np.bool_)
         noisy = bernoulli(source, self.threshold, len(values))
-        _add_sets(source, table, np.flatnonzero(noisy), self.k, self.w)
+        anywhere = np.flatnonzero(noisy)
+        _add_sets(source.at(anywhere, len(values)), table, anywhere, self.k, self.w)
         rows = np.flatnonzero(~noisy)
         own = values[rows]
-        _add_sets(source, table, rows, self.k - 1, self.w - 1)
+        _add_sets(source.at(rows, len(values)), table, rows, self.k - 1, self.w - 1)
         table[rows, self.k - 1] = table[rows, own]
         table[rows, own] = True
         return np.nonzero(table)[1].reshape(len(values), self.w)

@@ -79,6 +79,11 @@ class VotingRandomizer(Randomizer):
         return False
 
     @property
+    def votes_each(self) -> int | None:
+        """How many values every report votes for, where that is fixed."""
+        return 1 if self.single else None
+
+    @property
     def blocks(self) -> int:
         """How many blocks the reports fall into, if a report votes for and against the values of
         its block; 0 if it only votes for values.
@@ -136,12 +141,43 @@ class VotingRandomizer(Randomizer):
         checked, source = check_values(values, self.k), source_of(rng)
         reports = self._blank(len(checked))
         for chunk in chunks(len(checked), self._words):
-            reports[chunk] = self._draw(source, checked[chunk])
+            reports[chunk] = self._draw(source.at(chunk, len(checked)), checked[chunk])
         return reports
 
     def supports(self, reports: ArrayLike) -> Ints:
         """How many reports vote for each value."""
         return self._tally(self.check_reports(reports))
+
+    def tally(self, reports: ArrayLike) -> Ints:
+        """All that an estimate needs to know of some reports, as numbers that add up over reports:
+        the votes for each value, after how many reports there are, and in each block, where the
+        votes do not say so.
+        """
+        checked = self.check_reports(reports)
+        votes = self._tally(checked)
+        if self.single:
+            return votes
+        return np.concatenate([[len(checked)], self.block_counts(checked), votes])
+
+    def adds_up(self, tally: NDArray[np.int64], reports: int) -> bool:
+        """Whether a ``tally`` could be that of so many reports, as far as sums tell."""
+        if self.single:
+            return bool(tally.min() >= 0 and tally.max() <= reports and tally.sum() == reports)
+        blocks, votes = tally[1 : 1 + self.blocks], tally[1 + self.blocks :]
+        if tally[0] != reports:
+            return False
+        if not self.blocks:
+            fixed = self.votes_each is None or votes.sum() == self.votes_each * reports
+            return bool(fixed and votes.min() >= 0 and votes.max() <= reports)
+        if blocks.min() < 0 or blocks.max() > reports or blocks.sum() != reports:
+            return False
+        voters = blocks[self.block_of]  # each votes for or against
+        return bool(np.all(np.abs(votes) <= voters) and np.all((voters - votes) % 2 == 0))
+
+    @property
+    def tally_size(self) -> int:
+        """How many numbers a ``tally`` is."""
+        return self.k if self.single else 1 + self.blocks + self.k
 
     def debias(self, reports: ArrayLike) -> Floats:
         """Unbiased estimates of how many users hold each value; they may be negative, and sum to

@@ -140,9 +140,17 @@ def _check_contents(folder: Path, path: Path, replacing: Collection[str]) -> Non
         )
 
 
-def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collection[str] = ()) -> None:
+def new_folder(
+    path: Path,
+    fill: Callable[[Path], object],
+    *,
+    replacing: Collection[str] = (),
+    last: Callable[[], object] | None = None,
+) -> None:
     """Let ``fill`` fill a hidden neighbor of ``path``, then put it in place: the folder is absent
     or complete, whenever the program ends.
+
+    ``last`` is called when all of it is on the disk and nobody else may read it yet.
 
     What earlier runs left behind when they were killed is swept away; what a run that is still
     alive holds is left alone.
@@ -156,6 +164,8 @@ def new_folder(path: Path, fill: Callable[[Path], object], *, replacing: Collect
             for each in [*temporary.rglob("*"), temporary]:
                 _flush(each)
             check_new_folder(path, replacing=replacing)
+            if last is not None:
+                last()
             os.chmod(temporary, mode)
             _put(temporary, path, replacing)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shuffledp.collection.release import stages
+from shuffledp.collection.release import finishing, stages
 from shuffledp.collection.release.budget import Budget, Spent, Unnoted
 from shuffledp.collection.tables import Header, ReportsFile, open_reports, write_reports
 from shuffledp.errors import CertificateError, InvalidInput
@@ -345,7 +345,7 @@ def test_a_release_that_fails_after_it_was_paid_for_says_so(tmp_path: Path, monk
     def full(*_: Any, **__: Any) -> None:
         raise InvalidInput("the disk must have room, got none. Make some.")
 
-    monkeypatch.setattr(stages, "write_release", full)
+    monkeypatch.setattr(finishing, "write_release", full)
     asked = (
         "histogram",
         tmp_path / "people.csv",
@@ -370,7 +370,7 @@ def test_an_interrupted_release_says_that_it_was_paid_for(tmp_path: Path, monkey
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stages, "write_release", interrupted)
+    monkeypatch.setattr(finishing, "write_release", interrupted)
     asked = (
         "histogram",
         tmp_path / "people.csv",
@@ -400,7 +400,7 @@ def test_an_error_after_a_release_was_paid_for_keeps_its_exit_code(
     def fail(*_: Any, **__: Any) -> None:
         raise CertificateError("An estimate failed its check.")
 
-    monkeypatch.setattr(stages, "write_release", fail)
+    monkeypatch.setattr(finishing, "write_release", fail)
     asked = (
         "histogram",
         tmp_path / "people.csv",

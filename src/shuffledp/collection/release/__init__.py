@@ -11,5 +11,6 @@ rows         the estimates as a table
 sentences    what terminal and notebook say of a release
 notebook     a release in a notebook
 released     a release, for whoever asked
+finishing    a tally becomes a release that stands
 stages       all of it in one process, or stage by stage: encode, shuffle, analyse
 """

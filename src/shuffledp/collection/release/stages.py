@@ -4,46 +4,53 @@ deployment.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from shuffledp.collection.client import Encoder, read_design
 from shuffledp.collection.record import Asked
-from shuffledp.collection.release.budget import Budget, Spent, Unnoted
-from shuffledp.collection.release.facts import check_reports, check_sayable, estimate_of, record_of
+from shuffledp.collection.release.budget import Budget, Spent
+from shuffledp.collection.release.facts import check_reports, check_sayable
+from shuffledp.collection.release.finishing import charged, finished, standing
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.terms import check_words, name_of
-from shuffledp.collection.release.write import check_folder, holds_release, write_release
+from shuffledp.collection.release.write import check_folder
 from shuffledp.collection.tables import (
+    CountedReports,
     ReportsFile,
     Tally,
     Values,
+    holds_counts,
     open_reports,
+    read_counted,
     shuffle_files,
     tally,
     tally_file,
+    write_counted,
 )
-from shuffledp.collection.tables.shuffle import differences
-from shuffledp.errors import CertificateError, InvalidInput
+from shuffledp.collection.tables.shuffle import check_crowd, differences
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file
 
-__all__ = ["Mixed", "Release", "analyse", "read_design", "release", "shuffle"]
+__all__ = [
+    "Mixed",
+    "Release",
+    "analyse",
+    "read_design",
+    "release",
+    "release_counts",
+    "seal_counts",
+    "shuffle",
+]
 
 Tick = Callable[[int], object] | None
-REPLACED = (
-    "an earlier release stood in this folder and was replaced, which does not undo it: the noise was drawn afresh, so "
-    "if both are about the same people they "
-    "are two releases, and what they cost adds up"
-)
-LEDGER = "; the ledger was charged for each"
 
 
 def release(
@@ -69,10 +76,10 @@ def release(
     if folder is not None:
         check_folder(folder, replace=force)
         check_apart(folder, *(() if budget is None else (budget.path,)))
-        notes = (REPLACED + LEDGER * (budget is not None),) if holds_release(folder) else ()
+        notes = standing(folder, charging=budget is not None)
     encoder, source = Encoder(design, design.protocol.randomizer), None if rng is None else source_of(rng)
     spent = None if budget is None else budget.spend(design, question.what)
-    with _charged(spent):
+    with charged(spent):
         counted = tally(
             values.chunks(),
             lambda chunk, words: encoder.encode(chunk, rng=words),
@@ -83,7 +90,7 @@ def release(
         )
         missing = values.missing if question.leaves_out else None
         asked = question.asked()
-        return _written(
+        return finished(
             design,
             counted,
             folder,
@@ -94,19 +101,6 @@ def release(
             force=force,
             notes=notes,
         )
-
-
-@contextmanager
-def _charged(spent: Spent | None) -> Iterator[None]:
-    """Whatever goes wrong after the budget was spent says that it was, Ctrl-C too; it stays the
-    error that it is.
-    """
-    try:
-        yield
-    except (InvalidInput, CertificateError, KeyboardInterrupt) as error:
-        if spent is not None:
-            error.args = (f"{error} The ledger was charged before that: release {spent.receipt.id}.".strip(),)
-        raise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +137,7 @@ def shuffle(
     files = [open_reports(path, stage="encoded") for path in paths]
     if design is not None:
         for file in files:
-            check_design(file, design)
+            check_design(repr(str(file.path)), file.header.design, design)
     settled, spent = certify(design or Design.from_json(files[0].header.design)).design, None
 
     def spend() -> None:
@@ -182,69 +176,146 @@ def analyse(
     """For the analyst: from shuffled reports to estimates; with a ``design``, of no other one."""
     check_folder(folder, replace=force)
     check_words("--title", title)
+    if holds_counts(path):
+        return _analyse_counts(path, folder, design=design, title=title, force=force)
     file = open_reports(path, stage="shuffled")
     if design is not None:
-        check_design(file, design)
+        check_design(repr(str(path)), file.header.design, design)
     settled = certify(design or Design.from_json(file.header.design)).design
     check_sayable(settled)
     counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
-    asked = Asked(
-        task=settled.task.name,
-        what=f"{settled.task} of shuffled reports",
-        title=title,
-        source=name_of(path),
-        learned=settled.learned,
+    asked = _asked(settled, "shuffled", path, title)
+    return finished(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
+
+
+def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: str | None, force: bool) -> Release:
+    """The same from a file of counted reports."""
+    counted = read_counted(path)
+    settled = check_counts(counted, repr(str(path)), design)
+    check_sayable(settled)
+    asked = _asked(settled, "counted", path, title)
+    tallied = Tally(counted.votes, counted.reports, counted.secure)
+    return finished(
+        settled,
+        tallied,
+        folder,
+        asked=asked,
+        missing=counted.missing,
+        repeated=counted.repeated,
+        spent=None,
+        force=force,
+        notes=operated(counted),
     )
-    return _written(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
 
-def check_design(file: ReportsFile, design: Design) -> None:
-    """Refuse reports of another design than the one that was settled."""
-    if digest_of(dict(file.header.design)) != design.digest:
-        wrong = ", ".join(differences(design.as_json(), file.header.design))
-        raise InvalidInput(
-            f"{str(file.path)!r} must be of the design in --design, got another, with a difference in {wrong}. Leave "
-            f"it out, or encode again."
+def _asked(design: Design, made: str, path: Path, title: str | None) -> Asked:
+    """What is known of a question whose reports came in a file."""
+    what = f"{design.task} of {made} reports"
+    return Asked(task=design.task.name, what=what, title=title, source=name_of(path), learned=design.learned)
+
+
+def seal_counts(
+    counted: CountedReports,
+    out: Path,
+    *,
+    design: Design | None = None,
+    budget: Budget | None = None,
+    force: bool = False,
+) -> Spent | None:
+    """Between an engine and the analyst: what the engine counted, in a file for ``analyse``. As in
+    ``shuffle``, all is checked before the budget is spent, and only then is anything written.
+    """
+    check_apart(check_new_file(out, replace=force), *(() if budget is None else (budget.path,)))
+    settled, spent = check_counts(counted, "what was counted", design), None
+    if budget is not None:
+        spent = budget.spend(settled, f"{settled.task}, counted", batches=counted.batches, held_back=True)
+
+    def begin() -> None:
+        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
+        if spent is not None:
+            spent.begin()
+
+    write_counted(out, counted, last=begin)
+    if spent is not None:
+        spent.publish(digest_of({"reports": counted.reports, "design": settled.digest}), out)
+    return spent
+
+
+def release_counts(
+    counted: CountedReports,
+    design: Design,
+    asked: Asked,
+    folder: Path | None = None,
+    *,
+    budget: Budget | None = None,
+    force: bool = False,
+) -> Release:
+    """``release`` of what an engine counted. The budget is spent once for its batches: a run that
+    is killed before anything can be seen, and started again, takes its record over.
+    """
+    check_sayable(check_counts(counted, "what was counted", design))
+    notes: tuple[str, ...] = operated(counted)
+    if folder is not None:
+        check_folder(folder, replace=force)
+        check_apart(folder, *(() if budget is None else (budget.path,)))
+        notes += standing(folder, charging=budget is not None)
+    spent = None
+    if budget is not None:
+        what = asked.what or asked.task
+        spent = budget.spend(design, what, batches=counted.batches, held_back=True)
+    with charged(spent):
+        return finished(
+            design,
+            Tally(counted.votes, counted.reports, counted.secure),
+            folder,
+            asked=asked,
+            missing=counted.missing,
+            repeated=counted.repeated,
+            spent=spent,
+            force=force,
+            notes=notes,
+            held_back=True,
         )
 
 
-def _written(
-    design: Design,
-    counted: Tally,
-    folder: Path | None,
-    *,
-    asked: Asked,
-    missing: int | None,
-    repeated: int | None,
-    spent: Spent | None,
-    force: bool,
-    notes: tuple[str, ...] = (),
-) -> Release:
-    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips)
-    estimate = replace(estimate, notes=(*estimate.notes, *notes))
-    record = record_of(
-        design,
-        counted.votes,
-        estimate,
-        asked=asked,
-        missing=missing,
-        repeated=repeated,
-        ledger=None if spent is None else spent.entry(),
-    )
-    if folder is not None:
-        write_release(folder, record, estimate, replace=force)
-    if spent is not None:
-        _publish(spent, digest_of(record.as_json()), folder)
-    return Release(record, estimate, folder)
-
-
-def _publish(spent: Spent, digest: str, folder: Path | None) -> None:
-    """Note in the ledger that a release stands. One in memory was paid for, and an error would lose
-    it.
+def check_counts(counted: CountedReports, title: str, design: Design | None) -> Design:
+    """The design of counted reports, certified; counts of another one, too few for its promise, or
+    that its reports cannot add up to, are refused.
     """
-    try:
-        spent.publish(digest, folder)
-    except Unnoted as error:
-        if folder is not None:
-            raise
-        warnings.warn(str(error), stacklevel=2)
+    if design is not None:
+        check_design(title, counted.design, design)
+    settled = certify(design or Design.from_json(counted.design)).design
+    check_crowd(counted.reports, settled.least, settled.n)
+    law = settled.protocol.randomizer
+    if len(counted.votes) != law.tally_size or not law.adds_up(counted.votes, counted.reports):
+        raise InvalidInput(
+            f"the votes of {title} must be what {counted.reports:,} reports of its design add up to, got others. Count "
+            f"the reports again."
+        )
+    return settled
+
+
+def operated(counted: CountedReports) -> tuple[str, ...]:
+    """What a reader must know of reports that an engine drew."""
+    said = []
+    if counted.engine is not None:
+        said.append(
+            f"the reports were drawn and counted by {counted.engine}, where the values lay: whoever operates it could "
+            f"see them, and is trusted as a curator is"
+        )
+    if counted.keyed:
+        said.append(
+            "the noise is a function of a secret: whoever has it, and the reports, can read the values off them; it "
+            "must be deleted when the round is over"
+        )
+    return tuple(said)
+
+
+def check_design(title: str, written: Mapping[str, Any], design: Design) -> None:
+    """Refuse reports of another design than the one that was settled."""
+    if digest_of(dict(written)) != design.digest:
+        wrong = ", ".join(differences(design.as_json(), written))
+        raise InvalidInput(
+            f"{title} must be of the design in --design, got another, with a difference in {wrong}. Leave "
+            f"it out, or encode again."
+        )

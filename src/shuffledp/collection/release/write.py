@@ -5,6 +5,7 @@ It is absent or complete.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.collection.page import html
@@ -44,8 +45,17 @@ def holds_release(folder: Path) -> bool:
     return any((folder / name).exists() for name in _replaced())
 
 
-def write_release(folder: Path, record: Record, estimate: Estimate, *, replace: bool = False) -> None:
-    """Put all ``FILES`` into a new ``folder`` at once."""
+def write_release(
+    folder: Path,
+    record: Record,
+    estimate: Estimate,
+    *,
+    replace: bool = False,
+    last: Callable[[], object] | None = None,
+) -> None:
+    """Put all ``FILES`` into a new ``folder`` at once; ``last`` is called just before they can be
+    seen.
+    """
 
     def fill(place: Path) -> None:
         _write_csv(place / "estimates.csv", estimate)
@@ -54,7 +64,7 @@ def write_release(folder: Path, record: Record, estimate: Estimate, *, replace: 
         release_figure(record, place / "estimates.png")
         (place / "page.html").write_text(html(record), encoding="utf-8")
 
-    new_folder(folder, fill, replacing=_replaced() if replace else ())
+    new_folder(folder, fill, replacing=_replaced() if replace else (), last=last)
 
 
 def _write_json(path: Path, facts: object) -> None:

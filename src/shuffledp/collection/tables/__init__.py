@@ -12,6 +12,7 @@ values    its values as the randomizer takes them: places among the categories, 
 spool     rows kept for later, in memory and then on disk
 persons   one row for each person
 reports   the file that clients send and the shuffler releases
+counted_reports  what an engine hands to the analyst instead: their counts
 shuffle   many files of reports to one, in a uniformly random order, larger than memory
 tallying  the same in one process: reports are added up as they are made, and never stored
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from shuffledp.collection.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import Column, open_column
+from shuffledp.collection.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
 from shuffledp.collection.tables.persons import KEEPING, Keep, Persons
 from shuffledp.collection.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.collection.tables.shuffle import shuffle_files
@@ -32,6 +34,7 @@ __all__ = [
     "KEEPING",
     "Cleaning",
     "Column",
+    "CountedReports",
     "Header",
     "Keep",
     "Numbers",
@@ -42,13 +45,16 @@ __all__ = [
     "Values",
     "batch_rows",
     "choose_rows",
+    "holds_counts",
     "learn_categories",
     "open_column",
     "open_reports",
     "prepared",
     "read",
+    "read_counted",
     "shuffle_files",
     "tally",
     "tally_file",
+    "write_counted",
     "write_reports",
 ]

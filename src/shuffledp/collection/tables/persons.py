@@ -12,25 +12,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from shuffledp.collection.tables.spool import Closing, Spool
 from shuffledp.errors import InvalidInput
-from shuffledp.sampling import Rng, source_of, uniform
+from shuffledp.sampling import KeyedNoise, Rng, source_of, uniform
+from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
 
-__all__ = ["KEEPING", "Chosen", "Keep", "Persons", "check_keep", "id_texts"]
+if TYPE_CHECKING:
+    from shuffledp.protocols.design import Design
+
+__all__ = [
+    "KEEPING",
+    "Chosen",
+    "Keep",
+    "Persons",
+    "check_keep",
+    "fingerprints",
+    "id_texts",
+    "keyed_noise",
+    "named_ids",
+]
 
 Keep = Literal["first", "random"]
 KEEPING = get_args(Keep)
 MEMORY = 1 << 28
 COMPARING = 64  # bytes that comparing one fingerprint takes
-BLOCK = 16  # bytes of the cipher
 AT_ONCE = 1 << 18  # ids that are read at once
 LONGEST = 1024  # bytes of an id
 
@@ -51,7 +63,7 @@ class Persons(Closing):
     """
 
     def __init__(self, *, memory: int = MEMORY, folder: Path | None = None) -> None:
-        self._cipher = Cipher(algorithms.AES(os.urandom(32)), modes.ECB())
+        self._key = os.urandom(32)
         self._spool, self._memory = Spool(memory=memory, folder=folder), memory
         self._present: list[NDArray[np.bool_]] = []
 
@@ -59,20 +71,8 @@ class Persons(Closing):
         """Rows with their ids, and which of them hold a value (None for all); ``title`` names the
         table in messages.
         """
-        texts = id_texts(ids)
-        lengths = pc.binary_length(texts)
-        if nameless := len(texts) - (pc.sum(pc.greater(lengths, 0)).as_py() or 0):
-            raise InvalidInput(
-                f"ids in {title} must name everybody, got {nameless:,} rows without one. Fill them in, or remove those "
-                f"rows: nobody can tell whose they are."
-            )
-        if (longest := pc.max(lengths).as_py() or 0) > LONGEST:
-            raise InvalidInput(
-                f"ids in {title} must have at most {LONGEST:,} bytes, got one of {longest:,}. Take shorter ones: an id "
-                f"is a name, not a text."
-            )
-        for start in range(0, len(texts), AT_ONCE):
-            self._spool.append(self._fingerprints(texts.slice(start, AT_ONCE)))
+        for prints in fingerprints(self._key, ids, title):
+            self._spool.append(prints)
         self._present.append(np.ones(len(ids), dtype=np.bool_) if present is None else present)
 
     def choose(self, keep: Keep, *, rng: Rng = None) -> Chosen:
@@ -106,6 +106,23 @@ class Persons(Closing):
         parts = [np.delete(rows, starts) for rows, starts in self._groups(self.holding)]
         return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
 
+    def check_alone(self, title: str) -> None:
+        """Refuse people with more than one row."""
+        if not self._surely_alone() and (again := len(self.repeated())):
+            raise InvalidInput(
+                f"ids in {title} must name everybody once, got {again:,} rows of people who have another. Keep one row "
+                f"of each person."
+            )
+
+    def _surely_alone(self) -> bool:
+        """Whether half of a fingerprint tells all people apart, where that is quickly seen: hardly
+        ever two of them share a half.
+        """
+        if len(self._spool) * COMPARING > self._memory:
+            return False
+        halves = np.sort(np.concatenate([np.zeros(0, dtype=np.uint64), *(each[:, 0] for each in self._spool.blocks())]))
+        return not np.any(halves[1:] == halves[:-1])
+
     def close(self) -> None:
         """Give memory and disk back."""
         self._spool.close()
@@ -134,26 +151,6 @@ class Persons(Closing):
             prints, rows = prints[order], rows[order]
             new = np.append(True, np.any(prints[1:] != prints[:-1], axis=1))
             yield rows, np.flatnonzero(new)
-
-    def _fingerprints(self, ids: pa.Array) -> NDArray[np.uint64]:
-        """CBC-MAC of each id, its length in the first block, so that no id is the beginning of
-        another.
-        """
-        binary = ids.cast(pa.large_binary())
-        ends = np.frombuffer(binary.buffers()[1], dtype=np.int64)[binary.offset : binary.offset + len(binary) + 1]
-        starts, lengths = ends[:-1], np.diff(ends)
-        content = np.frombuffer(binary.buffers()[2] or b"", dtype=np.uint8)
-        encryptor = self._cipher.encryptor()
-        state = np.zeros((len(binary), 2), dtype=np.uint64)
-        state[:, 0] = lengths
-        state = _encrypted(encryptor, state)
-        for place in range(0, int(lengths.max(initial=0)), BLOCK):
-            longer = np.flatnonzero(lengths > place)
-            inside = np.arange(place, place + BLOCK)
-            there = inside < lengths[longer, None]
-            text = np.where(there, content[np.where(there, starts[longer, None] + inside, 0)], np.uint8(0))
-            state[longer] = _encrypted(encryptor, state[longer] ^ text.view(np.uint64))
-        return state
 
 
 def check_keep(keep: str | None, ids: str | None) -> Keep:
@@ -185,7 +182,49 @@ def id_texts(ids: pa.Array) -> pa.Array:
     return text
 
 
-def _encrypted(encryptor: Any, blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    return (
-        np.frombuffer(encryptor.update(np.ascontiguousarray(blocks).tobytes()), dtype=np.uint64).reshape(-1, 2).copy()
-    )
+def fingerprints(key: bytes, ids: pa.Array, title: str) -> Iterator[Blocks]:
+    """Sixteen bytes for each id, some ids at a time; whoever does not have the key learns nothing
+    from them but who is the same.
+    """
+    texts = named_ids(ids, title)
+    for start in range(0, len(texts), AT_ONCE):
+        yield cbc_mac(key, _strings(texts.slice(start, AT_ONCE)))
+
+
+def keyed_noise(
+    secret: bytes, design: Design, ids: pa.Array, values: NDArray[Any], *, round: int = 1, title: str = "the table"
+) -> KeyedNoise:
+    """The ``rng`` for the reports of these people: ``values`` as the encoder of the design takes
+    them, row by row beside the ``ids``.
+
+    An id is its text: the number 7 and the text "7" are one person.
+    """
+    numbers = np.asarray(values, dtype=np.int64 if design.task.bounds is None else np.float64)
+    digest, strings = bytes.fromhex(design.digest), _strings(named_ids(ids, title))
+    return KeyedNoise(secret, digest=digest, round=round, ids=strings, values=numbers)
+
+
+def named_ids(ids: pa.Array, title: str) -> pa.Array:
+    """The ids as text, if they name everybody."""
+    texts = id_texts(ids)
+    lengths = pc.binary_length(texts)
+    if nameless := len(texts) - (pc.sum(pc.greater(lengths, 0)).as_py() or 0):
+        raise InvalidInput(
+            f"ids in {title} must name everybody, got {nameless:,} rows without one. Fill them in, or remove those "
+            f"rows: nobody can tell whose they are."
+        )
+    if (longest := pc.max(lengths).as_py() or 0) > LONGEST:
+        raise InvalidInput(
+            f"ids in {title} must have at most {LONGEST:,} bytes, got one of {longest:,}. Take shorter ones: an id "
+            f"is a name, not a text."
+        )
+    return texts
+
+
+def _strings(texts: pa.Array) -> Strings:
+    """The bytes of Arrow's texts, where they lie."""
+    binary = texts.cast(pa.large_binary())
+    ends = np.frombuffer(binary.buffers()[1] or bytes(8), dtype=np.int64)[
+        binary.offset : binary.offset + len(binary) + 1
+    ]
+    return Strings(ends, np.frombuffer(binary.buffers()[2] or b"", dtype=np.uint8))

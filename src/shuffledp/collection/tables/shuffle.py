@@ -34,7 +34,7 @@ from shuffledp.sampling import SecureSource, Source, uniform
 from shuffledp.sampling.permutation import permutation
 from shuffledp.storage.files import check_file, unwritable
 
-__all__ = ["Shuffled", "differences", "shuffle_files", "shuffled"]
+__all__ = ["Shuffled", "check_crowd", "differences", "shuffle_files", "shuffled"]
 
 MOST_BUCKETS = 256  # open files
 SORTING = 24  # bytes that ordering one report takes, beside three copies of it
@@ -80,13 +80,13 @@ def shuffle_files(
     files = [path if isinstance(path, ReportsFile) else open_reports(path, stage="encoded") for path in paths]
     _check_headers(files)
     total = sum(file.count for file in files)
-    _check_count(total, least, None if drop else most)
+    check_crowd(total, least, None if drop else most)
     if any(file.path.resolve() == out.resolve() for file in files):
         raise InvalidInput(f"{str(out)!r} must be a new file, got one of those to be shuffled. Choose another name.")
     folder, words, first = check_file(out).resolve().parent, source or SecureSource(), files[0].header
     with _Buckets(total, first.row_bytes, source=words, memory=memory, folder=folder) as buckets:
         dropped = _read_all(files, buckets, check, drop=drop, least=least, memory=memory, folder=folder, tick=tick)
-        _check_count(len(buckets), least, most, sum(dropped.values()))
+        check_crowd(len(buckets), least, most, sum(dropped.values()))
         _check_room(folder, int(ROOM * first.row_bytes * len(buckets)) + SMALL)
         if before is not None:
             before()
@@ -198,7 +198,7 @@ def _read_all(
                     people += len(ids)
                 if tick is not None:
                     tick(len(rows.reports) + rows.dropped)
-                _check_count(total - sum(dropped.values()), least, None, sum(dropped.values()))  # no need to read on
+                check_crowd(total - sum(dropped.values()), least, None, sum(dropped.values()))  # no need to read on
             named.append((file, people))
         again = persons.repeated()
     ends = np.cumsum([people for _, people in named])
@@ -213,7 +213,8 @@ def _read_all(
     return dropped
 
 
-def _check_count(reports: int, least: int, most: int | None, dropped: int = 0) -> None:
+def check_crowd(reports: int, least: int, most: int | None, dropped: int = 0) -> None:
+    """Refuse fewer reports than were promised, and more than there are people."""
     without = f" without the {dropped:,} that were dropped" if dropped else ""
     if reports < least:
         raise InvalidInput(

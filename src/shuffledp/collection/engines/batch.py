@@ -1,0 +1,339 @@
+"""Arrow batches of values to Arrow batches of reports, or straight to their sums: what every engine
+calls, on its workers, once for each task.
+
+Nothing here imports an engine, and nothing certifies: that the noise of a design keeps its promise
+is certified where the design was made, and again where its counts are released.
+
+What an engine must see to is that of two drawings for the same person, one is never read: engines
+run a function again when a machine fails, when a frame is used twice, or when they feel like it.
+``engines.spark`` and ``engines.beam`` do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shuffledp.collection.client import Encoder, check_client, read_design, reader_of
+from shuffledp.collection.tables import AS_WRITTEN, Cleaning, batch_rows
+from shuffledp.collection.tables.columns import nearest
+from shuffledp.collection.tables.counted_reports import CountedReports
+from shuffledp.collection.tables.persons import Persons, keyed_noise
+from shuffledp.collection.tables.values import Reader
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.sampling import KeyedNoise, SecureSource
+from shuffledp.sampling.keyed import check_round, check_secret
+from shuffledp.storage.canonical import canonical
+
+__all__ = [
+    "REPORT",
+    "SUMS",
+    "SURVEY",
+    "BatchEncoder",
+    "Batches",
+    "ReportTally",
+    "Sums",
+    "added_up",
+    "column_of",
+    "design_of",
+    "report_type",
+    "survey",
+    "title_of",
+]
+
+REPORT = "report"
+SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
+SURVEY = pa.schema([("values", pa.int64()), ("missing", pa.int64())])
+VOTES = np.dtype("<i8")
+# Engines on the JVM have no unsigned numbers; the widest travel by their bits.
+HELD = {"uint8": pa.int16(), "uint16": pa.int32(), "uint32": pa.int64(), "uint64": pa.int64()}
+Batches = Iterable[pa.RecordBatch]
+
+
+def design_of(given: Any) -> Design:
+    """The design that ``given`` is, describes, or names: a design, a protocol, or a file."""
+    if isinstance(given, Design):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return read_design(Path(given))
+    if isinstance(given, Mapping):
+        return Design.from_json(given)
+    return Design.of(given)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEncoder:
+    """How a column's values become reports: the design and the rules by which values are read. It
+    is small, and travels to workers by pickle; there the design is opened once for a process.
+
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
+    >>> phones = BatchEncoder.of(poll, column="way")
+    >>> people = pa.record_batch({"way": ["bus", None, "car"]})
+    >>> [len(reports) for reports in phones.encode([people])]
+    [2]
+    >>> (sums,) = phones.tally([people])
+    >>> sums.select(["reports", "missing"]).to_pylist()
+    [{'reports': 2, 'missing': 1}]
+    """
+
+    text: str  # the design, as canonical JSON
+    column: str
+    missing: str | None = None
+    clip: bool = False
+    cleaning: Cleaning = AS_WRITTEN
+    ids: str | None = None
+    secret: bytes | None = field(default=None, repr=False)
+    round: int = 1
+
+    @classmethod
+    def of(cls, design: Any, *, column: str, **rules: Any) -> Self:
+        """For a design, a protocol, or the file of a design; ``rules`` are ``missing``, ``clip``
+        and ``cleaning``. One that promises nothing, or that does not run here, is refused.
+
+        With a ``secret``, and ``ids``, the column that says whose row it is, noise is keyed:
+        whoever draws again, in any batch and order, draws the same reports for this design and
+        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused;
+        that no two tasks share one is for the engine to see.
+        """
+        settled = design_of(design)
+        check_client(settled)
+        made = cls(canonical(settled.as_json()), column, **rules)
+        made._reader()
+        if (made.secret is None) != (made.ids is None):
+            raise InvalidInput(
+                f"secret and ids must be given together, got {'ids' if made.secret is None else 'secret'} alone. Keyed "
+                f"noise is a function of both; leave out both for fresh noise."
+            )
+        check_round(made.round)
+        if made.secret is not None:
+            check_secret(made.secret)
+        return made
+
+    @property
+    def design(self) -> Design:
+        """What is asked, of whom, with which noise."""
+        return _opened(self.text).design
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The one column of what ``encode`` makes."""
+        return pa.schema([(REPORT, report_type(_opened(self.text).randomizer))])
+
+    def encode(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """A report for each value, in the order of the values: for whoever stores them where nobody
+        reads them before they are shuffled.
+        """
+        for reports in self._drawn(batches, Counter()):
+            yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
+
+    def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """One row for all ``batches``: the sums of their reports, none of which is kept."""
+        law = _opened(self.text).randomizer
+        votes, rows = np.zeros(law.tally_size, dtype=np.int64), Counter[str]()
+        for drawn in self._drawn(batches, rows):
+            votes += law.tally(drawn)
+        yield _sums(rows["reports"], rows["missing"], votes)
+
+    def survey(self, batches: Batches, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
+        """One row for all ``batches``: how many values they hold and how many are missing. Nothing
+        is drawn; a value that the design does not admit is refused.
+
+        Where an engine has grouped equal values, ``weights`` names the column that says how many
+        each stands for.
+        """
+        return survey(batches, self.column, self._reader(), weights=weights)
+
+    def _reader(self) -> Reader:
+        return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
+
+    def _drawn(self, batches: Batches, rows: Counter[str]) -> Iterator[NDArray[Any]]:
+        """Some reports at a time, never none; their noise is keyed, or fresh from one source for
+        all of them. ``rows`` counts them, and the missing values.
+        """
+        encoder, reader, fresh = _opened(self.text), self._reader(), SecureSource()
+        step = batch_rows(encoder.randomizer.report_bytes)
+        with Persons() as persons:
+            for batch in batches:
+                column = column_of(batch, self.column)
+                values, present, _ = reader.prepare(column, title_of(self.column))
+                rows.update(reports=len(values), missing=len(column) - len(values))
+                ids = None if self.ids is None else column_of(batch, self.ids, argument="ids")
+                ids = ids if ids is None or present is None else ids.filter(present)
+                for start in range(0, len(values), step):
+                    mine = values[start : start + step]
+                    rng = fresh if ids is None else self._keyed(ids.slice(start, step), mine, persons)
+                    yield encoder.encode(mine, rng=rng)
+            persons.check_alone(title_of(self.ids or ""))
+
+    def _keyed(self, ids: pa.Array, values: NDArray[Any], persons: Persons) -> KeyedNoise:
+        """The noise of these people, who join the ``persons``."""
+        assert self.secret is not None
+        assert self.ids is not None
+        persons.add(ids, None, title_of(self.ids))
+        return keyed_noise(self.secret, self.design, ids, values, round=self.round, title=title_of(self.ids))
+
+
+def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
+    """``BatchEncoder.survey`` where there is no design yet, which needs to know how many people
+    there are.
+    """
+    values = missing = 0
+    for batch in batches:
+        column = column_of(batch, name)
+        _, present, _ = reader.prepare(column, title_of(name))
+        counts = None if weights is None else column_of(batch, weights).to_numpy()
+        values += _weight(counts, len(column)) if present is None else _weight(counts, present)
+        missing += 0 if present is None else _weight(counts, ~present)
+    yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
+
+
+def title_of(column: str) -> str:
+    """A column, as messages call it."""
+    return f"column {column!r}"
+
+
+def column_of(batch: pa.RecordBatch, name: str, *, argument: str = "column") -> pa.Array:
+    """A column by its name, in one array, where a table has chunks; messages name the ``argument``
+    that named it.
+    """
+    names = batch.schema.names
+    if name not in names:
+        raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
+    column = batch.column(names.index(name))
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTally:
+    """The sums of reports that an engine has stored; one that its design never sends is refused.
+
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
+    >>> reports = pa.record_batch({"report": pa.array([0, 1, 1], pa.int16())})
+    >>> (sums,) = ReportTally.of(poll).tally([reports])
+    >>> added_up([sums]).votes.tolist()
+    [1, 2]
+    """
+
+    text: str
+
+    @classmethod
+    def of(cls, design: Any) -> Self:
+        """For a design, a protocol, or the file of a design."""
+        return cls(canonical(design_of(design).as_json()))
+
+    def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """One row for all ``batches`` of column ``report``."""
+        law = _opened(self.text).randomizer
+        votes, reports = np.zeros(law.tally_size, dtype=np.int64), 0
+        for batch in batches:
+            if len(batch):
+                votes += law.tally(_given_back(column_of(batch, REPORT), law))
+            reports += len(batch)
+        yield _sums(reports, 0, votes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """What the rows of several tasks add up to."""
+
+    reports: int
+    missing: int
+    votes: NDArray[np.int64]
+
+    def row(self) -> pa.RecordBatch:
+        """One row of ``SUMS`` again."""
+        return _sums(self.reports, self.missing, self.votes)
+
+    def counted(self, design: Design, **facts: Any) -> CountedReports:
+        """The same as the file of counted reports says it; ``facts`` are its other fields."""
+        return CountedReports(design=design.as_json(), votes=self.votes, reports=self.reports, **facts)
+
+
+def added_up(parts: Batches) -> Sums:
+    """Add up rows of ``SUMS``, each of which must be of another task."""
+    reports, missing, votes = 0, 0, None
+    for part in parts:
+        for row in part.to_pylist():
+            if row["votes"] is None or len(row["votes"]) % VOTES.itemsize:
+                raise InvalidInput("the sums must be whole numbers of eight bytes, got others. Count again.")
+            mine = np.frombuffer(row["votes"], dtype=VOTES).astype(np.int64)
+            if votes is not None and len(votes) != len(mine):
+                raise InvalidInput(
+                    f"the sums must all be of one design, got some of {len(votes)} numbers and some of {len(mine)}. "
+                    f"Add up what one BatchEncoder made."
+                )
+            votes = mine if votes is None else votes + mine
+            reports, missing = reports + row["reports"], missing + row["missing"]
+    if votes is None:
+        raise InvalidInput("reports must hold at least one report, got none. Check that these are the right data.")
+    return Sums(reports, missing, votes)
+
+
+def report_type(law: VotingRandomizer) -> pa.DataType:
+    """What a report is to an engine: a number with a sign, or bytes."""
+    return HELD[law.form.dtype.name] if law.form.width is None else pa.binary()
+
+
+def _held(reports: NDArray[Any]) -> pa.Array:
+    """Reports as engines hold them."""
+    if reports.ndim == 1:
+        wide = reports.view(np.int64) if reports.dtype == np.uint64 else reports
+        return pa.array(wide).cast(HELD[reports.dtype.name])
+    width = reports.dtype.itemsize * reports.shape[1]
+    plain = np.ascontiguousarray(reports.astype(reports.dtype.newbyteorder("<"), copy=False))
+    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(reports), [None, pa.py_buffer(plain)])
+    return fixed.cast(pa.binary())
+
+
+def _given_back(column: pa.Array, law: VotingRandomizer) -> NDArray[Any]:
+    """The same reports again."""
+    dtype, width, _ = law.form
+    if column.null_count:
+        raise InvalidInput("reports must all be there, got some without a value. Encode again.")
+    try:
+        held = column.cast(HELD[dtype.name] if width is None else pa.binary(law.report_bytes))
+    except pa.ArrowException:
+        each = f"numbers of {dtype}" if width is None else f"{law.report_bytes} bytes each"
+        raise InvalidInput(f"reports must be {each}, got others, in a column of {column.type}. Encode again.") from None
+    if width is None:
+        numbers: NDArray[Any] = held.to_numpy()
+        if dtype == np.uint64:
+            return numbers.view(np.uint64)
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(dtype).max:
+            raise InvalidInput(f"reports must be numbers of {dtype}, got others. Encode again.")
+        return numbers.astype(dtype)
+    content = memoryview(held.buffers()[1])[held.offset * law.report_bytes :]
+    rows = np.frombuffer(content, dtype=dtype.newbyteorder("<"), count=len(held) * width)
+    return rows.astype(dtype, copy=False).reshape(len(held), width)
+
+
+def _weight(counts: NDArray[np.int64] | None, rows: int | NDArray[np.bool_]) -> int:
+    """How many people some rows stand for: all of them, or those that are marked."""
+    if isinstance(rows, int):
+        return rows if counts is None else int(counts.sum())
+    return int(np.count_nonzero(rows) if counts is None else counts[rows].sum())
+
+
+def _sums(reports: int, missing: int, votes: NDArray[np.int64]) -> pa.RecordBatch:
+    row = {"reports": reports, "missing": missing, "votes": votes.astype(VOTES).tobytes()}
+    return pa.RecordBatch.from_pylist([row], schema=SUMS)
+
+
+@lru_cache(maxsize=8)
+def _opened(text: str) -> Encoder:
+    """A design's law and sampler, opened once in a process and not for each batch."""
+    return Encoder.of(Design.from_json(json.loads(text)))

@@ -1,0 +1,213 @@
+"""Encode and count on Apache Beam, on any runner: batches of values in, one file of counted reports
+out.
+
+A runner runs a bundle again when a machine fails, recomputes a collection that two others read, and
+may run a bundle twice at once. A report that is drawn twice must not be seen twice. So either the
+reports are *committed* (``out=``): every attempt draws into a file of its own, nothing of which
+goes on before one attempt for each bundle is chosen, once and for all (``beam_commit``). Or the
+noise is *keyed* (``ids=`` and ``secret=``): then whoever draws again draws the same.
+
+    encode = Encode("design.json", column="way", out="work")
+    with apache_beam.Pipeline() as pipeline:
+        people = pipeline | apache_beam.io.ReadFromParquetBatched("people/*.parquet")
+        people | encode | Count(encode) | WriteCounted("counted.json")
+
+Then ``shuffledp analyse counted.json --out result``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+
+try:
+    import apache_beam as beam
+except ImportError:
+    raise InvalidInput(
+        "apache-beam must be installed to run on Beam, got no such package. Install the extra: "
+        "pip install 'shuffledp[beam]'"
+    ) from None
+from apache_beam.options.pipeline_options import StandardOptions
+from apache_beam.pvalue import AsSingleton, PCollection
+
+from shuffledp.collection.engines.batch import BatchEncoder, ReportTally
+from shuffledp.collection.engines.beam_commit import Drawing
+from shuffledp.collection.engines.beam_tasks import (
+    Draw,
+    Tallying,
+    as_arrow,
+    commit,
+    count,
+    draw_keyed,
+    keyed_batch,
+    write_once,
+)
+from shuffledp.collection.engines.repeated_ids import IdShares, repeated
+from shuffledp.collection.tables import AS_WRITTEN, Cleaning
+from shuffledp.storage.files import check_file
+
+__all__ = ["Count", "Encode", "WriteCounted"]
+
+TWO_WAYS = (
+    "Give out=, a new folder that all workers share, or ids= and secret=, for noise that is the same when a bundle is "
+    "run again"
+)
+
+
+class Encode(beam.PTransform):
+    """From Arrow batches of values (record batches or tables) to Arrow batches of reports, one for
+    each value, the same ones for everybody who looks and whenever they look.
+
+    ``out`` is a new folder on a disk that all workers share with the program that starts them. It
+    is claimed where the transform is applied. A pipeline that is run twice draws once; so does a
+    program that is started again when its reports were committed. One that finds a folder where
+    they were not is refused. The files in it are the owner's alone, and may be removed when the
+    reports have been counted.
+
+    ``secret`` is for pipelines without such a folder: the noise is a function of it, the design,
+    the ``round``, a person's id and their value. It travels with the pipeline to the workers, and
+    whoever has it can read values off reports: use one only for this, and delete it afterwards,
+    also where the runner keeps its jobs.
+
+    ``ids`` names the column that says whose row it is. With it, two rows of one person are refused
+    before anybody sees a report; a secret needs it.
+    """
+
+    def __init__(
+        self,
+        design: Any,
+        *,
+        column: str,
+        out: str | os.PathLike[str] | None = None,
+        ids: str | None = None,
+        secret: bytes | None = None,
+        round: int = 1,
+        missing: str | None = None,
+        clip: bool = False,
+        cleaning: Cleaning = AS_WRITTEN,
+    ) -> None:
+        super().__init__()
+        if (out is None) == (secret is None):
+            given = "neither" if out is None else "both"
+            raise InvalidInput(
+                f"reports must be safe from being drawn twice, by out or by secret, got {given}. {TWO_WAYS}."
+            )
+        keyed = {} if secret is None else {"ids": ids, "secret": secret, "round": round}
+        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+        self.encoder = BatchEncoder.of(design, column=column, **rules, **keyed)
+        self._out, self._ids = out, ids
+        self._shares = None if ids is None else IdShares(ids, self.encoder.design.n, os.urandom(32))
+        self.batch: str | None = None
+        self._parts: PCollection | None = None
+
+    @property
+    def parts(self) -> PCollection:
+        """How many reports there are, in parts."""
+        if self._parts is None:
+            raise InvalidInput(
+                "Count must follow the Encode that it is given, got one that is not applied yet. Write "
+                "values | encode | Count(encode)."
+            )
+        return self._parts
+
+    def expand(self, values: PCollection) -> PCollection:
+        _check_batch_mode(values)
+        batches = values | "batches" >> beam.Map(as_arrow)
+        return self._keyed(batches) if self._out is None else self._committed(batches, self._out)
+
+    def _committed(self, batches: PCollection, out: str | os.PathLike[str]) -> PCollection:
+        """Drawn by each bundle into a file, chosen when all are there, and read back."""
+        drawing = Drawing.claimed(out, self.encoder)
+        draw = beam.ParDo(Draw(drawing, self.encoder, self._shares))
+        drawn = batches | "draw" >> draw.with_outputs("ids", main="files")
+        rows, repeats = batches | "rows" >> beam.Map(len), _repeats(drawn.ids)
+        all_drawn = "when all is drawn" >> _Gather(files=drawn.files, rows=rows, repeats=repeats)
+        self._parts = batches.pipeline | all_drawn | "commit" >> beam.FlatMap(commit, drawing, self._ids)
+        self.batch = drawing.batch
+        return self._parts | "to all workers" >> beam.Reshuffle() | "read back" >> beam.FlatMap(drawing.reports)
+
+    def _keyed(self, batches: PCollection) -> PCollection:
+        """Drawn when all ids have been compared, and whenever somebody asks."""
+        assert self._shares is not None
+        repeats = _repeats(batches | "ids" >> beam.FlatMap(self._shares.of))
+        alone = batches.pipeline | "when all are compared" >> _Gather(repeats=repeats)
+        draw = beam.FlatMap(draw_keyed, AsSingleton(alone), self.encoder, self._ids)
+        drawn = batches | "draw" >> draw.with_outputs("parts", main="reports")
+        self.batch, self._parts = keyed_batch(self.encoder), drawn.parts
+        return drawn.reports
+
+
+class Count(beam.PTransform):
+    """From the reports of an ``Encode`` to the one ``CountedReports`` that they add up to."""
+
+    def __init__(self, encode: Encode) -> None:
+        super().__init__()
+        if not isinstance(encode, Encode):
+            raise InvalidInput(
+                f"Count must be given the Encode before it, got {type(encode).__name__}. Write "
+                f"values | encode | Count(encode)."
+            )
+        self._encode = encode
+
+    def expand(self, reports: PCollection) -> PCollection:
+        encode, encoder = self._encode, self._encode.encoder
+        sums = reports | "tally" >> beam.CombineGlobally(Tallying(ReportTally(encoder.text))).without_defaults()
+        all_counted = "when all is added up" >> _Gather(sums=sums, parts=encode.parts)
+        return reports.pipeline | all_counted | beam.Map(count, encoder.design, encode.batch, encoder.missing)
+
+
+class WriteCounted(beam.PTransform):
+    """Write counted reports, for ``shuffledp analyse``; fewer than the design promises are refused.
+    The first file stands: a worker that writes the same once more changes nothing.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__()
+        self._path = check_file(Path(path).absolute())
+
+    def expand(self, counted: PCollection) -> PCollection:
+        return counted | "write" >> beam.Map(write_once, self._path)
+
+
+class _Gather(beam.PTransform):
+    """All elements of some collections, when the last is there: one dictionary of lists, also if
+    there are none.
+    """
+
+    def __init__(self, **collections: PCollection) -> None:
+        super().__init__()
+        self._collections = collections
+
+    def expand(self, start: Any) -> PCollection:
+        keyed = {name: each | f"key {name}" >> beam.Map(_keyed_alike) for name, each in self._collections.items()}
+        begun = start | "begin" >> beam.Create([_keyed_alike(None)])
+        return {**keyed, "begun": begun} | "group" >> beam.CoGroupByKey() | "gathered" >> beam.Values()
+
+
+def _keyed_alike(element: Any) -> tuple[int, Any]:
+    return 0, element
+
+
+def _check_batch_mode(values: PCollection) -> None:
+    """Refuse a stream, which has no end to wait for, and windows, several of which may hold one
+    person.
+    """
+    streaming = values.pipeline.options.view_as(StandardOptions).streaming
+    if streaming or not values.is_bounded:
+        raise InvalidInput(
+            "values must be bounded, and the pipeline in batch mode, got a stream: it may deliver a batch twice. Write "
+            "the values to files first, and read those."
+        )
+    if not values.windowing.is_default():
+        raise InvalidInput(
+            "values must be in the one global window, got others: a person in two windows would report twice. Leave "
+            "out the WindowInto before Encode."
+        )
+
+
+def _repeats(shares: PCollection) -> PCollection:
+    """How many rows of each share are of somebody who has another one."""
+    return shares | "compare" >> beam.GroupByKey() | "repeated" >> beam.MapTuple(lambda _, parts: repeated(parts))

@@ -1,0 +1,288 @@
+"""One drawing of everybody's reports that stands, however often it was attempted: files of reports
+under names that nobody else has, and a manifest that says which of them count.
+
+Whoever writes the manifest first has decided; whoever comes later reads the one that stands, and
+what it drew itself is removed unread. All of that rests on one step that a folder takes for one
+caller only: ``os.link``, which never replaces a name. No engine is imported here.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import pyarrow as pa
+
+from shuffledp.collection.engines.batch import BatchEncoder
+from shuffledp.collection.tables.counted_reports import new_batch
+from shuffledp.errors import InvalidInput
+from shuffledp.storage.canonical import canonical
+from shuffledp.storage.files import unwritable
+
+__all__ = ["Attempt", "Drawing", "Written", "put_once"]
+
+CLAIM, REPORTS, SUFFIX = "claim.json", "reports", ".arrow"
+KEYED = "give ids= and secret= instead of out=: keyed noise needs no folder"
+
+NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+
+
+class Written(NamedTuple):
+    """A file of reports, how many it holds, and how many values were missing beside them."""
+
+    name: str
+    reports: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The reports of one batch id, in a folder that all workers see."""
+
+    folder: str
+    batch: str
+
+    @classmethod
+    def claimed(cls, out: str | os.PathLike[str], encoder: BatchEncoder) -> Self:
+        """Claim a new folder for what ``encoder`` draws; one that holds the reports of the same
+        question already is taken as it is. Called once, where the pipeline is built.
+        """
+        folder, batch = check_shared(out), new_batch()
+        rules = {"missing": encoder.missing, "clip": encoder.clip, "cleaning": asdict(encoder.cleaning)}
+        text = canonical(
+            {"engine": "beam", "batch": batch, "column": encoder.column, "design": encoder.design.digest} | rules
+        )
+        with unwritable(folder):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            found = os.listdir(folder)
+            if found and CLAIM not in found:
+                raise InvalidInput(
+                    f"out must be a new folder, got {str(folder)!r} with other files. Choose another name."
+                )
+            (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
+            standing, claim = _facts(put_once(folder / CLAIM, text)), _facts(text)
+        made = cls(str(folder), str(standing.get("batch")))
+        if standing == claim:
+            return made
+        if wrong := sorted(name for name in claim if name != "batch" and standing.get(name) != claim[name]):
+            raise InvalidInput(
+                f"out must be the folder of this question, got {str(folder)!r} of another, with a difference in "
+                f"{', '.join(wrong)}. Choose another folder."
+            )
+        if not made.stands():
+            raise InvalidInput(
+                f"out must be new, or hold reports that were committed, got {str(folder)!r}, where a run began and did "
+                f"not get so far. If none is running, remove the folder: nobody has seen what it drew."
+            )
+        return made
+
+    @property
+    def manifest(self) -> Path:
+        """Under a name of this batch, so that no worker of an earlier run in this place, still
+        alive, decides for this one.
+        """
+        return Path(self.folder) / f"manifest-{self.batch}.json"
+
+    def stands(self) -> bool:
+        """Whether it is decided which reports count."""
+        return self.manifest.exists()
+
+    def check_claim(self) -> None:
+        """Refuse to draw where the claim is not to be seen: on a machine that sees another folder
+        under this name, a manifest would be the first one again.
+        """
+        try:
+            claim = (Path(self.folder) / CLAIM).read_text(encoding="utf-8")
+        except OSError:
+            claim = ""
+        if _facts(claim).get("batch") != self.batch:
+            raise InvalidInput(
+                f"out must be a folder that all workers share with the program that starts them, got {self.folder!r}, "
+                f"where this worker does not see its claim. Choose a folder on a shared disk, or {KEYED}."
+            )
+
+    def attempt(self, encoder: BatchEncoder) -> Attempt:
+        """A new file of reports, for one bundle."""
+        self.check_claim()
+        return Attempt(self, encoder)
+
+    def commit(self, attempts: Iterable[Written], rows: int) -> list[Written]:
+        """Decide that these files hold the reports of so many rows, unless that was decided before;
+        return the files that count, when no others are left.
+        """
+        if not self.stands():
+            written = list(dict.fromkeys(attempts))  # the same file may well be named twice
+            self._check(written, rows)
+            put_once(self.manifest, canonical(written))
+        standing = [Written(*each) for each in json.loads(self.manifest.read_text(encoding="utf-8"))]
+        if (held := _rows(standing)) != rows:
+            raise InvalidInput(
+                f"out must hold the reports of this table, got {self.folder!r} with those of {held:,} rows for a table "
+                f"of {rows:,}. Choose another folder."
+            )
+        self._sweep({each.name for each in standing})
+        return standing
+
+    def reports(self, written: Written) -> Iterator[pa.RecordBatch]:
+        """What one file holds, in the order of the values: for whoever adds it up."""
+        try:
+            file = pa.OSFile(str(self._place(written.name)))
+        except OSError:
+            raise InvalidInput(
+                f"out must still hold its reports, got {self.folder!r} without some of them. Choose a new folder, and "
+                f"know that the reports in it are others."
+            ) from None
+        with file, pa.ipc.open_stream(file) as stream:
+            yield from stream
+
+    def _check(self, written: list[Written], rows: int) -> None:
+        """One report for each row, and all of them to be seen from here."""
+        if not sum(each.reports for each in written):
+            raise InvalidInput("the column must hold at least one value, got none. Check that this is the right table.")
+        if (drawn := _rows(written)) != rows:
+            raise InvalidInput(
+                f"reports must be drawn once for each of the {rows:,} rows, got {drawn:,}: this runner lets a bundle "
+                f"count twice, or loses one. Run it in batch mode elsewhere, or {KEYED}."
+            )
+        for each in written:
+            if not self._place(each.name).exists():
+                raise InvalidInput(
+                    f"out must be a folder that all workers share, got {self.folder!r}, where another worker's reports "
+                    f"are not to be seen. Choose a folder on a shared disk, or {KEYED}."
+                )
+
+    def _sweep(self, keep: set[str]) -> None:
+        """Remove what was drawn and does not count."""
+        for name in os.listdir(Path(self.folder) / REPORTS):
+            if name not in keep:
+                self.discard(name)
+
+    def discard(self, name: str) -> None:
+        """Remove a file of reports that do not count."""
+        with suppress(FileNotFoundError):
+            self._place(name).unlink()
+
+    def _place(self, name: str) -> Path:
+        return Path(self.folder) / REPORTS / name
+
+
+class Attempt:
+    """A file of reports being drawn, under a name of its own; its owner alone may read it."""
+
+    def __init__(self, drawing: Drawing, encoder: BatchEncoder) -> None:
+        self._drawing, self._encoder = drawing, encoder
+        self._name, self._rows, self._reports = secrets.token_hex(16) + SUFFIX, 0, 0
+        place = Path(drawing.folder) / REPORTS / self._name
+        with unwritable(place):
+            self._handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        self._file = os.fdopen(self._handle, "wb")
+        self._stream = pa.ipc.new_stream(self._file, encoder.schema)
+
+    def add(self, batch: Any) -> None:
+        """Draw the reports of a batch of values."""
+        for reports in self._encoder.encode([batch]):
+            self._stream.write_batch(reports)
+            self._reports += len(reports)
+        self._rows += batch.num_rows
+
+    def finish(self) -> Written | None:
+        """What was written, when the disk holds it; None, and nothing is left, if others decided
+        meanwhile: after them, nobody would sweep it away.
+        """
+        self._stream.close()
+        self._file.flush()
+        os.fsync(self._handle)
+        self._file.close()
+        _flush(Path(self._drawing.folder) / REPORTS)
+        if self._drawing.stands():
+            self._drawing.discard(self._name)
+            return None
+        return Written(self._name, self._reports, self._rows - self._reports)
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        self._file.close()
+        self._drawing.discard(self._name)
+
+
+def put_once(path: Path, text: str, *, mode: int = 0o600) -> str:
+    """Put ``text`` in a file, whole and on the disk, unless one stands there; return what stands.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     [put_once(Path(folder) / "decision", text) for text in ("yes", "no")]
+    ['yes', 'yes']
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    with unwritable(path):
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(handle)
+            _link(temporary, path)
+        finally:
+            temporary.unlink()
+        _flush(path.parent)
+        return path.read_text(encoding="utf-8")
+
+
+def _link(temporary: Path, path: Path) -> None:
+    """Give a file its name, unless another has it: no disk gives one twice, but some give none."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        raise InvalidInput(
+            f"{str(path)!r} must be on a disk that has hard links, which say who was first, got: {error.strerror}. "
+            f"Choose another disk, or {KEYED}."
+        ) from None
+
+
+def check_shared(out: str | os.PathLike[str]) -> Path:
+    """The folder, if it is one on a disk: object stores have no step for one caller only."""
+    if "://" in os.fspath(out):
+        raise InvalidInput(
+            f"out must be a folder on a disk that all workers share, got {os.fspath(out)!r}: an object store cannot "
+            f"say who was first. Mount a shared disk, or {KEYED}."
+        )
+    folder = Path(out).absolute()
+    if not folder.parent.is_dir():
+        raise InvalidInput(
+            f"the folder of {str(out)!r} must exist, got none. Create it first: mkdir -p {folder.parent}"
+        )
+    return folder
+
+
+def _facts(claim: str) -> dict[str, Any]:
+    """What a claim says; nothing, if it is none."""
+    try:
+        facts = json.loads(claim)
+    except ValueError:
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _rows(written: Iterable[Written]) -> int:
+    return sum(each.reports + each.missing for each in written)
+
+
+def _flush(folder: Path) -> None:
+    """Ask the disk to keep the names in a folder, too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some file systems cannot flush a folder, and then there is nothing to ask
+            os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,218 @@
+"""Spark: everybody's report drawn where the data are, committed once, counted, released.
+
+``encode`` draws the reports of a column in one job, and commits them; ``count`` adds up what was
+committed; ``release`` does both and publishes the answer by the same record, ledger and page as on
+one machine. ``survey`` says how many people there are, which a design must know.
+
+A frame of reports that is computed when somebody looks at it would be drawn anew at every look, and
+show two reports of the same person; so none is handed out. Whoever operates the engine could see
+the values: inside one company that is a curator.
+
+Workers need shuffledp, too. The work folder must lie where all of them can write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.collection.arguments import in_python
+from shuffledp.collection.engines.batch import design_of
+from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_installed
+from shuffledp.collection.engines.spark_stages import (
+    EncodedFolder,
+    SparkColumn,
+    Surveyed,
+    count_folder,
+    encode_column,
+    release_column,
+)
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.question import Question
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.stages import seal_counts
+from shuffledp.collection.release.terms import Categories, check_labels, check_words
+from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
+from shuffledp.collection.tables.values import Numbers, Places, Reader
+from shuffledp.errors import InvalidInput, called_as, shown
+from shuffledp.protocols.design import Design
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["EncodedFolder", "EngineFailed", "Surveyed", "count", "encode", "release", "survey"]
+
+PathLike = str | os.PathLike[str]
+
+
+@called_as('spark.encode(frame, design, column="city", out="hdfs:///tmp/poll")')
+def encode(
+    frame: DataFrame,
+    design: Any,
+    *,
+    column: str,
+    out: PathLike,
+    tallied: bool = False,
+    missing: str | None = None,
+    clip: bool = False,
+    cleaning: Cleaning = AS_WRITTEN,
+    ids: str | None = None,
+    keep: str = "random",
+) -> EncodedFolder:
+    """Draw everybody's report and commit them in ``out``, a folder that must not exist yet: a path
+    or an address such as ``hdfs:///tmp/poll``, where all workers can write.
+
+    ``design`` is one, a protocol, or the file of a design. Values are read as on files: missing
+    ones count as ``missing`` or are left out, ``clip`` moves numbers to the nearest bound,
+    ``cleaning`` says what of messy texts is forgiven. With ``tallied``, each task keeps the sums of
+    its reports and no report; that is all that an estimate needs.
+
+    ``ids`` names the column that says whose row it is: of a person's rows that hold a value, any
+    one stands for them. An engine has no first row, so ``keep`` can only be "random".
+
+    Whatever fails, of one drawing only is ever read: tasks that run again commit once, and a folder
+    that was begun and never committed is refused by everybody. Speculation must be off.
+    """
+    with in_python():
+        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep)
+        return encode_column(asked, design_of(design), out, tallied=tallied)
+
+
+@called_as('spark.count(session, "hdfs:///tmp/poll")')
+def count(
+    session: SparkSession,
+    folder: EncodedFolder | PathLike,
+    *,
+    design: Any = None,
+    out: PathLike | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    force: bool = False,
+) -> CountedReports:
+    """Add up what was committed in a ``folder``; with ``design``, of no other one. Nothing is
+    drawn, so this can be asked again.
+
+    With ``out``, the counts are also written to that file, for ``shuffledp analyse``; fewer reports
+    than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
+    """
+    with in_python():
+        check_installed()
+        settled = None if design is None else design_of(design)
+        path = folder.path if isinstance(folder, EncodedFolder) else folder
+        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+        if budget is not None and out is None:
+            raise InvalidInput(
+                "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
+            )
+        counted = count_folder(session, path, design=settled)
+        if out is not None:
+            seal_counts(counted, Path(out), design=settled, budget=budget, force=force)
+        return counted
+
+
+@called_as('spark.survey(frame, column="city", categories=["yes", "no"])')
+def survey(
+    frame: DataFrame,
+    *,
+    column: str,
+    categories: Iterable[str] | None = None,
+    other: str | None = None,
+    lower: float | None = None,
+    upper: float | None = None,
+    missing: str | None = None,
+    clip: bool = False,
+    cleaning: Cleaning = AS_WRITTEN,
+    ids: str | None = None,
+) -> Surveyed:
+    """How many people have a value, for the ``n`` of a design; nothing is drawn. Values outside
+    ``categories``, or outside ``lower`` to ``upper``, are refused as they would be later.
+    """
+    with in_python():
+        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep="random")
+        return asked.survey(_reader(categories, other, lower, upper, asked))
+
+
+@called_as('spark.release(frame, design, column="city", work="hdfs:///tmp/poll", out="result")')
+def release(
+    frame: DataFrame,
+    design: Any,
+    *,
+    column: str,
+    work: PathLike,
+    out: PathLike | None = None,
+    title: str | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    missing: str | None = None,
+    clip: bool = False,
+    cleaning: Cleaning = AS_WRITTEN,
+    ids: str | None = None,
+    keep: str = "random",
+    force: bool = False,
+) -> Release:
+    """From a frame to a defended answer, in the folder ``out`` or in memory: ``encode`` with sums
+    into the folder ``work``, ``count``, and what ``sdp.histogram`` does with the counts.
+
+    Started again over a ``work`` folder that was committed for the same question, it draws nothing
+    and goes on; the ledger is not charged twice for a run that was killed before its answer stood.
+    Delete ``work`` when it does.
+    """
+    with in_python():
+        check_words("--title", title)
+        settled = design_of(design)
+        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep)
+        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+        words = _question(settled, asked, title).asked()
+        folder = None if out is None else Path(out)
+        return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
+
+
+def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> SparkColumn:
+    if not isinstance(name, str):
+        raise InvalidInput(f"column must be the name of a column, got {shown(name)}. Pass a string.")
+    if keep != "random":
+        raise InvalidInput(
+            f"keep must be random on an engine, where no row is the first, got {keep!r}. Leave it out, or keep one row "
+            f"of each person before."
+        )
+    return SparkColumn(frame=check_frame(frame), name=name, **rules)
+
+
+def _reader(
+    categories: Iterable[str] | None, other: str | None, lower: float | None, upper: float | None, asked: SparkColumn
+) -> Reader:
+    if categories is None:
+        if lower is None or upper is None:
+            raise InvalidInput(
+                "categories, or lower and upper, must be given, got neither. Say which values are possible."
+            )
+        return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
+    known = Categories(None, "a list", other, asked.missing)
+    labels = check_labels(known.of(tuple(categories)))
+    return Places(labels, other=other, missing=asked.missing, cleaning=asked.cleaning)
+
+
+def _question(design: Design, asked: SparkColumn, title: str | None) -> Question:
+    """What is asked, for the record."""
+    task = design.task
+    known: dict[str, Any] = {}
+    if task.bounds is None:
+        listed = Categories(task.labels, "a list", task.rest, asked.missing, learned=design.learned)
+        known = {"categories": listed}
+    else:
+        known = {"lower": task.bounds[0], "upper": task.bounds[1], "clip": asked.clip}
+    return Question(
+        task=task.name,
+        source="a table in Spark",
+        column=asked.name,
+        title=title,
+        cleaning=asked.cleaning,
+        ids=asked.ids,
+        **known,
+    )

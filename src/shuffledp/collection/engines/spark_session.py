@@ -1,0 +1,228 @@
+"""A session of Spark: opened, looked over before anything is drawn in it, and what it says when it
+fails, as one sentence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.errors import InvalidInput, ShuffledpError, shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = [
+    "AT_ONCE",
+    "EngineFailed",
+    "arrow_rows",
+    "check_frame",
+    "check_installed",
+    "check_session",
+    "failures",
+    "first_line",
+    "one_sentence",
+    "open_session",
+    "session_at",
+]
+
+AT_ONCE = 1 << 17  # rows that a worker is handed at once: Spark's 10,000 cost more than they hold
+ROWS_AT_ONCE = "spark.sql.execution.arrow.maxRecordsPerBatch"
+PROTOCOL = "spark.sql.sources.commitProtocolClass"
+COMMITTING = "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
+# What a worker refused, among what Spark says of it.
+REFUSED = re.compile(r"shuffledp\.errors\.InvalidInput: (.*?)(?=\n\s*\n|\n\s+at |\nDriver stacktrace|\Z)", re.S)
+SHOWN = 300
+
+
+class EngineFailed(ShuffledpError):
+    """An engine could not finish; nothing of what it began is read."""
+
+
+def check_installed() -> None:
+    """Refuse to go on without pyspark."""
+    try:
+        import pyspark.sql  # noqa: F401
+    except ModuleNotFoundError:
+        raise InvalidInput(
+            "pyspark must be installed for Spark, got no module named pyspark. pip install 'shuffledp[spark]'"
+        ) from None
+
+
+def check_java() -> None:
+    """Refuse to open a session without Java."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java") if home is None else shutil.which(os.path.join(home, "bin", "java"))
+    if java is None:
+        where = "on the PATH" if home is None else f"in JAVA_HOME, {home!r}"
+        raise InvalidInput(
+            f"Java 17 or later must be installed for Spark, got no program java {where}. On Debian: apt install "
+            f"openjdk-17-jre-headless"
+        )
+
+
+def open_session(master: str) -> SparkSession:
+    """A quiet session at ``master``, with the Python that runs here on workers of this machine."""
+    check_installed()
+    check_java()
+    from pyspark.sql import SparkSession
+
+    builder: Any = SparkSession.builder.master(master).appName("shuffledp")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        for name, value in LOCAL.items():
+            builder = builder.config(name, value)
+    try:
+        with _muffled():
+            session: SparkSession = builder.getOrCreate()
+    except Exception as error:  # whatever Java and the network say
+        raise InvalidInput(
+            f"--master must be a Spark master that answers, got {master!r}: {first_line(error)}. Write, for example, "
+            f"local[*] or spark://host:7077."
+        ) from None
+    return session
+
+
+@contextmanager
+def session_at(master: str) -> Iterator[SparkSession]:
+    """The session that this process has already, or one at ``master`` for a while."""
+    check_installed()
+    from pyspark.sql import SparkSession
+
+    if (running := SparkSession.getActiveSession()) is not None:
+        yield running
+        return
+    session = open_session(master)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+SETTINGS = {
+    "spark.log.level": "OFF",
+    "spark.speculation": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # A folder's name such as code=01 is text, as it would be in a file.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+@contextmanager
+def _muffled() -> Iterator[None]:
+    """Keep what Java says at its start, and after it, from the terminal: it inherits our standard
+    error, whatever that is when it starts.
+    """
+    sys.stderr.flush()
+    ours = os.dup(2)
+    with tempfile.TemporaryFile() as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(ours, 2)
+            os.close(ours)
+
+
+def check_frame(frame: object) -> DataFrame:
+    """Return ``frame`` if it is one whose reports can be committed."""
+    check_installed()
+    from pyspark.sql import DataFrame
+
+    if type(frame).__module__.startswith("pyspark.sql.connect"):
+        raise InvalidInput(
+            "frame must be of a session of Spark itself, got one of Spark Connect, which does not let us see to it "
+            "that reports are committed once. Run this where the driver runs."
+        )
+    if not isinstance(frame, DataFrame):
+        raise InvalidInput(
+            f"frame must be a DataFrame of Spark, got {shown(frame)}. Read it by spark.read.parquet(...)."
+        )
+    if frame.isStreaming:
+        raise InvalidInput(
+            "frame must end, got a stream. Collect for a while, write that to a table, and read the table."
+        )
+    if not frame._jdf.queryExecution().analyzed().deterministic():
+        raise InvalidInput(
+            "frame must be the same however often Spark computes it, got one with a random function such as rand(): a "
+            "person could be in it twice after a failure. Write it to a table, and read the table."
+        )
+    return frame
+
+
+def check_session(session: SparkSession) -> SparkSession:
+    """Refuse settings under which Spark may publish two attempts of the same task."""
+    conf: Any = session.sparkContext.getConf()
+    if conf.get("spark.speculation", "false").lower() == "true":
+        raise InvalidInput(
+            "spark.speculation must be off where reports are drawn, got true: Spark would draw some people's reports "
+            "twice. Start the session with spark.speculation=false."
+        )
+    if conf.get("spark.hadoop.outputCommitCoordination.enabled", "true").lower() != "true":
+        raise InvalidInput(
+            "spark.hadoop.outputCommitCoordination.enabled must be true where reports are drawn, got false: two "
+            "attempts of a task could both be kept. Start the session without it."
+        )
+    if (protocol := session.conf.get(PROTOCOL)) != COMMITTING:
+        raise InvalidInput(
+            f"{PROTOCOL} must be Spark's own where reports are drawn, got {protocol!r}: what a failed task wrote must "
+            f"not be kept. Write session.conf.unset({PROTOCOL!r})."
+        )
+    return session
+
+
+@contextmanager
+def arrow_rows(session: SparkSession, rows: int = AT_ONCE) -> Iterator[None]:
+    """Hand workers so many rows at once, for a while."""
+    before: Any = session.conf.get(ROWS_AT_ONCE)
+    session.conf.set(ROWS_AT_ONCE, str(rows))
+    try:
+        yield
+    finally:
+        session.conf.set(ROWS_AT_ONCE, before)
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Say what a worker refused in its own words, and of any other failure what matters."""
+    try:
+        yield
+    except failures() as error:
+        text = str(error)
+        if refused := REFUSED.search(text):
+            raise InvalidInput(" ".join(refused[1].split())) from None
+        if "No module named 'shuffledp'" in text:
+            raise InvalidInput(
+                "shuffledp must be installed on every worker, got one without it. Install the same version there, in "
+                "the Python that PYSPARK_PYTHON names."
+            ) from None
+        raise EngineFailed(
+            f"Spark must finish what it begins, got: {first_line(error)}. Nothing of it is read; mend that, and start "
+            f"again."
+        ) from error
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """What Spark raises, of its own or of Java's."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JJavaError
+
+
+def first_line(error: Exception) -> str:
+    """What an error says before its stack."""
+    java = getattr(error, "java_exception", None)
+    text = str(error) if java is None else str(java.getMessage() or java.toString())
+    line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+    return line.partition("SQLSTATE")[0].strip().rstrip(".")[:SHOWN]

@@ -1,0 +1,93 @@
+"""From a tally to a release that stands: estimated, recorded, written, and noted in the ledger."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from shuffledp.collection.record import Asked
+from shuffledp.collection.release.budget import Spent, Unnoted
+from shuffledp.collection.release.facts import estimate_of, record_of
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.write import holds_release, write_release
+from shuffledp.collection.tables import Tally
+from shuffledp.errors import CertificateError, InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.storage.canonical import digest_of
+
+__all__ = ["charged", "finished", "standing"]
+
+REPLACED = (
+    "an earlier release stood in this folder and was replaced, which does not undo it: the noise was drawn afresh, so "
+    "if both are about the same people they "
+    "are two releases, and what they cost adds up"
+)
+LEDGER = "; the ledger was charged for each"
+
+
+def standing(folder: Path, *, charging: bool) -> tuple[str, ...]:
+    """What is to be said where an earlier release stands in the folder of a new one."""
+    return (REPLACED + LEDGER * charging,) if holds_release(folder) else ()
+
+
+@contextmanager
+def charged(spent: Spent | None) -> Iterator[None]:
+    """Whatever goes wrong after the budget was spent says that it was, Ctrl-C too; it stays the
+    error that it is.
+    """
+    try:
+        yield
+    except (InvalidInput, CertificateError, KeyboardInterrupt) as error:
+        if spent is not None:
+            error.args = (f"{error} The ledger was charged before that: release {spent.receipt.id}.".strip(),)
+        raise
+
+
+def finished(
+    design: Design,
+    counted: Tally,
+    folder: Path | None,
+    *,
+    asked: Asked,
+    missing: int | None,
+    repeated: int | None,
+    spent: Spent | None,
+    force: bool,
+    notes: tuple[str, ...] = (),
+    held_back: bool = False,
+) -> Release:
+    """Estimate, record and write a tally, and note in the ledger that it stands; what was
+    ``held_back`` is begun just before it can be seen.
+    """
+    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips)
+    estimate = replace(estimate, notes=(*estimate.notes, *notes))
+    record = record_of(
+        design,
+        counted.votes,
+        estimate,
+        asked=asked,
+        missing=missing,
+        repeated=repeated,
+        ledger=None if spent is None else spent.entry(),
+    )
+    if folder is not None:
+        begin = spent.begin if spent is not None and held_back else None
+        write_release(folder, record, estimate, replace=force, last=begin)
+    if spent is not None:
+        _publish(spent, digest_of(record.as_json()), folder)
+    return Release(record, estimate, folder)
+
+
+def _publish(spent: Spent, digest: str, folder: Path | None) -> None:
+    """Note in the ledger that a release stands. One in memory was paid for, and an error would lose
+    it.
+    """
+    try:
+        spent.publish(digest, folder)
+    except Unnoted as error:
+        if folder is not None:
+            raise
+        warnings.warn(str(error), stacklevel=2)

@@ -1,0 +1,60 @@
+"""Sixteen bytes for each of many byte strings: AES-256 in CBC-MAC, all strings at once.
+
+A message is one block with the string's length and a number, and then the string, filled up with
+zeros. The first block says how many follow, so no message is the beginning of another; for such
+messages CBC-MAC is a pseudo-random function: q of them, of at most l blocks each, are told from
+random tags with an advantage of about l q^2 / 2^128 (Bellare, Pietrzak and Rogaway 2005), beyond
+what breaks AES.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BLOCK", "Blocks", "Strings", "cbc_mac", "encrypted"]
+
+BLOCK = 16  # bytes of the cipher
+HALF = np.dtype("<u8")  # half a block
+Blocks = NDArray[np.uint64]  # a row of two halves for each block
+# Which bytes of a block belong to a string that has so many left.
+FILLED = np.array([[255] * left + [0] * (BLOCK - left) for left in range(BLOCK + 1)], dtype=np.uint8).view(HALF)
+
+
+class Strings(NamedTuple):
+    """Byte strings one after another: string i is content[ends[i] : ends[i + 1]]."""
+
+    ends: NDArray[np.int64]
+    content: NDArray[np.uint8]
+
+
+def cbc_mac(key: bytes, strings: Strings, numbers: NDArray[Any] | int = 0) -> Blocks:
+    """The tag of each string with its number, of which all 64 bits count.
+
+    >>> strings = Strings(np.array([0, 1, 3]), np.frombuffer(b"aba", dtype=np.uint8))
+    >>> one, other = cbc_mac(bytes(32), strings).tolist()
+    >>> one == other, cbc_mac(bytes(32), strings, 7).tolist()[0] == one
+    (False, False)
+    """
+    begin, end = strings.ends[[0, -1]]  # the content may be that of many more strings
+    starts, lengths = strings.ends[:-1] - begin, np.diff(strings.ends)
+    padded = np.concatenate([strings.content[begin:end], np.zeros(BLOCK, dtype=np.uint8)])
+    blocks = np.lib.stride_tricks.sliding_window_view(padded, BLOCK)
+    first = np.empty((len(lengths), 2), dtype=HALF)
+    first[:, 0], first[:, 1] = lengths, numbers
+    tags = encrypted(key, first)
+    for place in range(0, int(lengths.max(initial=0)), BLOCK):
+        longer = np.flatnonzero(lengths > place)
+        text = blocks[starts[longer] + place].view(HALF) & FILLED[np.minimum(lengths[longer] - place, BLOCK)]
+        tags[longer] = encrypted(key, tags[longer] ^ text)
+    return tags
+
+
+def encrypted(key: bytes, blocks: Blocks) -> Blocks:
+    """AES-256 of each block by itself."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # loaded by whoever draws
+
+    cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+    return np.frombuffer(bytearray(cipher.update(blocks.tobytes())), dtype=HALF).reshape(blocks.shape)

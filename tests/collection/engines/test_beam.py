@@ -1,0 +1,466 @@
+"""Apache Beam, on runners with threads, with worker processes, and with bundles that are run again:
+one report for each person, the same for everybody who looks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import shuffledp as sdp
+from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, added_up
+from shuffledp.collection.engines.beam_commit import Attempt, Written
+from shuffledp.collection.tables import CountedReports, read_counted
+from shuffledp.collection.tables.counted_reports import new_batch
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from tests.cli.people import ABSENT, CITIES, PEOPLE, TRUTH, done, people
+
+beam = pytest.importorskip("apache_beam", reason="apache-beam is not installed: pip install 'shuffledp[beam]'")
+
+from apache_beam.options.pipeline_options import PipelineOptions  # noqa: E402
+from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner  # noqa: E402
+
+from shuffledp.collection.engines import beam as ours  # noqa: E402
+from shuffledp.collection.engines import beam_tasks  # noqa: E402
+
+THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 3}
+PROCESSES = {"direct_running_mode": "multi_processing", "direct_num_workers": 2}
+SECRET = bytes(range(32))
+SEEN: dict[str, list[Any]] = {}
+LOCK = threading.Lock()
+
+
+def pipeline(**options: Any) -> Any:
+    return beam.Pipeline(runner="FnApiRunner", options=PipelineOptions(**options))
+
+
+def retrying() -> Any:
+    """A runner that runs a bundle up to four times, until it does not fail."""
+    return beam.Pipeline(runner=BundleBasedDirectRunner())
+
+
+def ran(made: Any) -> None:
+    made.run().wait_until_finish()
+
+
+def see(element: Any, name: str) -> Any:
+    """What somebody downstream sees."""
+    with LOCK:
+        SEEN.setdefault(name, []).append(element)
+    return element
+
+
+def seen(name: str = "reports") -> list[int]:
+    """All reports that somebody saw."""
+    return sorted(report for batch in SEEN.pop(name) for report in batch.column(0).to_pylist())
+
+
+def fail_once() -> None:
+    """Fail the first time in a test. The state is a module's: a runner copies all others."""
+    with LOCK:
+        first = "failed" not in SEEN
+        SEEN["failed"] = []
+    if first:
+        raise OSError("the machine is lost")
+
+
+def see_and_fail(batch: pa.RecordBatch) -> None:
+    see(batch, "reports")
+    if len(SEEN["reports"]) == 3:
+        fail_once()
+
+
+@pytest.fixture(scope="module")
+def design() -> Design:
+    return Design.of(sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=0.3, delta=1e-2))
+
+
+@pytest.fixture
+def draws(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many reports were drawn, each time that any were."""
+    numbers: list[int] = []
+    drawn = BatchEncoder._drawn
+
+    def counted(self: BatchEncoder, *batches: Any, **more: Any) -> Iterator[Any]:
+        for reports in drawn(self, *batches, **more):
+            numbers.append(len(reports))
+            yield reports
+
+    monkeypatch.setattr(BatchEncoder, "_drawn", counted)
+    return numbers
+
+
+@pytest.fixture(autouse=True)
+def nothing_seen() -> None:
+    SEEN.clear()
+
+
+def batches(table: pa.Table | None = None, size: int = 500) -> list[pa.RecordBatch]:
+    whole = people() if table is None else table
+    return list(whole.combine_chunks().to_batches(max_chunksize=size))
+
+
+def counted_in(out: Path | None, design: Any, made: Any, given: list[Any] | None = None, **more: Any) -> CountedReports:
+    encode = ours.Encode(design, column=more.pop("column", "city"), out=out, **more)
+    reports = made | beam.Create(batches() if given is None else given) | encode
+    reports | "see" >> beam.Map(see, "reports")
+    reports | ours.Count(encode) | "see counts" >> beam.Map(see, "counted")
+    ran(made)
+    (counted,) = SEEN.pop("counted")
+    return counted
+
+
+def naive(design: Design, made: Any) -> Any:
+    """The obvious code."""
+    encoder = BatchEncoder.of(design, column="city")
+    return made | beam.Create(batches()) | beam.FlatMap(lambda batch: encoder.encode([batch]))
+
+
+# One report for each person
+
+
+def test_two_runs_of_one_pipeline_draw_once(tmp_path: Path, design: Design, draws: list[int]) -> None:
+    made = pipeline()
+    once = counted_in(tmp_path / "work", design, made)
+    first = seen()
+    assert (sum(draws), len(first), once.reports, once.missing) == (PEOPLE, PEOPLE, PEOPLE, ABSENT)
+    ran(made)
+    (again,) = SEEN.pop("counted")
+    assert sum(draws) == PEOPLE
+    assert seen() == first
+    assert again.as_json() == once.as_json()
+
+
+def test_two_runs_of_the_obvious_code_show_two_reports(design: Design, draws: list[int]) -> None:
+    made = pipeline()
+    naive(design, made) | beam.Map(see, "reports")
+    ran(made)
+    first = seen()
+    ran(made)
+    assert sum(draws) == 2 * PEOPLE
+    assert seen() != first
+
+
+def test_a_second_start_reads_what_was_committed(tmp_path: Path, design: Design, draws: list[int]) -> None:
+    once = counted_in(tmp_path / "work", design, pipeline())
+    again = counted_in(tmp_path / "work", design, pipeline(), batches(size=200))
+    assert sum(draws) == PEOPLE
+    assert again.as_json() == once.as_json()
+    with pytest.raises(Exception, match="with those of 3,007 rows for a table of 10"):
+        counted_in(tmp_path / "work", design, pipeline(), [batches()[0].slice(0, 10)])
+
+
+def test_a_bundle_that_is_run_again_counts_once(
+    tmp_path: Path, design: Design, draws: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine is lost when all of a bundle's reports are on the disk."""
+    finish = Attempt.finish
+
+    def lost(self: Any) -> Any:
+        written = finish(self)
+        fail_once()
+        return written
+
+    monkeypatch.setattr(Attempt, "finish", lost)
+    counted = counted_in(tmp_path / "work", design, retrying())
+    assert sum(draws) > PEOPLE == counted.reports
+    assert_tally(design, counted)
+    assert_nothing_else(tmp_path / "work", PEOPLE)
+
+
+def test_the_obvious_code_shows_a_bundle_twice(design: Design) -> None:
+    encoder = BatchEncoder.of(design, column="city")
+
+    def sent(batch: pa.RecordBatch) -> None:
+        for reports in encoder.encode([batch]):
+            see(reports, "reports")
+        fail_once()
+
+    made = retrying()
+    made | beam.Create(batches(size=PEOPLE + ABSENT)) | beam.Map(sent)
+    ran(made)
+    one, other = (each.column(0).to_pylist() for each in SEEN.pop("reports"))
+    assert len(one) == len(other) == PEOPLE
+    assert one != other
+
+
+@pytest.mark.parametrize("place", ["commit", "_sweep"])
+def test_a_commit_that_is_run_again_decides_once(
+    tmp_path: Path, design: Design, draws: list[int], monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """The machine is lost after the commit, or between the manifest and the sweeping."""
+    done_so_far = getattr(ours.Drawing, place)
+
+    def lost(self: Any, *given: Any) -> Any:
+        result = done_so_far(self, *given) if place == "commit" else None
+        fail_once()
+        return result if place == "commit" else done_so_far(self, *given)
+
+    monkeypatch.setattr(ours.Drawing, place, lost)
+    counted = counted_in(tmp_path / "work", design, retrying())
+    assert sum(draws) == PEOPLE
+    assert_tally(design, counted)
+    assert_nothing_else(tmp_path / "work", PEOPLE)
+
+
+def test_whoever_fails_downstream_sees_the_same_again(tmp_path: Path, design: Design, draws: list[int]) -> None:
+    made = retrying()
+    encode = ours.Encode(design, column="city", out=tmp_path / "work")
+    made | beam.Create(batches()) | encode | beam.Map(see_and_fail)
+    ran(made)
+    assert sum(draws) == PEOPLE
+    shown = [tuple(each.column(0).to_pylist()) for each in SEEN.pop("reports")]
+    assert len(shown) > len(set(shown)) == 7  # seven batches, some of them shown twice
+
+
+def test_a_pipeline_that_failed_may_be_run_again(
+    tmp_path: Path, design: Design, draws: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, commit = pipeline(), ours.Drawing.commit
+
+    def lost(self: Any, *given: Any) -> Any:
+        fail_once()
+        return commit(self, *given)
+
+    monkeypatch.setattr(ours.Drawing, "commit", lost)
+    with pytest.raises(Exception, match="the machine is lost"):
+        counted_in(tmp_path / "work", design, made)
+    assert "reports" not in SEEN
+    ran(made)
+    assert sum(draws) == 2 * PEOPLE
+    assert len(seen()) == PEOPLE
+    assert_nothing_else(tmp_path / "work", PEOPLE)
+
+
+class Twice(ours.Draw):  # type: ignore[misc]
+    """A runner that runs a bundle twice, and lets both count."""
+
+    def process(self, batch: Any) -> Iterator[Any]:
+        yield from super().process(batch)
+        attempt, self._attempt = self._attempt, getattr(self, "other", None)
+        yield from super().process(batch)
+        self.other, self._attempt = self._attempt, attempt
+
+    def finish_bundle(self) -> Iterator[Any]:
+        yield from super().finish_bundle()
+        self._attempt = self.__dict__.pop("other", None)
+        yield from super().finish_bundle()
+
+
+def test_a_runner_that_lets_a_bundle_count_twice_is_found_out(
+    tmp_path: Path, design: Design, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ours, "Draw", Twice)
+    with pytest.raises(Exception, match="once for each of the 3,007 rows, got 6,014"):
+        counted_in(tmp_path / "rows", design, pipeline())
+    # Where the same bundle counts the rows, and twice as well, only ids tell.
+    monkeypatch.setattr(ours, "len", lambda batch: 2 * batch.num_rows, raising=False)
+    assert counted_in(tmp_path / "nobody", design, pipeline()).reports == 2 * PEOPLE  # the control
+    SEEN.clear()
+    with pytest.raises(Exception, match=r"'name' must name everybody once, got 3,007 rows of people who have another"):
+        counted_in(tmp_path / "ids", design, pipeline(), ids="name")
+    assert SEEN == {}
+
+
+def test_keyed_noise_is_the_same_whoever_draws_it(design: Design, draws: list[int]) -> None:
+    made = retrying()
+    once = counted_in(None, design, made, ids="name", secret=SECRET)
+    first = seen()
+    ran(made)
+    (again,) = SEEN.pop("counted")
+    assert (sum(draws), once.missing) == (2 * PEOPLE, ABSENT)
+    assert seen() == first
+    assert again.as_json() == once.as_json()
+    own = BatchEncoder.of(design, column="city", ids="name", secret=SECRET).encode([people()])
+    assert sorted(report for batch in own for report in batch.column(0).to_pylist()) == first
+    other = counted_in(None, design, pipeline(), batches(size=3007), ids="name", secret=SECRET, round=2)
+    assert other.batches != once.batches
+    assert seen() != first
+
+
+def test_a_person_with_two_rows_has_no_report(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [*batches(), pa.record_batch({"name": ["secret-00001"], "city": ["Lima"]})]
+    with pytest.raises(Exception, match=r"'name' must name everybody once, got 1 rows of people who have another"):
+        counted_in(None, design, pipeline(), given, ids="name", secret=SECRET)
+    assert SEEN == {}
+    # The control: by its values, the same person sends two reports.
+    monkeypatch.setattr(beam_tasks, "check_single", lambda *_: None)
+    assert counted_in(None, design, pipeline(), given, ids="name", secret=SECRET).reports == PEOPLE + 1
+
+
+def test_worker_processes(tmp_path: Path, design: Design) -> None:
+    table = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(people(), table, row_group_size=500)
+    made = pipeline(**PROCESSES)
+    encode = ours.Encode(design, column="city", out=tmp_path / "work")
+    values = made | beam.io.ReadFromParquetBatched(str(table))
+    values | encode | ours.Count(encode) | ours.WriteCounted(tmp_path / "counted.json")
+    ran(made)
+    counted = read_counted(tmp_path / "counted.json")
+    assert (counted.reports, counted.missing, counted.engine) == (PEOPLE, ABSENT, "Apache Beam")
+    assert_nothing_else(tmp_path / "work", PEOPLE)
+
+
+def assert_tally(design: Design, counted: CountedReports, name: str = "reports") -> None:
+    """The counts are the library's own tally of the very reports that somebody saw."""
+    tally = added_up(ReportTally.of(design).tally(SEEN.pop(name)))
+    assert (tally.reports, tally.votes.tolist()) == (counted.reports, counted.votes.tolist())
+
+
+def assert_nothing_else(work: Path, reports: int) -> None:
+    """What lies in the folder are these reports, and no second ones of anybody."""
+    held = 0
+    for name in os.listdir(work / "reports"):
+        with pa.OSFile(str(work / "reports" / name)) as file, pa.ipc.open_stream(file) as stream:
+            held += stream.read_all().num_rows
+    assert held == reports
+
+
+# Every randomizer, and the answer
+
+
+ASKED: dict[str, Callable[[], Any]] = {
+    "krr": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6),
+    "hadamard": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="hadamard"),
+    "hashing": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="hashing"),
+    "subset": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="subset"),
+    "unary": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="unary"),
+    "mean": lambda: sdp.Mean(lower=0.0, upper=100.0, n=PEOPLE + ABSENT, epsilon=1.0, delta=1e-6),
+}
+
+
+def test_counts_are_the_tally_of_the_reports(tmp_path: Path) -> None:
+    """All in one pipeline, on several threads."""
+    made, asked = pipeline(**THREADS), {name: ask() for name, ask in ASKED.items()}
+    values = made | beam.Create(batches())
+    for name, protocol in asked.items():
+        encode = ours.Encode(protocol, column="age" if name == "mean" else "city", out=tmp_path / name)
+        reports = values | f"encode {name}" >> encode
+        reports | f"see {name}" >> beam.Map(see, name)
+        reports | f"count {name}" >> ours.Count(encode) | f"see counted {name}" >> beam.Map(see, f"counted {name}")
+    ran(made)
+    for name, protocol in asked.items():
+        (counted,) = SEEN[f"counted {name}"]
+        assert_tally(Design.of(protocol), counted, name)
+        estimate = protocol.analyse_counts(counted.votes)
+        truth = np.mean(people()["age"].to_numpy()) if name == "mean" else [TRUTH[city] for city in CITIES]
+        assert np.all(np.abs(estimate.values - truth) <= 6.0 * estimate.stderr), name
+
+
+def test_from_a_table_to_a_page_that_verifies(tmp_path: Path) -> None:
+    table, text = tmp_path / "people.parquet", tmp_path / "design.json"
+    pyarrow.parquet.write_table(people(), table, row_group_size=500)
+    promise = ("--epsilon", 1, "--delta", 1e-6)
+    done("design", "histogram", "--categories", ",".join(CITIES), "--n", PEOPLE, *promise, "--out", text)
+
+    encode = ours.Encode(text, column="city", out=tmp_path / "work")
+    with pipeline() as made:
+        values = made | beam.io.ReadFromParquetBatched(str(table))
+        values | encode | ours.Count(encode) | ours.WriteCounted(tmp_path / "counted.json")
+
+    facts = done("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--json").facts
+    assert facts["counted"] == {"reports": PEOPLE, "missing": ABSENT}
+    for label, value, error in zip(*(facts["estimates"][name] for name in ("label", "value", "stderr")), strict=True):
+        assert abs(value - TRUTH[label]) <= 6.0 * error
+    assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
+    done("verify", tmp_path / "result" / "page.html")
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({}, r"by out or by secret, got neither. Give out=, .* or ids= and secret="),
+        ({"out": "work", "secret": SECRET, "ids": "name"}, r"by out or by secret, got both. Give out=, .* secret="),
+        ({"secret": SECRET}, "secret and ids must be given together, got secret alone"),
+        ({"secret": b"short", "ids": "name"}, "secret must have at least 32 bytes, got 5"),
+        ({"secret": SECRET, "ids": "name", "round": 0}, "round must be"),
+        ({"out": "work", "missing": "Atlantis"}, "Atlantis"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(design: Design, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        ours.Encode(design, column="city", **given)
+
+
+def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None:
+    encode = ours.Encode(design, column="city", out=tmp_path / "work")
+    values = pipeline() | beam.Create(batches())
+    with pytest.raises(InvalidInput, match=r"values must be in the one global window, got others: .* Leave out"):
+        values | beam.WindowInto(beam.window.SlidingWindows(2, 1)) | encode
+    streaming = pipeline(streaming=True) | beam.Create(batches())
+    with pytest.raises(InvalidInput, match="values must be bounded, and the pipeline in batch mode, got a stream"):
+        streaming | encode
+    with pytest.raises(InvalidInput, match="Count must follow the Encode that it is given"):
+        values | ours.Count(encode)
+    with pytest.raises(InvalidInput, match="Count must be given the Encode before it, got Design"):
+        ours.Count(design)
+    with pytest.raises(InvalidInput, match="must exist, got none"):
+        ours.WriteCounted(tmp_path / "no" / "counted.json")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ([{"city": "Lima"}], "values must come as Arrow record batches or tables, got dict"),
+        ([pa.table({"town": ["Lima"]})], "column must name a column of the table, got 'city'"),
+        ([pa.table({"city": ["Lima", "Atlantis"]})], "Atlantis"),
+        ([], "the column must hold at least one value, got none"),
+    ],
+)
+def test_values_that_do_not_fit(tmp_path: Path, design: Design, given: list[Any], words: str) -> None:
+    """A runner adds where it was; the sentence is ours."""
+    with pytest.raises(Exception, match=words):
+        counted_in(tmp_path / "work", design, pipeline(), given)
+    assert SEEN == {}
+    assert os.listdir(tmp_path / "work" / "reports") == []
+
+
+def test_one_encode_is_for_one_table(tmp_path: Path, design: Design) -> None:
+    encode, values = ours.Encode(design, column="city", out=tmp_path / "work"), pipeline() | beam.Create(batches())
+    values | "once" >> encode
+    with pytest.raises(InvalidInput, match="where a run began and did not get so far"):
+        values | "again" >> encode
+
+
+def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None:
+    counted = sums_of(design, batches())
+    path = tmp_path / "counted.json"
+    assert beam_tasks.write_once(counted, path) == beam_tasks.write_once(counted, path) == str(path)
+    with pytest.raises(InvalidInput, match="must not exist yet, got one that holds something else"):
+        beam_tasks.write_once(sums_of(design, batches()), path)
+    assert read_counted(path).as_json() == counted.as_json()
+    with pytest.raises(InvalidInput, match="at least the 3000 that were promised, got 499"):
+        beam_tasks.write_once(sums_of(design, batches()[:1]), tmp_path / "few.json")
+    assert os.listdir(tmp_path) == ["counted.json"]
+
+
+def sums_of(design: Design, given: list[pa.RecordBatch]) -> CountedReports:
+    sums = added_up(BatchEncoder.of(design, column="city").tally(given))
+    return sums.counted(design, batches=(new_batch(),), secure=True)
+
+
+def test_count_takes_all_reports_or_none(design: Design) -> None:
+    sums = added_up(BatchEncoder.of(design, column="city").tally(batches()))
+    with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
+        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, design, "batch", None)
+
+
+def test_beam_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apache_beam", None)
+    monkeypatch.delitem(sys.modules, "shuffledp.collection.engines.beam")
+    with pytest.raises(InvalidInput, match=r"apache-beam must be installed .* pip install 'shuffledp\[beam\]'"):
+        sdp.engines.beam  # noqa: B018
