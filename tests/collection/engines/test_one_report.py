@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from tests.collection.engines.cluster import Cluster, lose_executor
+from tests.collection.engines.cluster import Cluster, lose
 from tests.collection.engines.driver import Drawings
 from tests.collection.engines.naive import PARTITIONS, PEOPLE
 from tests.collection.engines.spies import Trouble, noted
@@ -91,7 +91,7 @@ def test_an_executor_killed_during_the_write(watched: Watched, cluster: Cluster,
     def write() -> None:
         watched.encode(Trouble("waits", 0), tallied=tallied)
 
-    lose_executor(cluster, watched.session, watched.notes / "waiting-0", write)
+    lose(cluster, watched.session, watched.notes / "waiting-0", write)
     check(f"an executor killed, {'sums' if tallied else 'rows'}", watched, 1)
 
 
