@@ -2,6 +2,7 @@
 where to write.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,10 @@ from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.budget import Budget
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.release.released import Release
     from shuffledp.collection.tables.cleaning import Cleaning
+    from shuffledp.protocols.design import Design
 
 __all__ = [
     "BUDGET_OPTIONS",
@@ -26,13 +30,15 @@ __all__ = [
     "TABLE",
     "TABLE_OPTIONS",
     "Asking",
+    "Engine",
+    "Found",
     "Keeping",
     "Reading",
     "with_asking",
     "with_counting",
 ]
 
-TABLE, MESSY, BUDGET = "The table", "If the table is messy", "The budget"
+TABLE, MESSY, BUDGET, ENGINE = "The table", "If the table is messy", "The budget", "Where the data are"
 FORMATS = ("csv", "parquet", "arrow")
 
 
@@ -140,6 +146,23 @@ MESSY_OPTIONS = [
     ),
 ]
 
+ENGINE_OPTIONS = [
+    option(
+        "engine",
+        ENGINE,
+        "Run it on an engine: spark. FILE may then be several tables, folders or patterns.",
+        metavar="NAME",
+    ),
+    option("master", ENGINE, "Where Spark runs, such as spark://host:7077; if left out, local[*].", metavar="ADDRESS"),
+    option(
+        "work",
+        ENGINE,
+        "The folder for what Spark draws, on storage that all its workers share; one that was committed is gone on "
+        "with. If left out, one beside --out, which is removed at the end.",
+        metavar="FOLDER",
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
@@ -197,6 +220,65 @@ class Reading:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where a question runs, other than here: on Spark."""
+
+    master: str
+    work: str | None
+    tables: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, name: str | None, master: str | None, work: str | None, table: dict[str, Any], *, learn: bool
+    ) -> "Engine | None":
+        """The engine that the options name, if any; what it cannot do is refused."""
+        tables = table["source"]
+        if name is None:
+            for option, given in (("--master", master), ("--work", work)):
+                if given is not None:
+                    raise InvalidInput(f"{option} must come with --engine, got none. Add --engine spark.")
+            if len(tables) > 1:
+                raise InvalidInput(
+                    f"one table must be given without --engine, got {len(tables)}. Put them into one file, or add "
+                    f"--engine spark."
+                )
+            return None
+        if name != "spark":
+            raise InvalidInput(f"--engine must be spark, got {name!r}. Leave it out to run here, on one machine.")
+        _check_table(tables, table, learn=learn)
+        place = "local[*]" if master is None else master
+        if work is None and not place.startswith("local"):
+            raise InvalidInput(
+                f"--work must be given with --master {place}, got none. Name a folder on storage that all its workers "
+                f"share, such as hdfs:///tmp/poll."
+            )
+        return cls(place, work, tuple(tables))
+
+
+def _check_table(tables: Sequence[str], table: dict[str, Any], *, learn: bool) -> None:
+    """Refuse what only one machine can do."""
+    if "-" in tables:
+        raise InvalidInput("tables must be files with --engine, got standard input. Save it where Spark can read it.")
+    if learn:
+        raise InvalidInput(
+            "--learn-categories must be left out with --engine, got it. Declare the categories: --categories FILE."
+        )
+    if table["keep"] == "first":
+        raise InvalidInput(
+            "--keep must be random with --engine, where no row is the first, got 'first'. Leave it out, or keep one "
+            "row of each person before."
+        )
+    if table["encoding"] is not None:
+        raise InvalidInput(
+            f"--encoding must be left out with --engine, got {table['encoding']!r}. Convert the table to Parquet first."
+        )
+    if table["format"] not in (None, "csv", "parquet"):
+        raise InvalidInput(
+            f"--format must be csv or parquet with --engine, got {table['format']!r}. Convert the table first."
+        )
+
+
 def budget_of(
     ledger: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
 ) -> "Budget | None":
@@ -216,6 +298,7 @@ class Asking:
     budget: "Budget | None"
     keeping: Keeping
     dry_run: bool
+    engine: Engine | None = None
     categories: Categories | None = None
 
     @classmethod
@@ -231,7 +314,7 @@ class Asking:
     ) -> Self:
         """The same for a question whose answers are categories."""
         known = read_categories(categories, learn=learn, domain=domain, other=other, missing=missing)
-        return replace(cls.of(**options), categories=known)
+        return replace(cls.of(learn=learn, **options), categories=known)
 
     @classmethod
     def of(
@@ -250,20 +333,45 @@ class Asking:
         force: bool,
         dry_run: bool,
         as_json: bool,
+        engine: str | None,
+        master: str | None,
+        work: str | None,
+        learn: bool = False,
         **table: Any,
     ) -> Self:
         """Sort the options."""
+        runs = Engine.of(engine, master, work, table, learn=learn)
+        first, *others = table["source"]
+        table["source"] = first if not others else f"{first} and {len(others)} more"
         promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
         budget = budget_of(ledger, population, limit_epsilon, limit_delta)
-        return cls(Reading.taken(table), title, promise, budget, Keeping(out, force, as_json), dry_run)
+        return cls(Reading.taken(table), title, promise, budget, Keeping(out, force, as_json), dry_run, runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A table that was read, wherever it lies: the question as it stands then, how many people have
+    a value and how many, in public, have none, and how a design for them is carried out.
+    """
+
+    question: "Question"
+    people: int
+    missing: int | None
+    publish: "Callable[[Design], Release]"
 
 
 ASKED = [
-    argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"),
+    argument(
+        "source",
+        "A CSV, Parquet or Arrow file, or - for standard input.",
+        metavar="FILE...",
+        annotation=list[str],
+    ),
     *TABLE_OPTIONS,
     *MESSY_OPTIONS,
     *PROMISE_OPTIONS,
     *BUDGET_OPTIONS,
+    *ENGINE_OPTIONS,
     *OUTPUT_OPTIONS,
     option("title", ANSWER, "A headline for the page.", metavar="TEXT"),
     option(

@@ -130,14 +130,17 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
     """The columns of the table, if that can be had; a name that none of them has is refused here,
     before anything else.
     """
-    if not {"source", "column"} <= set(parameters) or values.get("source") in (None, "-"):
+    source = values.get("source")
+    if isinstance(source, (tuple, list)):
+        source = source[0] if len(source) == 1 and values.get("engine") is None else None
+    if not {"source", "column"} <= set(parameters) or source in (None, "-"):
         return []
     from shuffledp.collection.tables.columns import find_column
     from shuffledp.collection.tables.formats import open_table
 
     table = None
     with suppress(InvalidInput):
-        table = open_table(values["source"], values.get("format"), values.get("encoding"))
+        table = open_table(source, values.get("format"), values.get("encoding"))
     if table is not None and values.get("column") is not None:
         find_column(table, values["column"], "column")
     return [] if table is None else table.names

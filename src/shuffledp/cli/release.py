@@ -3,14 +3,14 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, with_asking, with_counting
+from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_counting
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_number
 from shuffledp.cli.waiting import patiently, progress
@@ -45,6 +45,7 @@ PROMISED = "--epsilon 1 --delta 1e-6"
     epilog=examples(
         f"histogram people.parquet --column city --categories cities.txt {PROMISED} --out result",
         f"histogram survey.csv --column answer --categories yes,no {PROMISED} --dry-run",
+        f"histogram 'visits/*.parquet' --column city --categories cities.txt {PROMISED} --out result --engine spark",
     ),
 )
 @with_counting
@@ -116,12 +117,43 @@ def mean(
 def _answer(asking: Asking, **asked: Any) -> None:
     """Read, calibrate, and either show the plan or carry it out."""
     from shuffledp.collection.release.question import Question
-    from shuffledp.collection.release.stages import release
     from shuffledp.collection.release.write import check_folder
 
     question, keeping = Question(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
+    with _found(asking, question) as table:
+        with patiently("calibrating"):
+            design = table.question.design(table.people, asking.promise)
+        if asking.dry_run:
+            return _plan(asking, table.question, design, table.missing)
+        with _heard(as_json=keeping.as_json):
+            made = table.publish(design)
+        more = None
+        if asking.budget is not None:
+            with (
+                patiently("composing the budget"),
+                suppress(InvalidInput),
+            ):  # the release stands, whatever becomes of this
+                more = asking.budget.more(design)
+    return show_release(made, as_json=keeping.as_json, more=more)
+
+
+def _found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
+    """The table of a question, here or on an engine."""
+    if asking.engine is None:
+        return _in_file(asking, question)
+    from shuffledp.cli.spark import in_spark
+
+    return in_spark(asking, asking.engine, question)
+
+
+@contextmanager
+def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
+    """A table that this process reads."""
+    from shuffledp.collection.release.stages import release
+
+    keeping = asking.keeping
     with patiently(
         "collecting the categories"
         if asking.categories is not None and asking.categories.learned
@@ -132,13 +164,10 @@ def _answer(asking: Asking, **asked: Any) -> None:
         column = settled.open()
         settled = replace(settled, column=column.name)
         values = settled.values(column, tick=watched(column.rows, column.progress))
-    with values:
-        with patiently("calibrating"):
-            design = settled.design(values.count, asking.promise)
-        if asking.dry_run:
-            return _plan(asking, settled, design, values.missing if settled.leaves_out else None)
-        with _heard(as_json=keeping.as_json), progress("randomizing", then="certifying and writing") as watched:
-            made = release(
+
+    def publish(design: "Design") -> "Release":
+        with progress("randomizing", then="certifying and writing") as watched:
+            return release(
                 settled,
                 values,
                 design,
@@ -147,14 +176,9 @@ def _answer(asking: Asking, **asked: Any) -> None:
                 force=keeping.force,
                 tick=watched(values.count, lambda: None),
             )
-        more = None
-        if asking.budget is not None:
-            with (
-                patiently("composing the budget"),
-                suppress(InvalidInput),
-            ):  # the release stands, whatever becomes of this
-                more = asking.budget.more(design)
-    return show_release(made, as_json=keeping.as_json, more=more)
+
+    with values:
+        yield Found(settled, values.count, values.missing if settled.leaves_out else None, publish)
 
 
 @contextmanager

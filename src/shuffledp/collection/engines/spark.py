@@ -160,7 +160,8 @@ def release(
     into the folder ``work``, ``count``, and what ``sdp.histogram`` does with the counts.
 
     Started again over a ``work`` folder that was committed for the same question, it draws nothing
-    and goes on. The ledger is charged once for a drawing. Delete ``work`` when the answer stands.
+    and goes on; the ledger is not charged twice for a run that was killed before its answer stood.
+    Delete ``work`` when it does.
     """
     with in_python():
         check_words("--title", title)

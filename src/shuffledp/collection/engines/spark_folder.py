@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from shuffledp.collection.engines.spark_session import failures, first_line
 from shuffledp.collection.tables.counted_reports import new_batch
 from shuffledp.errors import InvalidInput, shown
 from shuffledp.protocols.design import Design
@@ -198,15 +199,10 @@ class WorkFolder:
     @contextmanager
     def _reaching(self, path: str | None = None) -> Iterator[None]:
         """Turn what Hadoop says into one sentence."""
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
         try:
             yield
-        except (Py4JJavaError, PySparkException) as error:
-            java = getattr(error, "java_exception", None)
-            reason = str(error if java is None else java.getMessage() or java.toString()).strip().split("\n")[0]
+        except failures() as error:
             raise InvalidInput(
                 f"the work folder {self.title if path is None else repr(path)} must be within reach, got: "
-                f"{reason.rstrip('.')}. Check its address, and who may write there."
+                f"{first_line(error)}. Check its address, and who may write there."
             ) from None

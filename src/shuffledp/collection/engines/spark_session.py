@@ -25,8 +25,11 @@ __all__ = [
     "check_frame",
     "check_installed",
     "check_session",
+    "failures",
+    "first_line",
     "one_sentence",
     "open_session",
+    "session_at",
 ]
 
 AT_ONCE = 1 << 17  # rows that a worker is handed at once: Spark's 10,000 cost more than they hold
@@ -46,9 +49,9 @@ def check_installed() -> None:
     """Refuse to go on without pyspark."""
     try:
         import pyspark.sql  # noqa: F401
-    except ModuleNotFoundError as error:
+    except ModuleNotFoundError:
         raise InvalidInput(
-            f"pyspark must be installed for Spark, got no module named {error.name}. pip install 'shuffledp[spark]'"
+            "pyspark must be installed for Spark, got no module named pyspark. pip install 'shuffledp[spark]'"
         ) from None
 
 
@@ -82,10 +85,26 @@ def open_session(master: str) -> SparkSession:
             session: SparkSession = builder.getOrCreate()
     except Exception as error:  # whatever Java and the network say
         raise InvalidInput(
-            f"--master must be a Spark master that answers, got {master!r}: {_first_line(error)}. Write, for example, "
+            f"--master must be a Spark master that answers, got {master!r}: {first_line(error)}. Write, for example, "
             f"local[*] or spark://host:7077."
         ) from None
     return session
+
+
+@contextmanager
+def session_at(master: str) -> Iterator[SparkSession]:
+    """The session that this process has already, or one at ``master`` for a while."""
+    check_installed()
+    from pyspark.sql import SparkSession
+
+    if (running := SparkSession.getActiveSession()) is not None:
+        yield running
+        return
+    session = open_session(master)
+    try:
+        yield session
+    finally:
+        session.stop()
 
 
 SETTINGS = {
@@ -176,12 +195,9 @@ def arrow_rows(session: SparkSession, rows: int = AT_ONCE) -> Iterator[None]:
 @contextmanager
 def one_sentence() -> Iterator[None]:
     """Say what a worker refused in its own words, and of any other failure what matters."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except (PySparkException, Py4JJavaError) as error:
+    except failures() as error:
         text = str(error)
         if refused := REFUSED.search(text):
             raise InvalidInput(" ".join(refused[1].split())) from None
@@ -191,14 +207,22 @@ def one_sentence() -> Iterator[None]:
                 "the Python that PYSPARK_PYTHON names."
             ) from None
         raise EngineFailed(
-            f"Spark must finish what it begins, got: {_first_line(error)}. Nothing of it is read; mend that, and start "
+            f"Spark must finish what it begins, got: {first_line(error)}. Nothing of it is read; mend that, and start "
             f"again."
         ) from error
 
 
-def _first_line(error: Exception) -> str:
+def failures() -> tuple[type[Exception], ...]:
+    """What Spark raises, of its own or of Java's."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JJavaError
+
+
+def first_line(error: Exception) -> str:
     """What an error says before its stack."""
     java = getattr(error, "java_exception", None)
     text = str(error) if java is None else str(java.getMessage() or java.toString())
     line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
-    return line.rstrip(".")[:SHOWN]
+    return line.partition("SQLSTATE")[0].strip().rstrip(".")[:SHOWN]

@@ -23,6 +23,7 @@ from shuffledp.collection.engines.batch import (
     ReportTally,
     Sums,
     added_up,
+    report_type,
     title_of,
 )
 from shuffledp.collection.engines.spark_folder import Claim, WorkFolder
@@ -302,7 +303,7 @@ def release_column(
 
 def _votes(session: SparkSession, parts: list[str], design: Design, law: VotingRandomizer) -> Sums:
     """The sums of reports that were committed."""
-    reports = _read(session, parts, BatchEncoder.of(design, column=REPORT).schema)
+    reports = _read(session, parts, pa.schema([(REPORT, report_type(law))]))
     if not law.single:
         with arrow_rows(session, max(1, min(AT_ONCE, COLLECTED // law.report_bytes))):
             return _added(reports.mapInArrow(ReportTally.of(design).tally, _ddl(SUMS)), law)

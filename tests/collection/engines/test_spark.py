@@ -1,0 +1,294 @@
+"""Spark: what it counts is what the library counts, of one drawing that was committed; whatever is
+wrong is said in one sentence, and leaves nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import shuffledp as sdp
+from shuffledp.collection.engines import spark_session, spark_stages
+from shuffledp.collection.engines.batch import ReportTally, added_up
+from shuffledp.collection.release.stages import analyse
+from shuffledp.collection.tables import Cleaning, read_counted
+from shuffledp.collection.verify.verification import verify
+from shuffledp.engines import spark
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+
+PEOPLE, PROMISE = 2000, {"epsilon": 1.0, "delta": 1e-5}
+WAYS = ("bus", "car", "bike", "feet", "train")
+METHODS = ("hadamard", "hashing", "subset", "unary")
+
+
+def poll(method: str = "krr", n: int = PEOPLE, least: int | None = None) -> Any:
+    if method == "krr":
+        return sdp.Histogram(categories=WAYS, n=n, least=least, **PROMISE)
+    if method == "mean":
+        return sdp.Mean(lower=0.0, upper=100.0, n=n, **PROMISE)
+    return sdp.Frequency(domain=[*WAYS, *map(str, range(60))], n=n, method=method, **PROMISE)
+
+
+@pytest.fixture(scope="module")
+def people(session: Any) -> Any:
+    listed = ", ".join(f"'{way}'" for way in WAYS)
+    way, age = f"element_at(array({listed}), cast(id % 5 as int) + 1) as way", "cast(id % 90 as double) as age"
+    return session.range(PEOPLE, numPartitions=3).selectExpr(way, age, "id as who", "array(id) as many")
+
+
+def own_tally(design: Any, folder: Path) -> Any:
+    return added_up(ReportTally.of(design).tally(pq.read_table(folder / "reports").to_batches()))
+
+
+@pytest.mark.parametrize("method", ["krr", *METHODS, "mean"])
+def test_counts_are_those_of_the_library(method: str, session: Any, people: Any, tmp_path: Path) -> None:
+    asked, out = poll(method), tmp_path / "work"
+    encoded = spark.encode(people, asked, column="age" if method == "mean" else "way", out=out)
+    counted, own = spark.count(session, encoded), own_tally(asked, out)
+    assert counted.votes.tolist() == own.votes.tolist()
+    assert counted.reports == own.reports == PEOPLE
+    assert counted.batches == (encoded.batch,)
+    assert spark.count(session, out, design=asked).votes.tolist() == own.votes.tolist()
+
+
+def test_sums_of_tasks_are_one_row_each(session: Any, people: Any, tmp_path: Path) -> None:
+    spark.encode(people, poll("unary"), column="way", out=tmp_path / "work", tallied=True)
+    rows = pq.read_table(tmp_path / "work" / "reports")
+    assert sorted(rows["partition"].to_pylist()) == [0, 1, 2]
+    counted = spark.count(session, tmp_path / "work")
+    assert counted.votes.tolist() == added_up(rows.to_batches()).votes.tolist()
+    assert (counted.reports, counted.missing, counted.repeated) == (PEOPLE, 0, None)
+
+
+def test_long_sums_are_added_up_by_workers(
+    session: Any, people: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = poll("hadamard")
+    spark.encode(people, asked, column="way", out=tmp_path / "work")
+    monkeypatch.setattr(spark_stages, "COLLECTED", 1)  # not one row fits
+    assert spark.count(session, tmp_path / "work").votes.tolist() == own_tally(asked, tmp_path / "work").votes.tolist()
+
+
+def test_one_row_for_each_person(session: Any, tmp_path: Path) -> None:
+    """Ten persons, of whom one has no value at all, and one only words for it."""
+    rows = [(f"p{row % 10}", None if row % 10 == 9 else "n/a" if row % 10 == 8 else WAYS[row % 5]) for row in range(40)]
+    table = session.createDataFrame(rows, "who string, way string")
+    cleaning = Cleaning(na=("n/a",))
+    found = spark.survey(table, column="way", categories=WAYS, ids="who", cleaning=cleaning)
+    assert found == (8, 2, 30)
+    asked = sdp.Histogram(categories=WAYS, n=8, epsilon=5.0, delta=1e-2)
+    spark.encode(table, asked, column="way", out=tmp_path / "work", tallied=True, ids="who", cleaning=cleaning)
+    counted = spark.count(session, tmp_path / "work")
+    assert (counted.reports, counted.missing, counted.repeated) == (8, 2, 30)
+
+
+def test_a_survey_counts_values_by_the_rules_of_files(session: Any) -> None:
+    table = session.createDataFrame([("Bus ",), ("bus",), (None,), ("?",)], "way string")
+    rules = Cleaning(strip=True, ignore_case=True, na=("?",))
+    assert spark.survey(table, column="way", categories=WAYS, cleaning=rules) == (2, 2, None)
+    assert spark.survey(table, column="way", categories=WAYS, cleaning=rules, missing="none") == (4, 0, None)
+    ages = session.createDataFrame([(3.0,), (float("nan"),), (None,)], "age double")
+    assert spark.survey(ages, column="age", lower=0, upper=9) == (1, 2, None)
+
+
+def test_a_release_verifies_and_a_second_start_draws_nothing(people: Any, tmp_path: Path) -> None:
+    work, asked = tmp_path / "work", poll()
+    terms = {"column": "way", "work": work, "ledger": tmp_path / "budget.sqlite", "population": "riders"}
+    limits = {"limit_epsilon": 3.0, "limit_delta": 1e-4}
+    first = spark.release(people, asked, out=tmp_path / "first", title="How they came", **terms, **limits)
+    assert verify((tmp_path / "first" / "page.html").read_text()).verdict == "pass"
+    assert sum(row.estimate for row in first.estimates) == pytest.approx(PEOPLE)
+    drawn = sorted(path.name for path in (work / "reports").iterdir())
+    again = spark.release(people, asked, column="way", work=work)  # not charged: nobody asked for that
+    assert [row.estimate for row in again.estimates] == [row.estimate for row in first.estimates]
+    assert sorted(path.name for path in (work / "reports").iterdir()) == drawn
+    with pytest.raises(InvalidInput, match=r"work' must be the work folder of this question, got that of another\."):
+        spark.release(people, asked, column="way", work=work, missing="bus")
+    second = spark.release(people, asked, out=tmp_path / "second", **terms)  # the same multiset, and charged again
+    assert [row.estimate for row in second.estimates] == [row.estimate for row in first.estimates]
+    assert second.record.ledger is not None
+    assert second.record.ledger.releases == 2
+
+
+def test_counts_for_the_analyst(session: Any, people: Any, tmp_path: Path) -> None:
+    spark.encode(people, poll(), column="way", out=tmp_path / "work", tallied=True)
+    counted = spark.count(session, tmp_path / "work", out=tmp_path / "counted.json")
+    written = read_counted(tmp_path / "counted.json")
+    assert (written.votes.tolist(), written.batches) == (counted.votes.tolist(), counted.batches)
+    made = analyse(tmp_path / "counted.json", tmp_path / "result", design=Design.of(poll()))
+    assert verify((tmp_path / "result" / "page.html").read_text()).verdict == "pass"
+    assert made.record.counted.reports == PEOPLE
+
+
+HOSTILE = {
+    "spark.sql.files.maxRecordsPerFile": "100",
+    "mapreduce.fileoutputcommitter.algorithm.version": "2",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
+}
+
+
+def test_settings_of_the_session_do_not_reach_the_commit(session: Any, people: Any, tmp_path: Path) -> None:
+    before = {name: session.conf.get(name, None) for name in HOSTILE}
+    try:
+        for name, value in HOSTILE.items():
+            session.conf.set(name, value)
+        people.select("way").write.parquet(str(tmp_path / "plain"))  # the control: they reach everybody else
+        spark.encode(people, poll(), column="way", out=tmp_path / "work")
+        assert session.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "100"
+    finally:
+        for name, value in before.items():
+            session.conf.unset(name) if value is None else session.conf.set(name, value)
+    plain, ours = tmp_path / "plain", tmp_path / "work" / "reports"
+    assert (len([*plain.glob("part-*")]), (plain / "_SUCCESS").exists()) == (21, False)
+    assert (len([*ours.glob("part-*")]), (ours / "_SUCCESS").exists()) == (3, True)
+
+
+def refused(call: Any) -> str:
+    with pytest.raises(InvalidInput) as refusal:
+        call()
+    return str(refusal.value)
+
+
+def test_what_is_wrong_with_a_frame_is_one_sentence(people: Any, tmp_path: Path) -> None:
+    out, asked = tmp_path / "work", poll()
+
+    def encode(frame: Any, column: str, design: Any = asked, **more: Any) -> str:
+        return refused(lambda: spark.encode(frame, design, column=column, out=out, **more))
+
+    assert encode(people, "wey") == (
+        "column must name a column of the table, got 'wey'. Did you mean 'way'? The columns are 'way', 'age', 'who', "
+        "'many'."
+    )
+    assert encode(people, "many") == (
+        "column 'many' must hold text, whole numbers, booleans or dates, got a column of list<element: int64 not "
+        "null>. Convert it to text first."
+    )
+    assert encode(people, "way", poll("mean")) == (
+        "column 'way' must hold numbers, got a column of string. Convert it, or count it by category: sdp.histogram."
+    )
+    unlisted = encode(people.selectExpr("'boat' as way"), "way")  # a worker finds it, and is tried again in vain
+    assert unlisted == (
+        "column 'way' must hold only the 5 categories, got 'boat'. Add it to the list, or count such values together: "
+        'other="elsewhere".'
+    )
+    assert encode(people.where("way = 'boat'"), "way") == (
+        "column 'way' must hold at least one value, got none. Check that these are the right data."
+    )
+    assert encode(people.selectExpr("way", "cast(null as string) as who"), "way", ids="who").startswith(
+        "ids in the table must name everybody, got "
+    )
+    assert encode(people, "way", ids="who", keep="first") == (
+        "keep must be random on an engine, where no row is the first, got 'first'. Leave it out, or keep one row of "
+        "each person before."
+    )
+    assert encode(people.selectExpr("if(rand() < 0.5, 'bus', 'car') as way"), "way").startswith(
+        "frame must be the same however often Spark computes it, got one with a random function"
+    )
+    assert encode(people.toPandas(), "way") == (
+        "frame must be a DataFrame of Spark, got a DataFrame. Read it by spark.read.parquet(...)."
+    )
+    assert not out.exists()  # nothing half written
+    empty = people.where("way = 'boat'")
+    assert refused(lambda: spark.survey(empty, column="way", categories=WAYS)) == (
+        "column 'way' must hold at least one value, got no rows. Check that these are the right data."
+    )
+
+
+def test_a_work_folder_that_cannot_be_had(people: Any, tmp_path: Path) -> None:
+    def encode(out: object) -> str:
+        return refused(lambda: spark.encode(people, poll(), column="way", out=out))
+
+    (tmp_path / "there").mkdir()
+    assert encode(tmp_path / "there").endswith(
+        "there' must not exist yet, got a folder that does. Name a new one, or count what it holds."
+    )
+    assert encode(tmp_path / "no" / "work").endswith(
+        f"no/work' must exist, got none. Create it first: mkdir -p {tmp_path}/no"
+    )
+    assert encode("/proc/work").startswith("'/proc/work' must be writable, got: ")
+    assert encode("nowhere://here/work") == (
+        "the work folder 'nowhere://here/work' must be within reach, got: No FileSystem for scheme \"nowhere\". Check "
+        "its address, and who may write there."
+    )
+    assert encode("work*").startswith("the work folder must be a path or an address, without any of ")
+
+
+def test_a_folder_that_was_tampered_with_is_refused(session: Any, people: Any, tmp_path: Path) -> None:
+    work, asked = tmp_path / "work", poll()
+    spark.encode(people, asked, column="way", out=work)
+
+    def count(**terms: Any) -> str:
+        return refused(lambda: spark.count(session, work, **terms))
+
+    assert "must be of the design in design, got another" in count(design=poll(n=PEOPLE + 1))
+    part = next((work / "reports").glob("part-*"))
+    twin = part.with_name(part.name.replace("part-00000", "part-000000").replace("part-00001", "part-000001"))
+    twin = twin if twin != part else part.with_name(part.name.replace("part-00002", "part-000002"))
+    shutil.copy(part, twin)
+    assert "must hold every partition once, got one twice." in count()
+    twin.unlink()
+    shutil.copy(part, part.with_name(part.name.replace("part-", "another-")))
+    assert "must hold the reports of one job, got files of others." in count()
+    (work / "reports" / "_SUCCESS").unlink()
+    never = "got a folder that was begun and never committed. Delete the folder and start again"
+    assert never in count()
+    assert "must not exist yet" in refused(lambda: spark.encode(people, asked, column="way", out=work))
+    (work / "claim.json").write_text('{"format":"shuffledp-work"}')
+    assert "must hold a whole claim.json, got another one. Delete the folder" in count()
+    (work / "claim.json").unlink()
+    assert "must be a work folder, got none: it holds no claim.json." in count()
+
+
+def test_a_start_over_a_run_that_never_committed_is_refused(people: Any, tmp_path: Path) -> None:
+    work, terms = tmp_path / "work", {"column": "way", "work": tmp_path / "work"}
+    spark.release(people, poll(), **terms)
+    (work / "reports" / "_SUCCESS").unlink()  # as a driver leaves it that is killed
+    said = refused(lambda: spark.release(people, poll(), **terms))
+    assert "got a folder that was begun and never committed. Delete the folder and start again" in said
+
+
+def test_settings_that_could_publish_two_attempts_are_refused(session: Any, people: Any, tmp_path: Path) -> None:
+    direct = "org.apache.spark.internal.io.HadoopMapReduceCommitProtocol"
+    try:
+        session.conf.set(spark_session.PROTOCOL, direct)
+        said = refused(lambda: spark.encode(people, poll(), column="way", out=tmp_path / "work"))
+    finally:
+        session.conf.unset(spark_session.PROTOCOL)
+    assert said.startswith(f"{spark_session.PROTOCOL} must be Spark's own where reports are drawn, got '{direct}'")
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize(
+    "name, value", [("spark.speculation", "true"), ("spark.hadoop.outputCommitCoordination.enabled", "false")]
+)
+def test_settings_of_the_cluster_are_refused(name: str, value: str) -> None:
+    conf = SimpleNamespace(get=lambda asked, default: value if asked == name else default)
+    fake: Any = SimpleNamespace(sparkContext=SimpleNamespace(getConf=lambda: conf))
+    assert refused(lambda: spark_session.check_session(fake)).startswith(f"{name} must be ")
+
+
+def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.delitem(sys.modules, "pyspark.sql", raising=False)
+    assert refused(lambda: spark.encode(object(), poll(), column="way", out="work")) == (  # type: ignore[arg-type]
+        "pyspark must be installed for Spark, got no module named pyspark. pip install 'shuffledp[spark]'"
+    )
+
+
+def test_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert refused(spark_session.check_java) == (
+        f"Java 17 or later must be installed for Spark, got no program java in JAVA_HOME, '{tmp_path}'. On Debian: apt "
+        f"install openjdk-17-jre-headless"
+    )
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "got no program java on the PATH." in refused(spark_session.check_java)

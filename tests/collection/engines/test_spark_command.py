@@ -1,0 +1,133 @@
+"""``--engine spark``: from tables that Spark reads to a folder that verifies, by the same options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shuffledp.cli import main
+
+PROMISE = ("--epsilon", "1", "--delta", "1e-5")
+ON_SPARK = ("--engine", "spark")
+WAYS = ("--column", "way", "--categories", "bus,car,bike")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two tables of 1,000 rows of 750 persons each, and one as CSV."""
+    folder = tmp_path_factory.mktemp("tables")
+    for part in range(2):
+        person = np.arange(1000) % 750 + 750 * part
+        ways = np.array(["bus", "car", "bike"])[person % 3]
+        pq.write_table(pa.table({"way": ways, "age": person % 90, "who": person}), folder / f"part{part}.parquet")
+    rows = "".join(f'"{way}",{age}\n' for way, age in zip(["bus", "car", "bike", ""] * 250, range(1000), strict=True))
+    (folder / "people.csv").write_text("way,age\n" + rows)
+    return folder
+
+
+class Command:
+    """The command line, where a session of Spark runs."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def answers(self, *words: object) -> dict[str, Any]:
+        code = main([*map(str, words), "--json"])
+        said = self.capsys.readouterr()
+        assert code == 0, said.err
+        answer: dict[str, Any] = json.loads(said.out)
+        return answer
+
+    def refused(self, *words: object) -> str:
+        assert main([*map(str, words)]) == 2
+        return self.capsys.readouterr().err.removeprefix("error: ").strip()
+
+
+@pytest.fixture
+def command(session: Any, capsys: pytest.CaptureFixture[str]) -> Command:  # noqa: ARG001
+    return Command(capsys)
+
+
+def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tables: Path, tmp_path: Path) -> None:
+    pattern, both = tables / "part*.parquet", (tables / "part0.parquet", tables / "part1.parquet")
+    ways = command.answers("histogram", pattern, *WAYS, *PROMISE, *ON_SPARK, "--id", "who", "--out", tmp_path / "ways")
+    assert (ways["counted"]["reports"], ways["counted"]["repeated"]) == (1500, 500)
+    ages = command.answers(
+        *("mean", *both, "--column", "age", "--lower", 0, "--upper", 50, "--clip"),
+        *(*PROMISE, *ON_SPARK, "--out", tmp_path / "ages"),
+    )
+    assert ages["counted"]["reports"] == 2000
+    persons = command.answers(
+        *("frequency", *both, "--column", "who", "--domain", 1500),
+        *(*PROMISE, *ON_SPARK, "--out", tmp_path / "persons", "--work", tmp_path / "work"),
+    )
+    assert persons["counted"]["reports"] == 2000
+    for name in ("ways", "ages", "persons"):
+        assert main(["verify", str(tmp_path / name / "page.html")]) == 0
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["ages", "persons", "ways", "work"]  # a folder that nobody named is gone
+
+
+def test_csv_is_read_as_on_one_machine(command: Command, tables: Path) -> None:
+    words = ("histogram", tables / "people.csv", *WAYS, *PROMISE, "--dry-run")
+    here, there = command.answers(*words), command.answers(*words, *ON_SPARK)
+    assert there["cost"] == here["cost"]
+    assert there["cost"]["missing"] == 250
+    assert there["design"] == here["design"]
+    words = ("mean", tables / "people.csv", "--column", "age", "--lower", 0, "--upper", 999, *PROMISE, "--dry-run")
+    assert command.answers(*words, *ON_SPARK)["design"] == command.answers(*words)["design"]
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (("--column", "wey"), "column must name a column of the table, got 'wey'. Did you mean 'way'?"),
+        ((), "column must be named where there are several, got none. The columns are 'way', 'age', 'who'."),
+        (("--column", "way", "--format", "arrow"), "--format must be csv or parquet with --engine, got 'arrow'."),
+        (("--column", "way", "--encoding", "latin-1"), "--encoding must be left out with --engine, got 'latin-1'."),
+        (("--column", "way", "--id", "who", "--keep", "first"), "--keep must be random with --engine"),
+        (("--column", "way", "--master", "spark://host:7077"), "--work must be given with --master spark://host:7077"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    words: tuple[str, ...], sentence: str, command: Command, tables: Path, tmp_path: Path
+) -> None:
+    asked = ("histogram", tables / "part0.parquet", "--categories", "bus,car,bike", *PROMISE, *ON_SPARK)
+    said = command.refused(*asked, *words, "--out", tmp_path / "result")
+    assert said.startswith(sentence)
+    assert "\n" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_tables_that_are_not_there(command: Command, tables: Path, tmp_path: Path) -> None:
+    asked = (*WAYS, *PROMISE, *ON_SPARK, "--out", tmp_path / "result")
+    said = command.refused("histogram", tables / "none.parquet", *asked)
+    assert said.startswith(f"tables must be there, and be Parquet, got '{tables}/none.parquet': [PATH_NOT_FOUND] ")
+    said = command.refused("histogram", tables / "people.csv", *asked, "--format", "parquet")
+    assert said.startswith(f"tables must be there, and be Parquet, got '{tables}/people.csv': ")
+    said = command.refused("histogram", tables / "people.csv", tables / "part0.parquet", *asked)
+    assert said.startswith("tables must be of one format, got CSV and others.")
+    assert command.refused("histogram", "-", *asked).startswith("tables must be files with --engine")
+
+
+def refused_here(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["histogram", *words, *PROMISE, "--out", "result"]) == 2
+    return capsys.readouterr().err
+
+
+def test_without_an_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused_here(capsys, "a.csv", "b.csv", *WAYS)
+    assert said == (
+        "error: one table must be given without --engine, got 2. Put them into one file, or add --engine spark.\n"
+    )
+    assert refused_here(capsys, "a.csv", *WAYS, "--work", "w").startswith("error: --work must come with --engine")
+    assert refused_here(capsys, "a.csv", *WAYS, "--master", "local").startswith("error: --master must come with")
+    assert refused_here(capsys, "a.csv", *WAYS, "--engine", "flink").startswith("error: --engine must be spark, got")
+    learned = ("a.csv", "--column", "way", "--learn-categories", *ON_SPARK)
+    assert refused_here(capsys, *learned).startswith("error: --learn-categories must be left out with --engine")
