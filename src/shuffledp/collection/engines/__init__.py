@@ -7,5 +7,7 @@ spark_folder   the work folder: a claim, what was drawn under it, and whether th
 spark_tasks    what runs on Spark's workers
 spark_session  a session, opened and looked over, and what it says when it fails
 beam           Apache Beam: transforms from batches of values to reports, and to their counts
+beam_tasks     what runs on Beam's workers
 beam_commit    what makes a drawing stand, however often a runner attempts it; no engine is imported
+repeated_ids   whether a person has two rows, in a table on many machines; no engine is imported
 """

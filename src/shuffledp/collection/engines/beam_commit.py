@@ -35,7 +35,7 @@ NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 class Written(NamedTuple):
-    """A file of reports, and how many people it is about."""
+    """A file of reports, how many it holds, and how many values were missing beside them."""
 
     name: str
     reports: int
