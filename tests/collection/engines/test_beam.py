@@ -5,6 +5,7 @@ one report for each person, the same for everybody who looks.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,10 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, added_up
+from shuffledp.collection.engines.beam_commit import Attempt, Written
 from shuffledp.collection.tables import CountedReports, read_counted
+from shuffledp.collection.tables.counted_reports import new_batch
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from tests.cli.people import ABSENT, CITIES, PEOPLE, TRUTH, done, people
 
@@ -27,9 +31,11 @@ from apache_beam.options.pipeline_options import PipelineOptions  # noqa: E402
 from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner  # noqa: E402
 
 from shuffledp.collection.engines import beam as ours  # noqa: E402
+from shuffledp.collection.engines import beam_tasks  # noqa: E402
 
 THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 3}
 PROCESSES = {"direct_running_mode": "multi_processing", "direct_num_workers": 2}
+SECRET = bytes(range(32))
 SEEN: dict[str, list[Any]] = {}
 LOCK = threading.Lock()
 
@@ -87,7 +93,7 @@ def draws(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counted(self: BatchEncoder, *batches: Any, **more: Any) -> Iterator[Any]:
         for reports in drawn(self, *batches, **more):
-            numbers.append(len(reports[0]))
+            numbers.append(len(reports))
             yield reports
 
     monkeypatch.setattr(BatchEncoder, "_drawn", counted)
@@ -104,7 +110,7 @@ def batches(table: pa.Table | None = None, size: int = 500) -> list[pa.RecordBat
     return list(whole.combine_chunks().to_batches(max_chunksize=size))
 
 
-def counted_in(out: Path, design: Any, made: Any, given: list[Any] | None = None, **more: Any) -> CountedReports:
+def counted_in(out: Path | None, design: Any, made: Any, given: list[Any] | None = None, **more: Any) -> CountedReports:
     encode = ours.Encode(design, column=more.pop("column", "city"), out=out, **more)
     reports = made | beam.Create(batches() if given is None else given) | encode
     reports | "see" >> beam.Map(see, "reports")
@@ -150,22 +156,20 @@ def test_a_second_start_reads_what_was_committed(tmp_path: Path, design: Design,
     again = counted_in(tmp_path / "work", design, pipeline(), batches(size=200))
     assert sum(draws) == PEOPLE
     assert again.as_json() == once.as_json()
-    with pytest.raises(Exception, match="with those of 3,007 rows for a table of 10"):
-        counted_in(tmp_path / "work", design, pipeline(), [batches()[0].slice(0, 10)])
 
 
 def test_a_bundle_that_is_run_again_counts_once(
     tmp_path: Path, design: Design, draws: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The machine is lost when all of a bundle's reports are on the disk."""
-    finish = ours.Attempt.finish
+    finish = Attempt.finish
 
     def lost(self: Any) -> Any:
         written = finish(self)
         fail_once()
         return written
 
-    monkeypatch.setattr(ours.Attempt, "finish", lost)
+    monkeypatch.setattr(Attempt, "finish", lost)
     counted = counted_in(tmp_path / "work", design, retrying())
     assert sum(draws) > PEOPLE == counted.reports
     assert_tally(design, counted)
@@ -236,41 +240,60 @@ def test_a_pipeline_that_failed_may_be_run_again(
     assert_nothing_else(tmp_path / "work", PEOPLE)
 
 
+class Twice(ours.Draw):  # type: ignore[misc]
+    """A runner that runs a bundle twice, and lets both count."""
+
+    def process(self, batch: Any) -> Iterator[Any]:
+        yield from super().process(batch)
+        attempt, self._attempt = self._attempt, getattr(self, "other", None)
+        yield from super().process(batch)
+        self.other, self._attempt = self._attempt, attempt
+
+    def finish_bundle(self) -> Iterator[Any]:
+        yield from super().finish_bundle()
+        self._attempt = self.__dict__.pop("other", None)
+        yield from super().finish_bundle()
+
+
 def test_a_runner_that_lets_a_bundle_count_twice_is_found_out(
     tmp_path: Path, design: Design, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Twice(ours._Draw):  # type: ignore[misc]
-        def process(self, batch: Any) -> None:
-            super().process(batch)
-            self.more = [*getattr(self, "more", ()), batch]
-
-        def finish_bundle(self) -> Iterator[Any]:
-            yield from super().finish_bundle()
-            self.start_bundle()
-            for batch in self.__dict__.pop("more", ()):
-                super().process(batch)
-            yield from super().finish_bundle()
-
-    monkeypatch.setattr(ours, "_Draw", Twice)
+    monkeypatch.setattr(ours, "Draw", Twice)
     with pytest.raises(Exception, match="once for each of the 3,007 rows, got 6,014"):
-        counted_in(tmp_path / "work", design, pipeline())
-    # The control: were the rows not counted apart, everybody would report twice.
-    monkeypatch.setattr(ours.Drawing, "_check", lambda *_: None)
+        counted_in(tmp_path / "rows", design, pipeline())
+    # Where the same bundle counts the rows, and twice as well, only ids tell.
     monkeypatch.setattr(ours, "len", lambda batch: 2 * batch.num_rows, raising=False)
-    assert counted_in(tmp_path / "other", design, pipeline()).reports == 2 * PEOPLE
+    assert counted_in(tmp_path / "nobody", design, pipeline()).reports == 2 * PEOPLE  # the control
+    SEEN.clear()
+    with pytest.raises(Exception, match=r"'name' must name everybody once, got 3,007 rows of people who have another"):
+        counted_in(tmp_path / "ids", design, pipeline(), ids="name")
+    assert SEEN == {}
 
 
-def test_worker_processes(tmp_path: Path, design: Design) -> None:
-    table = tmp_path / "people.parquet"
-    pyarrow.parquet.write_table(people(), table, row_group_size=500)
-    made = pipeline(**PROCESSES)
-    encode = ours.Encode(design, column="city", out=tmp_path / "work")
-    values = made | beam.io.ReadFromParquetBatched(str(table))
-    values | encode | ours.Count(encode) | ours.WriteCounted(tmp_path / "counted.json")
+def test_keyed_noise_is_the_same_whoever_draws_it(design: Design, draws: list[int]) -> None:
+    made = retrying()
+    once = counted_in(None, design, made, ids="name", secret=SECRET)
+    first = seen()
     ran(made)
-    counted = read_counted(tmp_path / "counted.json")
-    assert (counted.reports, counted.missing, counted.engine) == (PEOPLE, ABSENT, "Apache Beam")
-    assert_nothing_else(tmp_path / "work", PEOPLE)
+    (again,) = SEEN.pop("counted")
+    assert (sum(draws), once.missing) == (2 * PEOPLE, ABSENT)
+    assert seen() == first
+    assert again.as_json() == once.as_json()
+    own = BatchEncoder.of(design, column="city", ids="name", secret=SECRET).encode([people()])
+    assert sorted(report for batch in own for report in batch.column(0).to_pylist()) == first
+    other = counted_in(None, design, pipeline(), batches(size=3007), ids="name", secret=SECRET, round=2)
+    assert other.batches != once.batches
+    assert seen() != first
+
+
+def test_a_person_with_two_rows_has_no_report(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [*batches(), pa.record_batch({"name": ["secret-00001"], "city": ["Lima"]})]
+    with pytest.raises(Exception, match=r"'name' must name everybody once, got 1 rows of people who have another"):
+        counted_in(None, design, pipeline(), given, ids="name", secret=SECRET)
+    assert SEEN == {}
+    # The control: by its values, the same person sends two reports.
+    monkeypatch.setattr(beam_tasks, "check_single", lambda *_: None)
+    assert counted_in(None, design, pipeline(), given, ids="name", secret=SECRET).reports == PEOPLE + 1
 
 
 def assert_tally(design: Design, counted: CountedReports, name: str = "reports") -> None:
@@ -319,20 +342,110 @@ def test_counts_are_the_tally_of_the_reports(tmp_path: Path) -> None:
         assert np.all(np.abs(estimate.values - truth) <= 6.0 * estimate.stderr), name
 
 
-def test_from_a_table_to_a_page_that_verifies(tmp_path: Path) -> None:
+def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
     table, text = tmp_path / "people.parquet", tmp_path / "design.json"
     pyarrow.parquet.write_table(people(), table, row_group_size=500)
     promise = ("--epsilon", 1, "--delta", 1e-6)
     done("design", "histogram", "--categories", ",".join(CITIES), "--n", PEOPLE, *promise, "--out", text)
 
     encode = ours.Encode(text, column="city", out=tmp_path / "work")
-    with pipeline() as made:
+    with pipeline(**PROCESSES) as made:
         values = made | beam.io.ReadFromParquetBatched(str(table))
         values | encode | ours.Count(encode) | ours.WriteCounted(tmp_path / "counted.json")
 
+    assert_nothing_else(tmp_path / "work", PEOPLE)
+    assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
     facts = done("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--json").facts
     assert facts["counted"] == {"reports": PEOPLE, "missing": ABSENT}
     for label, value, error in zip(*(facts["estimates"][name] for name in ("label", "value", "stderr")), strict=True):
         assert abs(value - TRUTH[label]) <= 6.0 * error
-    assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
     done("verify", tmp_path / "result" / "page.html")
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({}, r"by out or by secret, got neither. Give out=, .* or ids= and secret="),
+        ({"out": "work", "secret": SECRET, "ids": "name"}, r"by out or by secret, got both. Give out=, .* secret="),
+        ({"secret": SECRET}, "secret and ids must be given together, got secret alone"),
+        ({"secret": b"short", "ids": "name"}, "secret must have at least 32 bytes, got 5"),
+        ({"secret": SECRET, "ids": "name", "round": 0}, "round must be"),
+        ({"out": "work", "missing": "Atlantis"}, "Atlantis"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(design: Design, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        ours.Encode(design, column="city", **given)
+
+
+def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None:
+    encode = ours.Encode(design, column="city", out=tmp_path / "work")
+    values = pipeline() | beam.Create(batches())
+    with pytest.raises(InvalidInput, match=r"values must be in the one global window, got others: .* Leave out"):
+        values | beam.WindowInto(beam.window.SlidingWindows(2, 1)) | encode
+    streaming = pipeline(streaming=True) | beam.Create(batches())
+    with pytest.raises(InvalidInput, match="values must be bounded, and the pipeline in batch mode, got a stream"):
+        streaming | encode
+    with pytest.raises(InvalidInput, match="Count must follow the Encode that it is given"):
+        values | ours.Count(encode)
+    with pytest.raises(InvalidInput, match="Count must be given the Encode before it, got Design"):
+        ours.Count(design)
+    with pytest.raises(InvalidInput, match="must exist, got none"):
+        ours.WriteCounted(tmp_path / "no" / "counted.json")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ([{"city": "Lima"}], "values must come as Arrow record batches or tables, got dict"),
+        ([pa.table({"city": ["Lima", "Atlantis"]})], "Atlantis"),
+        ([], "the column must hold at least one value, got none"),
+    ],
+)
+def test_values_that_do_not_fit(tmp_path: Path, design: Design, given: list[Any], words: str) -> None:
+    """A runner adds where it was; the sentence is ours."""
+    with pytest.raises(Exception, match=words):
+        counted_in(tmp_path / "work", design, pipeline(), given)
+    assert SEEN == {}
+    assert os.listdir(tmp_path / "work" / "reports") == []
+
+
+def test_one_encode_is_for_one_table(tmp_path: Path, design: Design) -> None:
+    encode, values = ours.Encode(design, column="city", out=tmp_path / "work"), pipeline() | beam.Create(batches())
+    values | "once" >> encode
+    with pytest.raises(InvalidInput, match="where a run began and did not get so far"):
+        values | "again" >> encode
+
+
+def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None:
+    counted = sums_of(design, batches())
+    path = tmp_path / "counted.json"
+    assert beam_tasks.write_once(counted, path) == beam_tasks.write_once(counted, path) == str(path)
+    with pytest.raises(InvalidInput, match="must not exist yet, got one that holds something else"):
+        beam_tasks.write_once(sums_of(design, batches()), path)
+    assert read_counted(path).as_json() == counted.as_json()
+    with pytest.raises(InvalidInput, match="at least the 3000 that were promised, got 499"):
+        beam_tasks.write_once(sums_of(design, batches()[:1]), tmp_path / "few.json")
+    assert os.listdir(tmp_path) == ["counted.json"]
+
+
+def sums_of(design: Design, given: list[pa.RecordBatch]) -> CountedReports:
+    sums = added_up(BatchEncoder.of(design, column="city").tally(given))
+    return sums.counted(design, batches=(new_batch(),), secure=True)
+
+
+def test_count_takes_all_reports_or_none(design: Design) -> None:
+    sums = added_up(BatchEncoder.of(design, column="city").tally(batches()))
+    with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
+        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, design, "batch", None)
+
+
+def test_beam_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apache_beam", None)
+    monkeypatch.delitem(sys.modules, "shuffledp.collection.engines.beam")
+    with pytest.raises(InvalidInput, match=r"apache-beam must be installed .* pip install 'shuffledp\[beam\]'"):
+        sdp.engines.beam  # noqa: B018

@@ -18,20 +18,10 @@ Then ``shuffledp analyse counted.json --out result``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from functools import reduce
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, Sums, added_up
-from shuffledp.collection.engines.beam_commit import Attempt, Drawing, Written, put_once
-from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.canonical import canonical
-from shuffledp.storage.files import check_file
 
 try:
     import apache_beam as beam
@@ -42,8 +32,22 @@ except ImportError:
     ) from None
 from apache_beam.options.pipeline_options import StandardOptions
 from apache_beam.pvalue import AsSingleton, PCollection
-from apache_beam.transforms.window import GlobalWindow
-from apache_beam.utils.windowed_value import WindowedValue
+
+from shuffledp.collection.engines.batch import BatchEncoder, ReportTally
+from shuffledp.collection.engines.beam_commit import Drawing
+from shuffledp.collection.engines.beam_tasks import (
+    Draw,
+    Tallying,
+    as_arrow,
+    commit,
+    count,
+    draw_keyed,
+    keyed_batch,
+    write_once,
+)
+from shuffledp.collection.engines.repeated_ids import IdShares, repeated
+from shuffledp.collection.tables import AS_WRITTEN, Cleaning
+from shuffledp.storage.files import check_file
 
 __all__ = ["Count", "Encode", "WriteCounted"]
 
@@ -53,23 +57,23 @@ TWO_WAYS = (
 )
 
 
-class Facts(NamedTuple):
-    """What is known of reports beside the reports."""
-
-    batch: str
-    reports: int
-    missing: int
-
-
 class Encode(beam.PTransform):
     """From Arrow batches of values (record batches or tables) to Arrow batches of reports, one for
     each value, the same ones for everybody who looks and whenever they look.
 
     ``out`` is a new folder on a disk that all workers share with the program that starts them. It
     is claimed where the transform is applied. A pipeline that is run twice draws once; so does a
-    program that is started again when its reports were committed. One that finds a folder where
-    they were not is refused. The files in it are the owner's alone, and may be removed when the
-    reports have been counted.
+    program that is started again when its reports were committed, whatever its table says by then.
+    One that finds a folder where they were not is refused. The files in it are the owner's alone,
+    and may be removed when the reports have been counted.
+
+    ``secret`` is for pipelines without such a folder: the noise is a function of it, the design,
+    the ``round``, a person's id and their value. It travels with the pipeline to the workers, and
+    whoever has it can read values off reports: use one only for this, and delete it afterwards,
+    also where the runner keeps its jobs.
+
+    ``ids`` names the column that says whose row it is. With it, two rows of one person are refused
+    before anybody sees a report; a secret needs it.
     """
 
     def __init__(
@@ -78,45 +82,63 @@ class Encode(beam.PTransform):
         *,
         column: str,
         out: str | os.PathLike[str] | None = None,
+        ids: str | None = None,
+        secret: bytes | None = None,
+        round: int = 1,
         missing: str | None = None,
         clip: bool = False,
         cleaning: Cleaning = AS_WRITTEN,
     ) -> None:
         super().__init__()
-        if out is None:
-            raise InvalidInput(f"reports must be safe from being drawn twice, got nothing that sees to it. {TWO_WAYS}.")
-        self.encoder = BatchEncoder.of(design, column=column, missing=missing, clip=clip, cleaning=cleaning)
-        self._out = out
-        self._facts: PCollection | None = None
+        if (out is None) == (secret is None):
+            given = "neither" if out is None else "both"
+            raise InvalidInput(
+                f"reports must be safe from being drawn twice, by out or by secret, got {given}. {TWO_WAYS}."
+            )
+        keyed = {} if secret is None else {"ids": ids, "secret": secret, "round": round}
+        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+        self.encoder = BatchEncoder.of(design, column=column, **rules, **keyed)
+        self._out, self._ids = out, ids
+        self._shares = None if ids is None else IdShares(ids, self.encoder.design.n, os.urandom(32))
+        self.batch: str | None = None
+        self._parts: PCollection | None = None
 
     @property
-    def facts(self) -> PCollection:
-        """The one element that says what the reports are beside themselves."""
-        if self._facts is None:
+    def parts(self) -> PCollection:
+        """How many reports there are, in parts."""
+        if self._parts is None:
             raise InvalidInput(
                 "Count must follow the Encode that it is given, got one that is not applied yet. Write "
                 "values | encode | Count(encode)."
             )
-        return self._facts
+        return self._parts
 
     def expand(self, values: PCollection) -> PCollection:
         _check_batch_mode(values)
-        drawing = Drawing.claimed(self._out, self.encoder)
-        batches = values | "batches" >> beam.Map(_arrow)
-        rows = batches | "rows" >> beam.Map(len) | "all rows" >> beam.CombineGlobally(sum)
-        attempts = batches | "draw" >> beam.ParDo(_Draw(drawing, self.encoder))
-        committed = (
-            attempts
-            | "wait for all" >> beam.combiners.ToList()
-            | "commit" >> beam.Map(drawing.commit, AsSingleton(rows))
-        )
-        self._facts = committed | "facts" >> beam.Map(_facts, drawing.batch)
-        return (
-            committed
-            | "files" >> beam.FlatMap(list)
-            | "to all workers" >> beam.Reshuffle()
-            | "read back" >> beam.FlatMap(drawing.reports)
-        )
+        batches = values | "batches" >> beam.Map(as_arrow)
+        return self._keyed(batches) if self._out is None else self._committed(batches, self._out)
+
+    def _committed(self, batches: PCollection, out: str | os.PathLike[str]) -> PCollection:
+        """Drawn by each bundle into a file, chosen when all are there, and read back."""
+        drawing = Drawing.claimed(out, self.encoder)
+        draw = beam.ParDo(Draw(drawing, self.encoder, self._shares))
+        drawn = batches | "draw" >> draw.with_outputs("ids", main="files")
+        rows = batches | "rows" >> beam.Map(len)
+        compared = {} if self._shares is None else {"repeats": _repeats(drawn.ids)}
+        all_drawn = "when all is drawn" >> _Gather(files=drawn.files, rows=rows, **compared)
+        self._parts = batches.pipeline | all_drawn | "commit" >> beam.FlatMap(commit, drawing, self._ids)
+        self.batch = drawing.batch
+        return self._parts | "to all workers" >> beam.Reshuffle() | "read back" >> beam.FlatMap(drawing.reports)
+
+    def _keyed(self, batches: PCollection) -> PCollection:
+        """Drawn when all ids have been compared, and whenever somebody asks."""
+        assert self._shares is not None
+        repeats = _repeats(batches | "ids" >> beam.FlatMap(self._shares.of))
+        alone = batches.pipeline | "when all are compared" >> _Gather(repeats=repeats)
+        draw = beam.FlatMap(draw_keyed, AsSingleton(alone), self.encoder, self._ids)
+        drawn = batches | "draw" >> draw.with_outputs("parts", main="reports")
+        self.batch, self._parts = keyed_batch(self.encoder), drawn.parts
+        return drawn.reports
 
 
 class Count(beam.PTransform):
@@ -132,12 +154,10 @@ class Count(beam.PTransform):
         self._encode = encode
 
     def expand(self, reports: PCollection) -> PCollection:
-        encoder = self._encode.encoder
-        return (
-            reports
-            | "tally" >> beam.CombineGlobally(_Tallying(ReportTally(encoder.text)))
-            | "count" >> beam.Map(_counted, AsSingleton(self._encode.facts), encoder)
-        )
+        encode, encoder = self._encode, self._encode.encoder
+        sums = reports | "tally" >> beam.CombineGlobally(Tallying(ReportTally(encoder.text))).without_defaults()
+        all_counted = "when all is added up" >> _Gather(sums=sums, parts=encode.parts)
+        return reports.pipeline | all_counted | beam.Map(count, encoder.design, encode.batch, encoder.missing)
 
 
 class WriteCounted(beam.PTransform):
@@ -150,60 +170,26 @@ class WriteCounted(beam.PTransform):
         self._path = check_file(Path(path).absolute())
 
     def expand(self, counted: PCollection) -> PCollection:
-        return counted | "write" >> beam.Map(_write, self._path)
+        return counted | "write" >> beam.Map(write_once, self._path)
 
 
-class _Draw(beam.DoFn):
-    """Each bundle into a file of its own, of which only the name goes on."""
+class _Gather(beam.PTransform):
+    """All elements of some collections, when the last is there: one dictionary of lists, also if
+    there are none.
+    """
 
-    def __init__(self, drawing: Drawing, encoder: BatchEncoder) -> None:
-        self._drawing, self._encoder = drawing, encoder
-        self._attempt: Attempt | None = None
+    def __init__(self, **collections: PCollection) -> None:
+        super().__init__()
+        self._collections = collections
 
-    def start_bundle(self) -> None:
-        self._attempt = None
-
-    def process(self, batch: Any) -> None:
-        if self._drawing.stands():
-            return
-        if self._attempt is None:
-            self._attempt = self._drawing.attempt(self._encoder)
-        try:
-            self._attempt.add(batch)
-        except BaseException:
-            self._attempt.abandon()
-            raise
-
-    def finish_bundle(self) -> Iterator[WindowedValue]:
-        written = None if self._attempt is None else self._attempt.finish()
-        if written is not None:
-            window = GlobalWindow()
-            yield WindowedValue(written, window.max_timestamp(), (window,))
+    def expand(self, start: Any) -> PCollection:
+        keyed = {name: each | f"key {name}" >> beam.Map(_keyed_alike) for name, each in self._collections.items()}
+        begun = start | "begin" >> beam.Create([_keyed_alike(None)])
+        return {**keyed, "begun": begun} | "group" >> beam.CoGroupByKey() | "gathered" >> beam.Values()
 
 
-class _Tallying(beam.CombineFn):
-    """Sums of reports, a batch at a time."""
-
-    def __init__(self, tally: ReportTally) -> None:
-        self._tally = tally
-
-    def create_accumulator(self) -> Sums | None:
-        return None
-
-    def add_input(self, held: Sums | None, reports: pa.RecordBatch) -> Sums | None:
-        return _plus(held, added_up(self._tally.tally([reports])))
-
-    def merge_accumulators(self, parts: Iterable[Sums | None]) -> Sums | None:
-        return reduce(_plus, parts, None)
-
-    def extract_output(self, held: Sums | None) -> Sums | None:
-        return held
-
-
-def _plus(one: Sums | None, other: Sums | None) -> Sums | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return Sums(one.reports + other.reports, one.missing + other.missing, np.add(one.votes, other.votes))
+def _keyed_alike(element: Any) -> tuple[int, Any]:
+    return 0, element
 
 
 def _check_batch_mode(values: PCollection) -> None:
@@ -223,37 +209,6 @@ def _check_batch_mode(values: PCollection) -> None:
         )
 
 
-def _arrow(batch: Any) -> Any:
-    if not isinstance(batch, (pa.RecordBatch, pa.Table)):
-        raise InvalidInput(
-            f"values must come as Arrow record batches or tables, got {type(batch).__name__}. Read them with "
-            f"beam.io.ReadFromParquetBatched, or make batches with pyarrow."
-        )
-    return batch
-
-
-def _facts(files: Iterable[Written], batch: str) -> Facts:
-    held = list(files)
-    return Facts(batch, sum(each.reports for each in held), sum(each.missing for each in held))
-
-
-def _counted(sums: Sums | None, facts: Facts, encoder: BatchEncoder) -> CountedReports:
-    """All reports of the batch and no others, or none at all."""
-    if sums is None or sums.reports != facts.reports:
-        raise InvalidInput(
-            f"Count must be given all {facts.reports:,} reports of its Encode, got "
-            f"{0 if sums is None else sums.reports:,}. Put nothing between the two."
-        )
-    return sums.counted(
-        encoder.design, batches=(facts.batch,), secure=True, missing=facts.missing, engine="Apache Beam"
-    )
-
-
-def _write(counted: CountedReports, path: Path) -> str:
-    from shuffledp.collection.release.stages import check_counts  # an accountant: whoever only encodes loads none
-
-    check_counts(counted, "what was counted", None)
-    text = canonical(counted.as_json()) + "\n"
-    if put_once(path, text, mode=0o666) != text:
-        raise InvalidInput(f"{str(path)!r} must not exist yet, got one that holds something else. Choose another name.")
-    return str(path)
+def _repeats(shares: PCollection) -> PCollection:
+    """How many rows of each share are of somebody who has another one."""
+    return shares | "compare" >> beam.GroupByKey() | "repeated" >> beam.MapTuple(lambda _, parts: repeated(parts))

@@ -22,12 +22,22 @@ from numpy.typing import NDArray
 from shuffledp.collection.tables.spool import Closing, Spool
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import KeyedNoise, Rng, source_of, uniform
-from shuffledp.sampling.tags import Strings, cbc_mac
+from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
 
 if TYPE_CHECKING:
     from shuffledp.protocols.design import Design
 
-__all__ = ["KEEPING", "Chosen", "Keep", "Persons", "check_keep", "id_texts", "keyed_noise", "named_ids"]
+__all__ = [
+    "KEEPING",
+    "Chosen",
+    "Keep",
+    "Persons",
+    "check_keep",
+    "fingerprints",
+    "id_texts",
+    "keyed_noise",
+    "named_ids",
+]
 
 Keep = Literal["first", "random"]
 KEEPING = get_args(Keep)
@@ -61,9 +71,8 @@ class Persons(Closing):
         """Rows with their ids, and which of them hold a value (None for all); ``title`` names the
         table in messages.
         """
-        texts = named_ids(ids, title)
-        for start in range(0, len(texts), AT_ONCE):
-            self._spool.append(cbc_mac(self._key, _strings(texts.slice(start, AT_ONCE))))
+        for prints in fingerprints(self._key, ids, title):
+            self._spool.append(prints)
         self._present.append(np.ones(len(ids), dtype=np.bool_) if present is None else present)
 
     def choose(self, keep: Keep, *, rng: Rng = None) -> Chosen:
@@ -171,6 +180,15 @@ def id_texts(ids: pa.Array) -> pa.Array:
             f"leave out --id."
         ) from None
     return text
+
+
+def fingerprints(key: bytes, ids: pa.Array, title: str) -> Iterator[Blocks]:
+    """Sixteen bytes for each id, some ids at a time; whoever does not have the key learns nothing
+    from them but who is the same.
+    """
+    texts = named_ids(ids, title)
+    for start in range(0, len(texts), AT_ONCE):
+        yield cbc_mac(key, _strings(texts.slice(start, AT_ONCE)))
 
 
 def keyed_noise(
