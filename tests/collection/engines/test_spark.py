@@ -215,6 +215,10 @@ def test_what_is_wrong_with_a_frame_is_one_sentence(people: Any, tmp_path: Path)
     assert encode(people.selectExpr("if(rand() < 0.5, 'bus', 'car') as way"), "way").startswith(
         "frame must be the same however often Spark computes it, got one with a random function"
     )
+    assert encode(people.selectExpr("way", "way as WAY"), "way") == (
+        "column must name one column of the table, got 'way', a name that 2 columns have for Spark. Rename them."
+    )
+    assert encode(people, "way", ids="many").startswith("ids must be numbers or text in UTF-8, got others in a column")
     assert encode(people.toPandas(), "way") == (
         "frame must be a DataFrame of Spark, got a DataFrame. Read it by spark.read.parquet(...)."
     )
@@ -252,6 +256,7 @@ def test_a_folder_that_was_tampered_with_is_refused(session: Any, people: Any, t
         return refused(lambda: spark.count(session, work, **terms))
 
     assert "must be of the design in design, got another" in count(design=poll(n=PEOPLE + 1))
+    assert refused(lambda: spark.count(people, work)).startswith("session must be a SparkSession, got a DataFrame.")
     part = next((work / "reports").glob("part-*"))
     twin = part.with_name(part.name.replace("part-00000", "part-000000").replace("part-00001", "part-000001"))
     twin = twin if twin != part else part.with_name(part.name.replace("part-00002", "part-000002"))
