@@ -109,12 +109,35 @@ def test_a_release_verifies_and_a_second_start_draws_nothing(people: Any, tmp_pa
     again = spark.release(people, asked, column="way", work=work)  # not charged: nobody asked for that
     assert [row.estimate for row in again.estimates] == [row.estimate for row in first.estimates]
     assert sorted(path.name for path in (work / "reports").iterdir()) == drawn
-    with pytest.raises(InvalidInput, match=r"work' must be the work folder of this question, got that of another\."):
+    with pytest.raises(InvalidInput, match=r"work' must be the work folder of this question, got that of another\. "):
         spark.release(people, asked, column="way", work=work, missing="bus")
     second = spark.release(people, asked, out=tmp_path / "second", **terms)  # the same multiset, and charged again
     assert [row.estimate for row in second.estimates] == [row.estimate for row in first.estimates]
     assert second.record.ledger is not None
     assert second.record.ledger.releases == 2
+
+
+def test_keyed_reports_are_the_same_at_every_look(session: Any, people: Any, tmp_path: Path) -> None:
+    keyed = {"column": "way", "ids": "who", "secret": bytes(range(32))}
+    lazy = spark.encode(people, poll(), **keyed)
+    first, second = (sorted(row[0] for row in frame.collect()) for frame in (lazy, lazy.repartition(5)))
+    assert first == second
+    spark.encode(people, poll(), out=tmp_path / "work", **keyed)
+    assert sorted(pq.read_table(tmp_path / "work" / "reports")["report"].to_pylist()) == first
+    assert spark.count(session, tmp_path / "work").keyed
+    others = spark.encode(people, poll(), **keyed, round=2).collect()
+    assert sorted(row[0] for row in others) != first
+    twice = people.union(people.where("who = 3"))
+    assert refused(lambda: spark.encode(twice, poll(), out=tmp_path / "more", **keyed)) == (
+        "ids in column 'who' must name everybody once, got 1 rows of people who have another. Keep one row of each "
+        "person."
+    )
+    assert not (tmp_path / "more").exists()
+    assert refused(lambda: spark.encode(people, poll(), column="way", secret=bytes(32), out=tmp_path / "more")) == (
+        "secret and ids must be given together, got secret alone. Keyed noise is a function of both; leave out both "
+        "for fresh noise."
+    )
+    assert refused(lambda: spark.encode(people, poll(), column="way")).startswith("out must be given, got none: ")
 
 
 def test_counts_for_the_analyst(session: Any, people: Any, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ committed; ``release`` does both and publishes the answer by the same record, le
 one machine. ``survey`` says how many people there are, which a design must know.
 
 A frame of reports that is computed when somebody looks at it would be drawn anew at every look, and
-show two reports of the same person; so none is handed out. Whoever operates the engine could see
-the values: inside one company that is a curator.
+show two reports of the same person; so none is handed out, unless its noise is keyed. Whoever
+operates the engine could see the values: inside one company that is a curator.
 
 Workers need shuffledp, too. The work folder must lie where all of them can write.
 """
@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import design_of
+from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_installed
 from shuffledp.collection.engines.spark_stages import (
     EncodedFolder,
-    SparkColumn,
-    Surveyed,
     count_folder,
     encode_column,
+    keyed_reports,
     release_column,
 )
 from shuffledp.collection.release.budget import Budget
@@ -53,14 +53,16 @@ def encode(
     design: Any,
     *,
     column: str,
-    out: PathLike,
+    out: PathLike | None = None,
     tallied: bool = False,
     missing: str | None = None,
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
     keep: str = "random",
-) -> EncodedFolder:
+    secret: bytes | None = None,
+    round: int = 1,
+) -> EncodedFolder | DataFrame:
     """Draw everybody's report and commit them in ``out``, a folder that must not exist yet: a path
     or an address such as ``hdfs:///tmp/poll``, where all workers can write.
 
@@ -74,10 +76,24 @@ def encode(
 
     Whatever fails, of one drawing only is ever read: tasks that run again commit once, and a folder
     that was begun and never committed is refused by everybody. Speculation must be off.
+
+    With a ``secret`` of 32 bytes, noise is a function of it, of the design, the ``round``, and each
+    row's id and value; ``ids`` must then name everybody once, which is looked at first. Whoever
+    computes that again gets the same reports, so ``out`` may be left out: then this returns a frame
+    of reports that Spark computes when they are asked for.
     """
     with in_python():
-        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep)
-        return encode_column(asked, design_of(design), out, tallied=tallied)
+        settled = design_of(design)
+        keyed = {"secret": secret, "round": round}
+        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep, **keyed)
+        if out is not None:
+            return encode_column(asked, settled, out, tallied=tallied)
+        if secret is None or tallied:
+            raise InvalidInput(
+                "out must be given, got none: reports that are not committed would be drawn anew at every look. Name a "
+                "folder; only reports by a secret, and no sums, can do without."
+            )
+        return keyed_reports(asked, settled)
 
 
 @called_as('spark.count(session, "hdfs:///tmp/poll")')
