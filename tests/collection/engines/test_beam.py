@@ -19,6 +19,8 @@ import pytest
 import shuffledp as sdp
 from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, added_up
 from shuffledp.collection.engines.beam_commit import Attempt, Written
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.stages import seal_counts
 from shuffledp.collection.tables import CountedReports, read_counted
 from shuffledp.collection.tables.counted_reports import new_batch
 from shuffledp.errors import InvalidInput
@@ -283,6 +285,25 @@ def test_keyed_noise_is_the_same_whoever_draws_it(design: Design, draws: list[in
     assert seen() != first
 
 
+def test_counts_of_a_table_that_changed_under_one_secret_are_not_two_releases(tmp_path: Path) -> None:
+    """Their difference is what one person sent. The control: the same counts again are known, and
+    with a folder, whose noise is fresh, a changed table is another release.
+    """
+    design = Design.of(sdp.Histogram(categories=list(CITIES), n=PEOPLE, least=PEOPLE - 9, epsilon=0.3, delta=1e-2))
+    budget = Budget(tmp_path / "budget.sqlite", "people", 20.0, 1e-1)
+    once = counted_in(None, design, pipeline(), ids="name", secret=SECRET)
+    fewer = counted_in(None, design, pipeline(), [people().slice(9)], ids="name", secret=SECRET)
+    assert (once.keyed, fewer.keyed) == (True, True)
+    assert int(np.abs(once.votes - fewer.votes).sum()) == once.reports - fewer.reports > 0
+    seal_counts(once, tmp_path / "once.json", budget=budget)
+    seal_counts(once, tmp_path / "again.json", budget=budget)
+    with pytest.raises(InvalidInput, match="got some of release 1 with others"):
+        seal_counts(fewer, tmp_path / "fewer.json", budget=budget)
+    fresh = counted_in(tmp_path / "work", design, pipeline(), [people().slice(9)])
+    assert not fresh.keyed
+    seal_counts(fresh, tmp_path / "fresh.json", budget=budget)
+
+
 def test_a_person_with_two_rows_has_no_report(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [*batches(), pa.record_batch({"name": ["secret-00001"], "city": ["Lima"]})]
     with pytest.raises(Exception, match=r"'name' must name everybody once, got 1 rows of people who have another"):
@@ -436,9 +457,10 @@ def sums_of(design: Design, given: list[pa.RecordBatch]) -> CountedReports:
 
 
 def test_count_takes_all_reports_or_none(design: Design) -> None:
-    sums = added_up(BatchEncoder.of(design, column="city").tally(batches()))
+    encoder = BatchEncoder.of(design, column="city")
+    sums = added_up(encoder.tally(batches()))
     with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
-        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, design, "batch", None)
+        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, encoder, "batch")
 
 
 def test_beam_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
