@@ -166,14 +166,23 @@ def test_another_version_is_named(version: object, tmp_path: Path) -> None:
         "{}",
         "{" * 100_000,
         '{"format": "something else"}',
-        canonical(COUNTED.as_json()).replace("12", "NaN"),
-        canonical(COUNTED.as_json()).replace('"reports":12', '"reports":12,"reports":12'),
-        "\ufeff" + canonical(COUNTED.as_json()),
     ],
 )
 def test_what_is_no_such_file_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "counted.json"
     path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInput, match="must hold counted reports, got something else"):
+        read_counted(path)
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [("12", "NaN"), ('"reports":12', '"reports":12,"reports":12'), ("{", "\ufeff{")],
+    ids=["nan", "twice", "mark"],
+)
+def test_a_file_that_was_nearly_one_is_refused(old: str, new: str, tmp_path: Path) -> None:
+    path, text = tmp_path / "counted.json", canonical(COUNTED.as_json())
+    path.write_text(text.replace(old, new, 1 if old == "{" else -1), encoding="utf-8")
     with pytest.raises(InvalidInput, match="must hold counted reports, got something else"):
         read_counted(path)
 
