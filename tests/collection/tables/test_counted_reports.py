@@ -111,6 +111,10 @@ def test_a_file_that_was_cut_off_is_refused_wherever(tmp_path: Path) -> None:
         ("missing", 3.0),
         ("repeated", "none"),
         ("engine", 4),
+        ("engine", ""),
+        ("engine", "x" * 201),
+        ("engine", "Spark\x1b[31m"),
+        ("engine", "Spark\u202e3.4"),
     ],
 )
 def test_a_field_that_no_version_writes_is_refused_although_it_is_sealed(
@@ -119,6 +123,16 @@ def test_a_field_that_no_version_writes_is_refused_although_it_is_sealed(
     path = tmp_path / "counted.json"
     path.write_text(sealed(COUNTED.as_json() | {name: value}), encoding="utf-8")
     with pytest.raises(InvalidInput, match=f"must say what counted reports say, got a difference in {name}"):
+        read_counted(path)
+
+
+@pytest.mark.parametrize("name", ["engine", "batches", "design", "\ud800"])
+def test_half_a_sign_is_refused(name: str, tmp_path: Path) -> None:
+    """JSON can say it, and no file can hold it."""
+    path = tmp_path / "counted.json"
+    wrong = {"engine": "\ud800", "batches": ["\ud800"], "design": {"\ud800": 1}}.get(name, 1)
+    path.write_text(json.dumps(COUNTED.as_json() | {name: wrong}), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="must be text that can be written, got other"):
         read_counted(path)
 
 
