@@ -27,7 +27,7 @@ NEEDS_MANY = {
 
 @pytest.mark.parametrize("name", SEEN)
 def test_a_planted_fault_is_caught_by_the_check_that_is_meant_for_it(name):
-    found = faults([name], **{"n": 50, "runs": 2000, "rng": np.random.default_rng(1)} | NEEDS_MANY.get(name, {}))[name]
+    found = faults([name], **{"n": 50, "runs": 1000, "rng": np.random.default_rng(1)} | NEEDS_MANY.get(name, {}))[name]
     assert found.verdict == "violated"
     assert set(FAULTS[name].seen_by) <= set(found.failed)
     assert len(found.reasons()) == len(found.failed)
@@ -35,7 +35,7 @@ def test_a_planted_fault_is_caught_by_the_check_that_is_meant_for_it(name):
 
 @pytest.mark.parametrize("name", UNSEEN)
 def test_what_an_audit_cannot_see_is_known(name):
-    assert faults([name], n=50, runs=2000, rng=np.random.default_rng(1))[name].verdict == "consistent"
+    assert faults([name], n=50, runs=1000, rng=np.random.default_rng(1))[name].verdict == "consistent"
 
 
 def test_the_faults_of_the_shuffler_leave_the_reports_alone_and_the_other_way_round():

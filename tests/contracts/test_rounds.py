@@ -51,7 +51,7 @@ def test_two_rounds_of_any_matrix(name: str) -> None:
     epsilons = (
         np.array([0.0, 0.05, 0.3, 1.0, 2.0, 5.0]) if math.isinf(randomizer.epsilon0) else randomizer.epsilon0 * SHARES
     )
-    for n in (1, 3):
+    for n in (1, 3) if name in AWKWARD[::2] else (3,):  # one user: every other matrix
         lower, upper = ends(sdp.shuffle(randomizer, n=n).compose(2), epsilons)
         assert_between(lower, enumeration.rounds_delta([rows] * 2, n, epsilons), upper, (name, n))
 

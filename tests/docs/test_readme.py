@@ -5,6 +5,10 @@ prompts is a doctest, and its outputs are compared. In its ```console blocks, ev
 ...` runs, in one folder; it must exit with 0, or with what an `$ echo $?` right after it says, and
 print the lines shown beneath it, if any. Outputs are compared up to whitespace, and `...` stands for
 any text. Other commands (`$ make demo`) are not run.
+
+A block right after the line `<!-- needs: java -->` runs where Java and pyspark are, commands too among
+the page's python blocks, so that one JVM serves all of them; elsewhere the page is reported as skipped,
+with the reason, when all its other blocks have run.
 """
 
 import contextlib
@@ -13,13 +17,16 @@ import io
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shuffledp.cli import main
+from tests.collection.engines.cluster import environment, missing, small_jvm
 
 ROOT = Path(__file__).resolve().parents[2]
 # The pages of notebooks follow from the notebooks, which test_notebooks.py runs.
@@ -33,11 +40,14 @@ MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, the line of the page on which its text starts, and its text."""
+    """A fenced block: its language, the line of the page on which its text starts, its text, and
+    what it needs that not every machine has.
+    """
 
     language: str
     line: int
     text: str
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +62,7 @@ def blocks(page: str) -> Iterator[Block]:
     """Every fenced block of a page; the fence that closes one is at least as long as the fence that
     opened it.
     """
-    lines = iter(enumerate(page.splitlines(), start=1))
+    lines, needs = iter(enumerate(page.splitlines(), start=1)), ""
     for number, line in lines:
         if opening := re.match(r"\s*(`{3,}|~{3,})\s*([\w+-]*)", line):
             fence, language = opening.groups()
@@ -63,13 +73,51 @@ def blocks(page: str) -> Iterator[Block]:
                 body.append(inner)
             else:
                 raise AssertionError(f"the block that line {number} opens is never closed")
-            yield Block(language.lower(), number + 1, textwrap.dedent("\n".join(body)) + "\n")
+            yield Block(language.lower(), number + 1, textwrap.dedent("\n".join(body)) + "\n", needs)
+        said = re.fullmatch(r"<!-- needs: (\w+) -->", line)
+        needs = said[1] if said else ""
 
 
-def commands(block: str) -> list[Command]:
+def commands(block: Block) -> list[Command]:
     """The commands of a console block; a backslash at the end of a line continues it."""
-    pieces = re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.MULTILINE)[1:]
-    return [Command(line.strip(), output) for line, _, output in (piece.partition("\n") for piece in pieces)]
+    pieces = re.split(r"^\$ ", block.text.replace("\\\n", " "), flags=re.MULTILINE)[1:]
+    cut = (piece.partition("\n") for piece in pieces)
+    return [Command(line.strip(), output) for line, _, output in cut]
+
+
+@pytest.fixture
+def lacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str | None]:
+    """Why something that is needed is not here; if it is, a small and quiet one is made ready."""
+
+    @cache
+    def reason(needs: str) -> str | None:
+        if not needs:
+            return None
+        assert needs == "java"
+        absent = missing()
+        if absent is None:
+            _end_java()
+            small = f"--driver-memory 1g --driver-java-options '{small_jvm(tmp_path)}' pyspark-shell"
+            for name, value in {**environment(tmp_path), "PYSPARK_SUBMIT_ARGS": small}.items():
+                monkeypatch.setenv(name, value)
+        return absent
+
+    return reason
+
+
+def _end_java() -> None:
+    """A JVM stays when its session is stopped, in the folder where it was started: the names of
+    files in a page would be those of another folder.
+    """
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is not None:
+        assert SparkContext._active_spark_context is None
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
+        SparkContext._gateway = SparkContext._jvm = None
 
 
 def execute(block: Block, page: Path, namespace: dict[str, object]) -> None:
@@ -101,6 +149,19 @@ def run(command: Command, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
         return main(arguments), printed.getvalue()
 
 
+def follow(session: list[Command], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run commands one after the other, and compare."""
+    for command, after in zip(session, [*session[1:], None], strict=True):
+        if not command.line.startswith("shuffledp"):
+            continue
+        expected_exit = int(after.output) if after is not None and after.line == "echo $?" else 0
+        code, printed = run(command, monkeypatch)
+        assert code == expected_exit, f"$ {command.line}\n{printed}"
+        if command.output.strip():
+            matches = doctest.OutputChecker().check_output(command.output.strip() + "\n", printed.strip() + "\n", MATCH)
+            assert matches, f"$ {command.line}\nexpected:\n{command.output}\ngot:\n{printed}"
+
+
 def sessions() -> list[object]:
     """Every page with commands, and all of its commands in order."""
     found = []
@@ -108,8 +169,8 @@ def sessions() -> list[object]:
         typed = [
             command
             for block in blocks(page.read_text(encoding="utf-8"))
-            if block.language == "console"
-            for command in commands(block.text)
+            if block.language == "console" and not block.needs
+            for command in commands(block)
         ]
         if any(command.line.startswith("shuffledp") for command in typed):
             found.append(pytest.param(typed, id=str(page.relative_to(ROOT))))
@@ -122,27 +183,30 @@ def test_the_readme_shows_python() -> None:
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES])
-def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: Callable[[str], str | None]
+) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
+    left_out = None
     for block in blocks(page.read_text(encoding="utf-8")):
+        reason = lacking(block.needs)
+        left_out = reason or left_out
+        if reason is not None:
+            continue
         if block.language in {"python", "py", "pycon"}:
             execute(block, page, namespace)
+        elif block.language == "console" and block.needs:
+            follow(commands(block), monkeypatch)
+    if left_out is not None:
+        pytest.skip(left_out)
 
 
 @pytest.mark.parametrize("session", sessions())
 def test_commands_run(session: list[Command], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One folder for a page: whoever follows it from top to bottom has one, too."""
     monkeypatch.chdir(tmp_path)
-    for command, after in zip(session, [*session[1:], None], strict=True):
-        if not command.line.startswith("shuffledp"):
-            continue
-        expected_exit = int(after.output) if after is not None and after.line == "echo $?" else 0
-        code, printed = run(command, monkeypatch)
-        assert code == expected_exit, f"$ {command.line}\n{printed}"
-        if command.output.strip():
-            matches = doctest.OutputChecker().check_output(command.output.strip() + "\n", printed.strip() + "\n", MATCH)
-            assert matches, f"$ {command.line}\nexpected:\n{command.output}\ngot:\n{printed}"
+    follow(session, monkeypatch)
 
 
 def test_this_file_reads_a_page_correctly() -> None:
@@ -152,4 +216,11 @@ def test_this_file_reads_a_page_correctly() -> None:
     )
     console, python = blocks(page)
     assert (console.language, console.line, python.language, python.text) == ("console", 3, "python", "x = '```'\n")
-    assert commands(console.text) == [Command("shuffledp delta      --n 3", "1 ... 2\n"), Command("echo $?", "0\n")]
+    assert commands(console) == [Command("shuffledp delta      --n 3", "1 ... 2\n"), Command("echo $?", "0\n")]
+
+
+def test_what_a_block_needs_stands_right_before_it() -> None:
+    page = (
+        "<!-- needs: java -->\n```python\n1\n```\n\n```python\n2\n```\n<!-- needs: java -->\n\n```console\n$ x\n```\n"
+    )
+    assert [block.needs for block in blocks(page)] == ["java", "", ""]

@@ -89,7 +89,9 @@ LISTED = (
         "Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised "
         "are refused.",
     ),
-    Listed("analyse", "stages", RUN, "For the analyst: from shuffled reports to estimates, a figure and a page."),
+    Listed(
+        "analyse", "stages", RUN, "For the analyst: from shuffled or counted reports to estimates, a figure and a page."
+    ),
     Listed(
         "example",
         "stages",

@@ -1,6 +1,5 @@
 """A question about tables that Spark reads: ``--engine spark``."""
 
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,7 +11,7 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.engines.spark_stages import SparkColumn
+    from shuffledp.collection.engines.spark_column import SparkColumn
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.release.released import Release
     from shuffledp.protocols.design import Design
@@ -57,7 +56,7 @@ def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[F
 
 def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn":
     """The column that is asked about; a table with a single one needs no name."""
-    from shuffledp.collection.engines.spark_stages import SparkColumn
+    from shuffledp.collection.engines.spark_column import SparkColumn
 
     numbers = question.categories is None and not question.cleaning.reads_numbers
     frame = _read(session, engine.tables, question.format, numbers=numbers)
@@ -98,14 +97,13 @@ def _read(session: Any, tables: tuple[str, ...], format: str | None, *, numbers:
 @contextmanager
 def _work(asking: Asking, engine: Engine) -> Iterator[str]:
     """The folder for what is drawn: the one that was named, or one beside the answer, which is gone
-    when that stands.
+    when that stands. Its name is always the same, so that whoever starts a killed run again goes on
+    with what it committed, and draws nothing anew.
     """
     if engine.work is not None:
         yield engine.work
         return
     out = asking.keeping.folder().absolute()
-    place = out.with_name(f".{out.name}.{secrets.token_hex(8)}.work")
-    try:
-        yield f"file://{place}"
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    place = out.with_name(f".{out.name}.work")
+    yield f"file://{place}"
+    shutil.rmtree(place, ignore_errors=True)

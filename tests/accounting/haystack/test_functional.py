@@ -144,7 +144,7 @@ def test_profiles_fall_and_are_convex_as_returned(randomizer: Randomizer, n: int
     """
     reach = min(randomizer.epsilon0, 6.0)
     points = np.unique(
-        np.concatenate([np.linspace(0.0, 1.1 * reach, 15), reach * np.array([1e-6, 0.01, 0.013, 0.999, 1.0])])
+        np.concatenate([np.linspace(0.0, 1.1 * reach, 9), reach * np.array([1e-6, 0.01, 0.013, 0.999, 1.0])])
     )
     mechanism = sdp.shuffle(randomizer, n=n)
     band = mechanism.profile(points)

@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -193,15 +194,26 @@ def executors(session: Any) -> list[int]:
     return [int(line.split()[0]) for line in listed.splitlines() if told in line and "Backend" in line]
 
 
-def lose_executor(cluster: Cluster, session: Any, waiting: Path, write: Callable[[], object]) -> None:
-    """Run ``write``, and kill the executor in the middle of it whose attempt leaves the file
-    ``waiting`` with the process id of its daemon.
+def lose(cluster: Cluster, session: Any, waiting: Path, write: Callable[[], object], *, worker: bool = False) -> None:
+    """Run ``write``, and in the middle of it kill the executor whose attempt leaves the file
+    ``waiting`` with the process id of its daemon; or the worker that started the executor.
     """
+    ended = threading.Event()
+
+    def strike() -> None:
+        wait_for(lambda: ended.is_set() or (waiting.exists() and waiting.read_text()), "the attempt", cluster)
+        executor = _parent(int(waiting.read_text()))
+        assert executor in executors(session)
+        os.kill(_parent(executor) if worker else executor, signal.SIGKILL)
+
     with ThreadPoolExecutor(1) as thread:
-        writing = thread.submit(write)
-        wait_for(lambda: writing.done() or (waiting.exists() and waiting.read_text()), "the attempt", cluster)
-        daemon = waiting.read_text()
-        parent = subprocess.run(["ps", "-o", "ppid=", "-p", daemon], capture_output=True, text=True, check=True).stdout
-        assert int(parent) in executors(session)
-        os.kill(int(parent), signal.SIGKILL)
-        writing.result(LONGEST)
+        struck = thread.submit(strike)
+        try:
+            write()
+        finally:
+            ended.set()
+        struck.result()
+
+
+def _parent(process: int) -> int:
+    return int(subprocess.run(["ps", "-o", "ppid=", "-p", str(process)], capture_output=True, check=True).stdout)

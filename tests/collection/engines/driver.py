@@ -19,8 +19,11 @@ from tests.collection.engines.spies import Trouble
 from tests.collection.engines.watched import Watched
 
 WAITS = Trouble("waits", 1)
-# Publishes what a task has written as soon as it is done with it; ours must not care.
-CARELESS = {"spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2"}
+CONF = {
+    # Publishes what a task has written as soon as it is done with it; ours must not care.
+    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+    "spark.executor.cores": "2",  # one executor instead of two: nothing else is asked of it
+}
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def driving(cluster: Cluster, drawings: Drawings) -> Iterator[None]:
 
 
 def drive(port: int, logs: str, design: dict[str, Any], folder: str) -> None:
-    session = Cluster(port, Path(logs)).session("driver", **CARELESS)
+    session = Cluster(port, Path(logs)).session("driver", **CONF)
     drawings = Drawings(session, design, Path(folder))
     drawings.committed.encode(tallied=True)
     threading.Thread(target=drawings.naive.append, args=[WAITS]).start()

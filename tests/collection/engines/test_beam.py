@@ -35,7 +35,7 @@ from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner  # 
 from shuffledp.collection.engines import beam as ours  # noqa: E402
 from shuffledp.collection.engines import beam_tasks  # noqa: E402
 
-THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 3}
+THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 2}
 PROCESSES = {"direct_running_mode": "multi_processing", "direct_num_workers": 2}
 SECRET = bytes(range(32))
 SEEN: dict[str, list[Any]] = {}
@@ -131,7 +131,7 @@ def naive(design: Design, made: Any) -> Any:
 # One report for each person
 
 
-def test_two_runs_of_one_pipeline_draw_once(tmp_path: Path, design: Design, draws: list[int]) -> None:
+def test_two_runs_and_a_second_start_draw_once(tmp_path: Path, design: Design, draws: list[int]) -> None:
     made = pipeline()
     once = counted_in(tmp_path / "work", design, made)
     first = seen()
@@ -141,6 +141,10 @@ def test_two_runs_of_one_pipeline_draw_once(tmp_path: Path, design: Design, draw
     assert sum(draws) == PEOPLE
     assert seen() == first
     assert again.as_json() == once.as_json()
+    started = counted_in(tmp_path / "work", design, pipeline(), batches(size=800))
+    assert sum(draws) == PEOPLE
+    assert seen() == first
+    assert started.as_json() == once.as_json()
 
 
 def test_two_runs_of_the_obvious_code_show_two_reports(design: Design, draws: list[int]) -> None:
@@ -151,15 +155,6 @@ def test_two_runs_of_the_obvious_code_show_two_reports(design: Design, draws: li
     ran(made)
     assert sum(draws) == 2 * PEOPLE
     assert seen() != first
-
-
-def test_a_second_start_reads_what_was_committed(tmp_path: Path, design: Design, draws: list[int]) -> None:
-    once = counted_in(tmp_path / "work", design, pipeline())
-    again = counted_in(tmp_path / "work", design, pipeline(), batches(size=200))
-    assert sum(draws) == PEOPLE
-    assert again.as_json() == once.as_json()
-    with pytest.raises(Exception, match="with those of 3,007 rows for a table of 10"):
-        counted_in(tmp_path / "work", design, pipeline(), [batches()[0].slice(0, 10)])
 
 
 def test_a_bundle_that_is_run_again_counts_once(
@@ -319,19 +314,6 @@ def test_a_person_with_two_rows_has_no_report(design: Design, monkeypatch: pytes
     assert counted_in(None, design, pipeline(), given, ids="name", secret=SECRET).reports == PEOPLE + 1
 
 
-def test_worker_processes(tmp_path: Path, design: Design) -> None:
-    table = tmp_path / "people.parquet"
-    pyarrow.parquet.write_table(people(), table, row_group_size=500)
-    made = pipeline(**PROCESSES)
-    encode = ours.Encode(design, column="city", out=tmp_path / "work")
-    values = made | beam.io.ReadFromParquetBatched(str(table))
-    values | encode | ours.Count(encode) | ours.WriteCounted(tmp_path / "counted.json")
-    ran(made)
-    counted = read_counted(tmp_path / "counted.json")
-    assert (counted.reports, counted.missing, counted.engine) == (PEOPLE, ABSENT, "Apache Beam")
-    assert_nothing_else(tmp_path / "work", PEOPLE)
-
-
 def assert_tally(design: Design, counted: CountedReports, name: str = "reports") -> None:
     """The counts are the library's own tally of the very reports that somebody saw."""
     tally = added_up(ReportTally.of(design).tally(SEEN.pop(name)))
@@ -378,22 +360,23 @@ def test_counts_are_the_tally_of_the_reports(tmp_path: Path) -> None:
         assert np.all(np.abs(estimate.values - truth) <= 6.0 * estimate.stderr), name
 
 
-def test_from_a_table_to_a_page_that_verifies(tmp_path: Path) -> None:
+def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
     table, text = tmp_path / "people.parquet", tmp_path / "design.json"
     pyarrow.parquet.write_table(people(), table, row_group_size=500)
     promise = ("--epsilon", 1, "--delta", 1e-6)
     done("design", "histogram", "--categories", ",".join(CITIES), "--n", PEOPLE, *promise, "--out", text)
 
     encode = ours.Encode(text, column="city", out=tmp_path / "work")
-    with pipeline() as made:
+    with pipeline(**PROCESSES) as made:
         values = made | beam.io.ReadFromParquetBatched(str(table))
         values | encode | ours.Count(encode) | ours.WriteCounted(tmp_path / "counted.json")
 
+    assert_nothing_else(tmp_path / "work", PEOPLE)
+    assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
     facts = done("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--json").facts
     assert facts["counted"] == {"reports": PEOPLE, "missing": ABSENT}
     for label, value, error in zip(*(facts["estimates"][name] for name in ("label", "value", "stderr")), strict=True):
         assert abs(value - TRUTH[label]) <= 6.0 * error
-    assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
     done("verify", tmp_path / "result" / "page.html")
 
 
@@ -437,7 +420,6 @@ def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None
     "given, words",
     [
         ([{"city": "Lima"}], "values must come as Arrow record batches or tables, got dict"),
-        ([pa.table({"town": ["Lima"]})], "column must name a column of the table, got 'city'"),
         ([pa.table({"city": ["Lima", "Atlantis"]})], "Atlantis"),
         ([], "the column must hold at least one value, got none"),
     ],

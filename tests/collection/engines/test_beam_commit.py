@@ -70,6 +70,34 @@ def test_of_many_who_commit_at_once_one_does(drawing: Drawing, encoder: BatchEnc
     assert sorted(os.listdir(drawing.folder)) == ["claim.json", f"manifest-{drawing.batch}.json", "reports"]
 
 
+def test_who_is_overtaken_in_the_middle_reads_what_stands(
+    drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own files are swept away while it looks for them."""
+    one, other = drawn(drawing, encoder), drawn(drawing, encoder)
+    check, rivals = Drawing._check, [one]
+
+    def overtaken(self: Drawing, written: list[Written], rows: int) -> None:
+        if rivals:
+            self.commit([rivals.pop()], rows)
+        check(self, written, rows)
+
+    monkeypatch.setattr(Drawing, "_check", overtaken)
+    assert drawing.commit([other], PEOPLE) == [one]
+
+
+def test_a_full_disk_is_a_sentence(drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    attempt = drawing.attempt(encoder)
+    attempt.add(people())
+    monkeypatch.setattr(beam_commit.os, "fsync", full)
+    with pytest.raises(InvalidInput, match="must be writable, got: No space left on device"):
+        attempt.finish()
+    assert left(drawing) == set()
+
+
 def test_without_the_link_two_manifests_would_have_stood(
     drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from tests.collection.engines.cluster import Cluster, lose_executor
+from tests.collection.engines.cluster import Cluster, lose
 from tests.collection.engines.driver import Drawings
 from tests.collection.engines.naive import PARTITIONS, PEOPLE, Naively, Reports, gathered
 from tests.collection.engines.spies import Trouble
@@ -79,7 +79,7 @@ def test_an_executor_killed_during_the_write(
     cached = Naively(naively.session, naively.design, tmp_path_factory.mktemp("cached")).frame().cache()
     before = cached.collect()
     frame = naively.frame(Trouble("waits", 0))
-    lose_executor(cluster, naively.session, naively.notes / "waiting-0", lambda: frame.write.parquet(naively.out))
+    lose(cluster, naively.session, naively.notes / "waiting-0", lambda: frame.write.parquet(naively.out))
     check("an executor killed", naively.drawn(), PEOPLE // PARTITIONS)
     assert all(len(reports) == 1 for reports in naively.read().values())
     after = cached.collect()

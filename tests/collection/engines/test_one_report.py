@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from tests.collection.engines.cluster import Cluster, lose_executor
+from tests.collection.engines.cluster import Cluster, lose
 from tests.collection.engines.driver import Drawings
 from tests.collection.engines.naive import PARTITIONS, PEOPLE
 from tests.collection.engines.spies import Trouble, noted
 from tests.collection.engines.watched import Watched
 
 Check = Callable[[str, Watched, int], None]
-both = pytest.mark.parametrize("tallied", [False, True], ids=["rows", "sums"])
+KINDS = ("rows", "sums")
+both = pytest.mark.parametrize("tallied", [False, True], ids=KINDS)
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def check(record_property: Callable[[str, object], None]) -> Check:
 @both
 def test_two_actions(watched: Watched, tallied: bool, check: Check) -> None:
     watched.encode(tallied=tallied)
-    check(f"two actions on {'sums' if tallied else 'rows'}", watched, 0)
+    check(f"two actions on {KINDS[tallied]}", watched, 0)
     frame = watched.readable()
     assert frame.collect() == frame.collect()
 
@@ -83,16 +84,14 @@ def test_a_cache_that_is_dropped(watched: Watched, check: Check) -> None:
 @both
 def test_a_task_that_fails(watched: Watched, tallied: bool, check: Check) -> None:
     watched.encode(Trouble("fails"), tallied=tallied)
-    check(f"a task that fails, {'sums' if tallied else 'rows'}", watched, PARTITIONS)
+    check(f"a task that fails, {KINDS[tallied]}", watched, PARTITIONS)
 
 
-@both
-def test_an_executor_killed_during_the_write(watched: Watched, cluster: Cluster, tallied: bool, check: Check) -> None:
-    def write() -> None:
-        watched.encode(Trouble("waits", 0), tallied=tallied)
-
-    lose_executor(cluster, watched.session, watched.notes / "waiting-0", write)
-    check(f"an executor killed, {'sums' if tallied else 'rows'}", watched, 1)
+def test_an_executor_killed_during_the_write(watched: Watched, cluster: Cluster, check: Check) -> None:
+    """Of reports; ``test_on_the_cluster`` has the same for sums, and a whole worker."""
+    trouble = Trouble("waits", 0)
+    lose(cluster, watched.session, watched.notes / "waiting-0", lambda: watched.encode(trouble, tallied=False))
+    check("an executor killed", watched, 1)
 
 
 def test_a_driver_killed_before_the_commit(killed: Drawings) -> None:

@@ -109,12 +109,35 @@ def test_a_release_verifies_and_a_second_start_draws_nothing(people: Any, tmp_pa
     again = spark.release(people, asked, column="way", work=work)  # not charged: nobody asked for that
     assert [row.estimate for row in again.estimates] == [row.estimate for row in first.estimates]
     assert sorted(path.name for path in (work / "reports").iterdir()) == drawn
-    with pytest.raises(InvalidInput, match=r"work' must be the work folder of this question, got that of another\."):
+    with pytest.raises(InvalidInput, match=r"work' must be the work folder of this question, got that of another\. "):
         spark.release(people, asked, column="way", work=work, missing="bus")
     second = spark.release(people, asked, out=tmp_path / "second", **terms)  # the same multiset, and charged again
     assert [row.estimate for row in second.estimates] == [row.estimate for row in first.estimates]
     assert second.record.ledger is not None
     assert second.record.ledger.releases == 2
+
+
+def test_keyed_reports_are_the_same_at_every_look(session: Any, people: Any, tmp_path: Path) -> None:
+    keyed = {"column": "way", "ids": "who", "secret": bytes(range(32))}
+    lazy = spark.encode(people, poll(), **keyed)
+    first, second = (sorted(row[0] for row in frame.collect()) for frame in (lazy, lazy.repartition(5)))
+    assert first == second
+    spark.encode(people, poll(), out=tmp_path / "work", **keyed)
+    assert sorted(pq.read_table(tmp_path / "work" / "reports")["report"].to_pylist()) == first
+    assert spark.count(session, tmp_path / "work").keyed
+    others = spark.encode(people, poll(), **keyed, round=2).collect()
+    assert sorted(row[0] for row in others) != first
+    twice = people.union(people.where("who = 3"))
+    assert refused(lambda: spark.encode(twice, poll(), out=tmp_path / "more", **keyed)) == (
+        "ids in column 'who' must name everybody once, got 1 rows of people who have another. Keep one row of each "
+        "person."
+    )
+    assert not (tmp_path / "more").exists()
+    assert refused(lambda: spark.encode(people, poll(), column="way", secret=bytes(32), out=tmp_path / "more")) == (
+        "secret and ids must be given together, got secret alone. Keyed noise is a function of both; leave out both "
+        "for fresh noise."
+    )
+    assert refused(lambda: spark.encode(people, poll(), column="way")).startswith("out must be given, got none: ")
 
 
 def test_counts_for_the_analyst(session: Any, people: Any, tmp_path: Path) -> None:
@@ -192,6 +215,10 @@ def test_what_is_wrong_with_a_frame_is_one_sentence(people: Any, tmp_path: Path)
     assert encode(people.selectExpr("if(rand() < 0.5, 'bus', 'car') as way"), "way").startswith(
         "frame must be the same however often Spark computes it, got one with a random function"
     )
+    assert encode(people.selectExpr("way", "way as WAY"), "way") == (
+        "column must name one column of the table, got 'way', a name that 2 columns have for Spark. Rename them."
+    )
+    assert encode(people, "way", ids="many").startswith("ids must be numbers or text in UTF-8, got others in a column")
     assert encode(people.toPandas(), "way") == (
         "frame must be a DataFrame of Spark, got a DataFrame. Read it by spark.read.parquet(...)."
     )
@@ -229,6 +256,7 @@ def test_a_folder_that_was_tampered_with_is_refused(session: Any, people: Any, t
         return refused(lambda: spark.count(session, work, **terms))
 
     assert "must be of the design in design, got another" in count(design=poll(n=PEOPLE + 1))
+    assert refused(lambda: spark.count(people, work)).startswith("session must be a SparkSession, got a DataFrame.")
     part = next((work / "reports").glob("part-*"))
     twin = part.with_name(part.name.replace("part-00000", "part-000000").replace("part-00001", "part-000001"))
     twin = twin if twin != part else part.with_name(part.name.replace("part-00002", "part-000002"))

@@ -51,6 +51,7 @@ LAST = (0.35, 0.5, 0.65, 0.8, 0.9)  # shares of the levels after which the rest 
 LEAST = 1e-320
 WORTH = 1.001
 CRUDE = 30.0
+CHUNK = 1 << 13  # masses that crude swaps look at together
 FEW_CLONES = 500.0  # from here on fewer levels are as good
 
 
@@ -76,6 +77,10 @@ class Slots:
     def table(self, place: int) -> Floats:
         """One of the four tables."""
         return (self.needle0, self.needle1, self.hay, self.taken)[place]
+
+    def tiled(self, times: int) -> Slots:
+        """The same ``times`` times, one after the other, where there is a table for every row."""
+        return Slots(*(np.tile(self.table(place), (times, 1, 1)) for place in range(4)))
 
     def swapped(self) -> Slots:
         """The target's two inputs exchanged."""
@@ -240,14 +245,19 @@ class CrudeSwaps:
 
     def bounds(self, epsilons: Floats) -> Floats:
         """A row for every swap, a column for every epsilon."""
-        u = -np.expm1(-self._q / self._all.n)
-        columns = []
-        for epsilon in epsilons:
-            same = np.full(u.size, epsilon)
-            scored = self._all.scored(same, u)
-            rest = np.exp(-self._q) * (1.0 + 1e-12) * self._all.first.alone(same)[:, 0]
-            columns.append(np.minimum(scored.share(chernoff_bound(scored.capped)) + rest, 1.0))
-        return np.stack(columns, axis=1)
+        together = max(1, CHUNK // self._all.others.hay.size)
+        parts = [epsilons[start : start + together] for start in range(0, epsilons.size, together)]
+        return np.concatenate([self._columns(part) for part in parts], axis=1)
+
+    def _columns(self, epsilons: Floats) -> Floats:
+        """A few of them at once: a situation for every epsilon and every swap."""
+        swaps, times = self._q.size, epsilons.size
+        points, q = np.repeat(epsilons, swaps), np.tile(self._q, times)
+        tiled = replace(self._all, first=self._all.first.tiled(times), others=self._all.others.tiled(times))
+        scored = tiled.scored(points, -np.expm1(-q / self._all.n))
+        rest = np.exp(-q) * (1.0 + 1e-12) * tiled.first.alone(points)[:, 0]
+        found = np.minimum(scored.share(chernoff_bound(scored.capped)) + rest, 1.0)
+        return np.asarray(found.reshape(times, swaps).T)
 
 
 def _widened(table: Floats, kinds: int, classes: int) -> Floats:

@@ -63,9 +63,9 @@ class Encode(beam.PTransform):
 
     ``out`` is a new folder on a disk that all workers share with the program that starts them. It
     is claimed where the transform is applied. A pipeline that is run twice draws once; so does a
-    program that is started again when its reports were committed. One that finds a folder where
-    they were not is refused. The files in it are the owner's alone, and may be removed when the
-    reports have been counted.
+    program that is started again when its reports were committed, whatever its table says by then.
+    One that finds a folder where they were not is refused. The files in it are the owner's alone,
+    and may be removed when the reports have been counted.
 
     ``secret`` is for pipelines without such a folder: the noise is a function of it, the design,
     the ``round``, a person's id and their value. It travels with the pipeline to the workers, and
@@ -123,8 +123,9 @@ class Encode(beam.PTransform):
         drawing = Drawing.claimed(out, self.encoder)
         draw = beam.ParDo(Draw(drawing, self.encoder, self._shares))
         drawn = batches | "draw" >> draw.with_outputs("ids", main="files")
-        rows, repeats = batches | "rows" >> beam.Map(len), _repeats(drawn.ids)
-        all_drawn = "when all is drawn" >> _Gather(files=drawn.files, rows=rows, repeats=repeats)
+        rows = batches | "rows" >> beam.Map(len)
+        compared = {} if self._shares is None else {"repeats": _repeats(drawn.ids)}
+        all_drawn = "when all is drawn" >> _Gather(files=drawn.files, rows=rows, **compared)
         self._parts = batches.pipeline | all_drawn | "commit" >> beam.FlatMap(commit, drawing, self._ids)
         self.batch = drawing.batch
         return self._parts | "to all workers" >> beam.Reshuffle() | "read back" >> beam.FlatMap(drawing.reports)

@@ -67,6 +67,7 @@ class Drawing:
                     f"out must be a new folder, got {str(folder)!r} with other files. Choose another name."
                 )
             (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
+            _flush(folder.parent)
             standing, claim = _facts(put_once(folder / CLAIM, text)), _facts(text)
         made = cls(str(folder), str(standing.get("batch")))
         if standing == claim:
@@ -118,9 +119,7 @@ class Drawing:
         return the files that count, when no others are left.
         """
         if not self.stands():
-            written = list(dict.fromkeys(attempts))  # the same file may well be named twice
-            self._check(written, rows)
-            put_once(self.manifest, canonical(written))
+            self._decide(list(dict.fromkeys(attempts)), rows)  # the same file may well be named twice
         standing = [Written(*each) for each in json.loads(self.manifest.read_text(encoding="utf-8"))]
         if (held := _rows(standing)) != rows:
             raise InvalidInput(
@@ -141,6 +140,15 @@ class Drawing:
             ) from None
         with file, pa.ipc.open_stream(file) as stream:
             yield from stream
+
+    def _decide(self, written: list[Written], rows: int) -> None:
+        try:
+            self._check(written, rows)
+        except InvalidInput:
+            if not self.stands():  # else another has decided meanwhile, and swept these away
+                raise
+        else:
+            put_once(self.manifest, canonical(written))
 
     def _check(self, written: list[Written], rows: int) -> None:
         """One report for each row, and all of them to be seen from here."""
@@ -179,16 +187,17 @@ class Attempt:
     def __init__(self, drawing: Drawing, encoder: BatchEncoder) -> None:
         self._drawing, self._encoder = drawing, encoder
         self._name, self._rows, self._reports = secrets.token_hex(16) + SUFFIX, 0, 0
-        place = Path(drawing.folder) / REPORTS / self._name
-        with unwritable(place):
-            self._handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        self._place = Path(drawing.folder) / REPORTS / self._name
+        with unwritable(self._place):
+            self._handle = os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         self._file = os.fdopen(self._handle, "wb")
         self._stream = pa.ipc.new_stream(self._file, encoder.schema)
 
     def add(self, batch: Any) -> None:
         """Draw the reports of a batch of values."""
         for reports in self._encoder.encode([batch]):
-            self._stream.write_batch(reports)
+            with unwritable(self._place):
+                self._stream.write_batch(reports)
             self._reports += len(reports)
         self._rows += batch.num_rows
 
@@ -196,11 +205,16 @@ class Attempt:
         """What was written, when the disk holds it; None, and nothing is left, if others decided
         meanwhile: after them, nobody would sweep it away.
         """
-        self._stream.close()
-        self._file.flush()
-        os.fsync(self._handle)
-        self._file.close()
-        _flush(Path(self._drawing.folder) / REPORTS)
+        try:
+            with unwritable(self._place):
+                self._stream.close()
+                self._file.flush()
+                os.fsync(self._handle)
+                self._file.close()
+                _flush(self._place.parent)
+        except InvalidInput:
+            self.abandon()
+            raise
         if self._drawing.stands():
             self._drawing.discard(self._name)
             return None

@@ -5,8 +5,8 @@ committed; ``release`` does both and publishes the answer by the same record, le
 one machine. ``survey`` says how many people there are, which a design must know.
 
 A frame of reports that is computed when somebody looks at it would be drawn anew at every look, and
-show two reports of the same person; so none is handed out. Whoever operates the engine could see
-the values: inside one company that is a curator.
+show two reports of the same person; so none is handed out, unless its noise is keyed. Whoever
+operates the engine could see the values: inside one company that is a curator.
 
 Workers need shuffledp, too. The work folder must lie where all of them can write.
 """
@@ -20,23 +20,24 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import design_of
-from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_installed
+from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
+from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_running
 from shuffledp.collection.engines.spark_stages import (
     EncodedFolder,
-    SparkColumn,
-    Surveyed,
     count_folder,
     encode_column,
+    keyed_reports,
     release_column,
 )
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import seal_counts
-from shuffledp.collection.release.terms import Categories, check_labels, check_words
+from shuffledp.collection.release.terms import Categories, check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
 from shuffledp.errors import InvalidInput, called_as, shown
+from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 
 if TYPE_CHECKING:
@@ -53,14 +54,16 @@ def encode(
     design: Any,
     *,
     column: str,
-    out: PathLike,
+    out: PathLike | None = None,
     tallied: bool = False,
     missing: str | None = None,
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
     keep: str = "random",
-) -> EncodedFolder:
+    secret: bytes | None = None,
+    round: int = 1,
+) -> EncodedFolder | DataFrame:
     """Draw everybody's report and commit them in ``out``, a folder that must not exist yet: a path
     or an address such as ``hdfs:///tmp/poll``, where all workers can write.
 
@@ -74,10 +77,24 @@ def encode(
 
     Whatever fails, of one drawing only is ever read: tasks that run again commit once, and a folder
     that was begun and never committed is refused by everybody. Speculation must be off.
+
+    With a ``secret`` of 32 bytes, noise is a function of it, of the design, the ``round``, and each
+    row's id and value; ``ids`` must then name everybody once, which is looked at first. Whoever
+    computes that again gets the same reports, so ``out`` may be left out: then this returns a frame
+    of reports that Spark computes when they are asked for.
     """
     with in_python():
-        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep)
-        return encode_column(asked, design_of(design), out, tallied=tallied)
+        settled = design_of(design)
+        keyed = {"secret": secret, "round": round}
+        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep, **keyed)
+        if out is not None:
+            return encode_column(asked, settled, out, tallied=tallied)
+        if secret is None or tallied:
+            raise InvalidInput(
+                "out must be given, got none: reports that are not committed would be drawn anew at every look. Name a "
+                "folder; only reports by a secret, and no sums, can do without."
+            )
+        return keyed_reports(asked, settled)
 
 
 @called_as('spark.count(session, "hdfs:///tmp/poll")')
@@ -100,7 +117,7 @@ def count(
     than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
     """
     with in_python():
-        check_installed()
+        check_running(session)
         settled = None if design is None else design_of(design)
         path = folder.path if isinstance(folder, EncodedFolder) else folder
         budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
@@ -193,8 +210,9 @@ def _reader(
                 "categories, or lower and upper, must be given, got neither. Say which values are possible."
             )
         return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
-    known = Categories(None, "a list", other, asked.missing)
-    labels = check_labels(known.of(tuple(categories)))
+    listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
+    known = given_categories([str(each) for each in listed], learn=False, other=other, missing=asked.missing)
+    labels = check_labels(known.of(known.labels or ()))
     return Places(labels, other=other, missing=asked.missing, cleaning=asked.cleaning)
 
 

@@ -48,6 +48,8 @@ class Claim:
     ids: str | None
     rules: Mapping[str, Any]  # by which values are read
     batch: str
+    keyed: bool = False
+    round: int = 1  # of keyed noise
     engine: str = "spark"
 
     @classmethod

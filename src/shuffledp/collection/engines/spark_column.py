@@ -1,0 +1,190 @@
+"""A column of a Spark frame: looked at, surveyed, and one row chosen of each person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from shuffledp.collection.client import reader_of
+from shuffledp.collection.engines.batch import SURVEY, title_of
+from shuffledp.collection.engines.spark_session import arrow_rows, check_frame, one_sentence
+from shuffledp.collection.engines.spark_tasks import MARKED, ROWS, ColumnSurvey, Marks
+from shuffledp.collection.tables import AS_WRITTEN, Cleaning
+from shuffledp.collection.tables.columns import nearest
+from shuffledp.collection.tables.persons import id_texts
+from shuffledp.collection.tables.values import Places, Reader
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
+
+__all__ = ["SparkColumn", "Surveyed", "ddl"]
+
+
+class Surveyed(NamedTuple):
+    """How many people have a value, how many have none, and how many rows were left out since their
+    person has another one; None where every row was taken for a person.
+    """
+
+    people: int
+    missing: int
+    repeated: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkColumn:
+    """The column of a frame, and the rules by which it is read; ``ids`` names the column that says
+    whose row it is. With a ``secret``, the noise of a ``round`` is keyed.
+    """
+
+    frame: DataFrame
+    name: str
+    missing: str | None = None
+    clip: bool = False
+    cleaning: Cleaning = AS_WRITTEN
+    ids: str | None = None
+    secret: bytes | None = field(default=None, repr=False)
+    round: int = 1
+
+    def checked(self, reader: Reader) -> SparkColumn:
+        """The same, if the columns are there, and of a kind that ``reader`` reads."""
+        check_frame(self.frame)
+        id_texts(self._empty(self.ids, "id"))
+        reader.prepare(self._empty(self.name, "column"), title_of(self.name))
+        return self
+
+    def rules(self) -> dict[str, Any]:
+        """How values are read, for ``BatchEncoder``."""
+        return {"missing": self.missing, "clip": self.clip, "cleaning": self.cleaning}
+
+    def reader(self, design: Design) -> Reader:
+        """How values are read for a design."""
+        return reader_of(design, **self.rules())
+
+    def survey(self, reader: Reader) -> Surveyed:
+        """Who has a value; nothing is drawn."""
+        self.checked(reader)
+        session = self.frame.sparkSession
+        with one_sentence(), arrow_rows(session):
+            found = self._surveyed(reader) if self.ids is None else self._persons_surveyed(reader)
+        if not found.people:
+            got = f"{found.missing:,} rows that hold none" if found.missing else "no rows"
+            raise InvalidInput(
+                f"{title_of(self.name)} must hold at least one value, got {got}. Check that these are the right data."
+            )
+        return found
+
+    def people(self, reader: Reader) -> DataFrame:
+        """One row for each person. Where rows have ids, a person's rows always meet in the same
+        task, so that a task which runs again chooses again, and never for two.
+        """
+        if self.ids is None:
+            return self.frame.select(_exactly(self.name))
+        if self.secret is not None:
+            return self.frame.select(*self._both())
+        from pyspark.sql import functions
+
+        _, value, key = MARKED
+        rows = self._marked(reader).groupBy(MARKED[0])
+        chosen = rows.agg(functions.max_by(value, key).alias(self.name), functions.count("*").alias(ROWS))
+        return chosen.select(_exactly(self.name), _exactly(ROWS))
+
+    def check_alone(self, reader: Reader) -> None:
+        """Refuse people with several rows that hold a value: the same noise for two values of one
+        person would be for their difference to see.
+        """
+        person, _, key = MARKED
+        with one_sentence(), arrow_rows(self.frame.sparkSession):
+            several = self._marked(reader).where(f"{key} is not null").groupBy(person).count().where("count > 1")
+            (row,) = several.groupBy().sum("count").collect()
+            people = several.count() if row[0] else 0
+        if people:
+            raise InvalidInput(
+                f"ids in {title_of(self.ids or '')} must name everybody once, got {row[0] - people:,} rows of people "
+                f"who have another. Keep one row of each person."
+            )
+
+    def _surveyed(self, reader: Reader) -> Surveyed:
+        from pyspark.sql import functions
+        from pyspark.sql.types import StringType
+
+        values, weights, kind = self.frame.select(_exactly(self.name)), None, self._type(self.name)
+        collated = isinstance(kind, StringType) and kind != StringType()  # then different texts are one group
+        if isinstance(reader, Places) and not collated:  # Spark groups values faster than it hands them over
+            weights = ROWS
+            values = values.groupBy(_exactly(self.name)).agg(functions.count("*").alias(ROWS))
+        task = ColumnSurvey(self.name, reader, weights)
+        (row,) = values.mapInArrow(task, ddl(SURVEY)).groupBy().sum().collect()
+        return Surveyed(row[0] or 0, row[1] or 0)
+
+    def _persons_surveyed(self, reader: Reader) -> Surveyed:
+        from pyspark.sql import functions
+
+        person, _, key = MARKED
+        persons = self._marked(reader).groupBy(person).agg(functions.count(key), functions.count("*"))
+        some, rows = (functions.col(name) for name in persons.columns[1:])
+        holding = functions.coalesce(functions.sum((some > 0).cast("long")), functions.lit(0))
+        people = functions.count("*")
+        (row,) = persons.agg(holding, people, functions.coalesce(functions.sum(rows), functions.lit(0))).collect()
+        return Surveyed(row[0], row[1] - row[0], row[2] - row[1])
+
+    def _marked(self, reader: Reader) -> DataFrame:
+        from pyspark.sql.types import LongType, StringType, StructType
+
+        assert self.ids is not None
+        person, value, key = MARKED
+        made = StructType().add(person, StringType()).add(value, self._type(self.name)).add(key, LongType())
+        return self.frame.select(*self._both()).mapInArrow(Marks(self.name, self.ids, reader), made)
+
+    def _both(self) -> list[Any]:
+        """The columns of ids and of values."""
+        assert self.ids is not None
+        return [_exactly(name) for name in dict.fromkeys([self.ids, self.name])]
+
+    def _empty(self, name: str | None, option: str) -> pa.Array:
+        """No values of a column, of its own type: what cannot be read is refused before it is."""
+        from pyspark.errors import PySparkException
+        from pyspark.sql.pandas.types import to_arrow_type
+
+        names = self.frame.columns
+        if name is None:
+            return pa.nulls(0)
+        exact = self.frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+        same = names.count(name) if exact else sum(each.lower() == name.lower() for each in names)
+        if same > 1:
+            raise InvalidInput(
+                f"{option} must name one column of the table, got {name!r}, a name that {same} columns have for Spark. "
+                f"Rename them."
+            )
+        if name not in names:
+            raise InvalidInput(f"{option} must name a column of the table, got {name!r}. {nearest(name, names)}")
+        kind = self._type(name)
+        try:
+            return pa.array([], to_arrow_type(kind))
+        except PySparkException:
+            raise InvalidInput(
+                f"{title_of(name)} must hold text, numbers, booleans or dates, got a column of "
+                f"{kind.simpleString()}. Convert it to text first."
+            ) from None
+
+    def _type(self, name: str) -> DataType:
+        return self.frame.schema[name].dataType
+
+
+def _exactly(name: str) -> Any:
+    """The column of that name, whatever signs it has."""
+    from pyspark.sql import functions
+
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
+def ddl(schema: pa.Schema) -> str:
+    """An Arrow schema as Spark writes it."""
+    return ", ".join(f"`{field.name}` {DDL[field.type]}" for field in schema)
+
+
+DDL = {pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint", pa.binary(): "binary"}

@@ -1,0 +1,87 @@
+"""From a folder of Parquet on a real cluster to a page that verifies: histogram, mean, frequency."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shuffledp.protocols.design import Design
+from tests.cli.people import AGE, CITY, PEOPLE, TRUTH, done, people
+from tests.collection.engines.cluster import Cluster, lose
+from tests.collection.engines.spies import NO_TROUBLE, Trouble, noted
+from tests.collection.engines.watched import spying
+
+FILES = 3
+SLOWLY_VERIFIED = ("hashing", "unary")  # four seconds each, and an engine has no part in it
+Facts = dict[str, Any]
+METHODS = ("hadamard", "hashing", "subset", "unary")
+QUESTIONS = {
+    "histogram": ("histogram", *CITY),
+    "mean": ("mean", *AGE),
+    **{method: ("frequency", "--method", method, *CITY) for method in METHODS},
+}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of several files."""
+    folder, rows = tmp_path_factory.mktemp("table"), people()
+    for each in range(FILES):
+        pq.write_table(rows.take(pa.array(range(each, len(rows), FILES))), folder / f"part-{each}.parquet")
+    return folder
+
+
+def released(question: str, table: Path, cluster: Cluster, place: Path, trouble: Trouble = NO_TROUBLE) -> Facts:
+    """The facts of a release by the command line."""
+    command, *options = QUESTIONS[question]
+    engine = ("--engine", "spark", "--master", cluster.master, "--work", place / "work")
+    with spying(place, trouble):
+        done(command, table, *options, *engine, "--out", place / "result")
+    facts: Facts = json.loads((place / "result" / "estimates.json").read_text())
+    return facts
+
+
+def check(facts: Facts, place: Path) -> None:
+    """That the counts of a release are the library's own of the reports that were drawn, one for
+    each person, and that its estimates are theirs, and near the truth.
+    """
+    protocol = Design.from_json(facts["design"]).protocol
+    last = {each.partition: each for each in sorted(noted(place), key=lambda each: each.attempt)}
+    drawn = np.concatenate([each.reports(protocol.randomizer) for each in last.values()])
+    tally, counted, estimates = protocol.tally(drawn), facts["tally"], facts["estimates"]
+    assert counted["votes"] == tally[-len(counted["votes"]) :].tolist()
+    assert counted["reports"] == facts["counted"]["reports"] == len(drawn)
+    assert estimates["value"] == np.atleast_1d(protocol.analyse_counts(tally).values).tolist()
+    assert facts["secure"] is True
+    truth = [float(np.mean(people()["age"]))] if facts["asked"]["task"] == "mean" else list(TRUTH.values())
+    assert (np.abs(np.subtract(estimates["value"], truth)) < 6 * np.array(estimates["stderr"])).all()
+
+
+@pytest.mark.usefixtures("session")  # which the command line takes over
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_counts_are_those_of_the_reports_and_the_page_verifies(
+    question: str, table: Path, cluster: Cluster, tmp_path: Path
+) -> None:
+    facts = released(question, table, cluster, tmp_path)
+    check(facts, tmp_path)
+    assert {each.attempt for each in noted(tmp_path)} == {0}
+    if question not in SLOWLY_VERIFIED:
+        assert done("verify", tmp_path / "result" / "page.html").out.lstrip().startswith("pass:")
+
+
+def test_a_worker_is_lost_during_the_run(table: Path, cluster: Cluster, session: Any, tmp_path: Path) -> None:
+    made: list[Facts] = []
+
+    def release() -> None:
+        made.append(released("histogram", table, cluster, tmp_path, Trouble("waits", 0)))
+
+    lose(cluster, session, tmp_path / "waiting-0", release, worker=True)
+    check(made[0], tmp_path)
+    assert max(each.attempt for each in noted(tmp_path)) == 1
+    assert made[0]["counted"]["reports"] == PEOPLE
