@@ -149,6 +149,13 @@ def test_more_and_fewer_fields_are_refused(tmp_path: Path) -> None:
     assert read_counted(path).reports == 12
 
 
+def test_a_strange_name_is_not_sent_to_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "counted.json"
+    path.write_text(sealed(COUNTED.as_json() | {"\x1b[31m": 1}), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"got a difference in '\\x1b\[31m'\."):
+        read_counted(path)
+
+
 @pytest.mark.parametrize("version", [0, 2, 1.0, True, "1", None])
 def test_another_version_is_named(version: object, tmp_path: Path) -> None:
     path = tmp_path / "counted.json"

@@ -80,10 +80,11 @@ class CountedReports:
                 f"{title} must hold counted reports, got something else. Give what an engine counted, or what "
                 f"`shuffledp shuffle` wrote."
             )
-        if type(written.get("version")) is not int or written["version"] != VERSION:
+        version = written.get("version")
+        if type(version) is not int or version != VERSION:
             raise InvalidInput(
-                f"{title} must be of version {VERSION}, got {written.get('version')!r}. Use the shuffledp that wrote "
-                f"it, or count again."
+                f"{title} must be of version {VERSION}, got {ascii(version)[:20]}. Use the shuffledp that wrote it, or "
+                f"count again."
             )
         facts = {name: value for name, value in written.items() if name != "sha256"}
         try:
@@ -94,9 +95,8 @@ class CountedReports:
             name for name, sound in KINDS.items() if not sound(facts[name])
         ]
         if wrong:
-            raise InvalidInput(
-                f"{title} must say what counted reports say, got a difference in {', '.join(wrong)}. {DAMAGED}"
-            )
+            names = ", ".join(name if name in KINDS or name.isidentifier() else ascii(name) for name in wrong[:10])
+            raise InvalidInput(f"{title} must say what counted reports say, got a difference in {names}. {DAMAGED}")
         if written.get("sha256") != seal:
             raise InvalidInput(f"{title} must be as it was written, got a changed file. {DAMAGED}")
         fields = {name: facts[name] for name in KINDS}
