@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class KeptCurves:
         def kept(curve: Any, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
             if not self._asked:
                 return bounds(curve, epsilons, gap)
-            key = pickle.dumps((bounds.__qualname__, curve, np.asarray(epsilons), gap))
+            key = sha256(pickle.dumps((bounds.__qualname__, curve, np.asarray(epsilons), gap))).digest()
             if key not in self._values:
                 self._values[key] = bounds(curve, epsilons, gap)
             lower, upper = self._values[key]

@@ -1,6 +1,7 @@
 """Fake reports: against sums over all counts, and the least noise that is known."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -83,3 +84,12 @@ def test_bad_input_is_refused() -> None:
     ):
         with pytest.raises(InvalidInput):
             build()
+
+
+def test_too_many_counts_are_refused_before_they_are_listed() -> None:
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match="at most 2,000,000 counts"):
+        BucketDummies.poisson(1e14)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e6

@@ -16,6 +16,7 @@ from scipy import stats
 
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import Table, bernoulli, keyed, source_of, uniform
+from shuffledp.sampling.tags import encrypted
 from tests.sampling.keyed_rows import DIGEST, SECRET, noise, source, strings, told
 
 
@@ -234,3 +235,9 @@ def test_bad_input_is_one_sentence_that_never_repeats_the_secret(change: dict[st
     assert "hush" not in str(refused.value)
     assert "letters" not in str(refused.value)
     assert SECRET.hex() not in repr(noise([0])) + repr(vars(noise([0])))
+
+
+def test_what_was_computed_in_another_byte_order_is_encrypted_alike() -> None:
+    """A machine of another byte order computes halves of blocks in its own."""
+    key, blocks = bytes(32), np.arange(6, dtype="<u8").reshape(3, 2)
+    assert encrypted(key, blocks.astype(">u8")).tobytes() == encrypted(key, blocks).tobytes()

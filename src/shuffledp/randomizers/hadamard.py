@@ -19,7 +19,7 @@ from shuffledp.randomizers.mixing import MixingRandomizer, histogram
 from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
 from shuffledp.randomizers.support import Overlap
 from shuffledp.randomizers.votes import Form, Ints, bits_for
-from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
+from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["Hadamard"]
 
@@ -175,6 +175,20 @@ class Hadamard(MixingRandomizer):
     def _tally(self, reports: NDArray[Any]) -> Ints:
         sums = histogram(reports, self._columns).reshape(self.block_count, self.block_size)
         return _walsh_hadamard(sums)[:, 1:].ravel()[: self.k]
+
+    def adds_up(self, tally: Ints, reports: int) -> bool:
+        """Also whether each column was sent 0 times or more, in blocks whose rows are all values:
+        the transform, done again, tells.
+        """
+        b, whole = self.block_size, self.k // (self.block_size - 1)
+        if not MixingRandomizer.adds_up(self, tally, reports):  # super() does not work in a class with slots
+            return False
+        if b * reports >= WORD // 2:
+            return True  # too many to be transformed
+        first = 1 + self.block_count
+        signs = tally[first : first + whole * (b - 1)].reshape(whole, b - 1)
+        sent = _walsh_hadamard(np.concatenate([tally[1 : 1 + whole, None], signs], axis=1))  # b times as often
+        return bool(np.all(sent >= 0) and np.all(sent % b == 0))
 
     def describe(self) -> dict[str, object]:
         return {"randomizer": "hadamard", "k": self.k, "epsilon0": self.epsilon0}

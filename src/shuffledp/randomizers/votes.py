@@ -162,14 +162,14 @@ class VotingRandomizer(Randomizer):
     def adds_up(self, tally: NDArray[np.int64], reports: int) -> bool:
         """Whether a ``tally`` could be that of so many reports, as far as sums tell."""
         if self.single:
-            return bool(tally.min() >= 0 and tally.max() <= reports and tally.sum() == reports)
+            return bool(tally.min() >= 0 and tally.max() <= reports) and _total(tally) == reports
         blocks, votes = tally[1 : 1 + self.blocks], tally[1 + self.blocks :]
         if tally[0] != reports:
             return False
         if not self.blocks:
-            fixed = self.votes_each is None or votes.sum() == self.votes_each * reports
+            fixed = self.votes_each is None or _total(votes) == self.votes_each * reports
             return bool(fixed and votes.min() >= 0 and votes.max() <= reports)
-        if blocks.min() < 0 or blocks.max() > reports or blocks.sum() != reports:
+        if blocks.min() < 0 or blocks.max() > reports or _total(blocks) != reports:
             return False
         voters = blocks[self.block_of]  # each votes for or against
         return bool(np.all(np.abs(votes) <= voters) and np.all((voters - votes) % 2 == 0))
@@ -204,6 +204,11 @@ class VotingRandomizer(Randomizer):
                 f"value."
             )
         return held
+
+
+def _total(numbers: Ints) -> int:
+    """Their sum, which may need more than 64 bits in a file that nobody counted."""
+    return sum(numbers.tolist())
 
 
 def bits_for(count: int | float) -> int:

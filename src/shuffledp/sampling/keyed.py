@@ -6,12 +6,13 @@ of the same person, and this one is the first again.
 
 The secret gives two keys for each design and round (HKDF with SHA-256). A row's tag is the CBC-MAC
 of its id and value under the first; its words are AES-256 of its tag under the second, with the
-number of the call in one half and the place in the call in the other, so no two words of a row
-share a block. Privacy is computational, and no longer that of fresh randomness. Beyond what breaks
+number of the call in one half and the place in the call in the other, so no two words of a row are
+the same bytes. Privacy is computational, and no longer that of fresh randomness. Beyond what breaks
 AES or SHA-256, all words are told from random ones with an advantage of at most that of the tags
 (``tags``) and N^2 / 2^128, where N counts the blocks: the rows' sequences meet, or AES is noticed
-never to repeat itself. For a billion rows, a few words each, with ids of at most 1,024 bytes, that
-is below 2^-57. Whoever has the secret can read a report's value off it.
+never to repeat itself. For a billion rows, at most 16 requests of a word each, that is below 2^-59
+with ids of at most 256 bytes, and below 2^-56 with any that are admitted. Whoever has the secret
+can read a report's value off it.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
     """Numbers as the bits of float64, where -0.0 is 0.0; places as whole numbers."""
     if np.issubdtype(values.dtype, np.integer):
         return values.astype(HALF)
-    return (values.astype("<f8") + 0.0).view(HALF)
+    return (values + 0.0).astype("<f8").view(HALF)
 
 
 def _words(blocks: Blocks, kind: np.dtype[Any]) -> NDArray[Any]:

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from shuffledp._types import Floats
-from shuffledp.accounting.haystack import FirstClone, Haystack, Slots
+from shuffledp.accounting.haystack import FirstClone, Haystack, Slots, swapped_slots
+from shuffledp.accounting.haystack.swap_pairs import SwapFamily
+from shuffledp.accounting.haystack.swapped_slots import CrudeSwaps
 from shuffledp.randomizers.randomizer import Atoms
 
 BLURS = (0.05, 0.03, 0.007)
@@ -84,3 +86,15 @@ def test_less_smoothing_and_more_levels_come_closer() -> None:
     swap = FirstClone("three", 5_000, 1.0 / 3.0, Slots(m0, m1, hay, 0.0 * hay), Slots(m0, m1, hay, hay))
     ends = [float(swap.bounds(np.array([0.05]), gap)[1][0]) for gap in (1e-3, 2e-4, 1e-7)]
     assert ends == sorted(ends, reverse=True)
+
+
+def test_crude_ends_are_the_same_one_by_one_and_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to how near their saddle points are."""
+    table = np.random.default_rng(0).dirichlet(np.ones(6), 6) + 0.01
+    family = SwapFamily.of(table / table.sum(axis=1, keepdims=True), 200)
+    at = np.linspace(0.0, 2.0, 16)
+    together = CrudeSwaps(family.members()).bounds(at)
+    monkeypatch.setattr(swapped_slots, "CHUNK", 1)
+    one_by_one = CrudeSwaps(family.members()).bounds(at)
+    assert together.shape == (len(family.members()), at.size)
+    assert np.allclose(together, one_by_one, rtol=0.05)

@@ -19,6 +19,8 @@ import pytest
 import shuffledp as sdp
 from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, added_up
 from shuffledp.collection.engines.beam_commit import Attempt, Written
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.stages import seal_counts
 from shuffledp.collection.tables import CountedReports, read_counted
 from shuffledp.collection.tables.counted_reports import new_batch
 from shuffledp.errors import InvalidInput
@@ -33,7 +35,7 @@ from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner  # 
 from shuffledp.collection.engines import beam as ours  # noqa: E402
 from shuffledp.collection.engines import beam_tasks  # noqa: E402
 
-THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 3}
+THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 2}
 PROCESSES = {"direct_running_mode": "multi_processing", "direct_num_workers": 2}
 SECRET = bytes(range(32))
 SEEN: dict[str, list[Any]] = {}
@@ -129,7 +131,7 @@ def naive(design: Design, made: Any) -> Any:
 # One report for each person
 
 
-def test_two_runs_of_one_pipeline_draw_once(tmp_path: Path, design: Design, draws: list[int]) -> None:
+def test_two_runs_and_a_second_start_draw_once(tmp_path: Path, design: Design, draws: list[int]) -> None:
     made = pipeline()
     once = counted_in(tmp_path / "work", design, made)
     first = seen()
@@ -139,6 +141,10 @@ def test_two_runs_of_one_pipeline_draw_once(tmp_path: Path, design: Design, draw
     assert sum(draws) == PEOPLE
     assert seen() == first
     assert again.as_json() == once.as_json()
+    started = counted_in(tmp_path / "work", design, pipeline(), batches(size=800))
+    assert sum(draws) == PEOPLE
+    assert seen() == first
+    assert started.as_json() == once.as_json()
 
 
 def test_two_runs_of_the_obvious_code_show_two_reports(design: Design, draws: list[int]) -> None:
@@ -149,13 +155,6 @@ def test_two_runs_of_the_obvious_code_show_two_reports(design: Design, draws: li
     ran(made)
     assert sum(draws) == 2 * PEOPLE
     assert seen() != first
-
-
-def test_a_second_start_reads_what_was_committed(tmp_path: Path, design: Design, draws: list[int]) -> None:
-    once = counted_in(tmp_path / "work", design, pipeline())
-    again = counted_in(tmp_path / "work", design, pipeline(), batches(size=200))
-    assert sum(draws) == PEOPLE
-    assert again.as_json() == once.as_json()
 
 
 def test_a_bundle_that_is_run_again_counts_once(
@@ -284,6 +283,25 @@ def test_keyed_noise_is_the_same_whoever_draws_it(design: Design, draws: list[in
     other = counted_in(None, design, pipeline(), batches(size=3007), ids="name", secret=SECRET, round=2)
     assert other.batches != once.batches
     assert seen() != first
+
+
+def test_counts_of_a_table_that_changed_under_one_secret_are_not_two_releases(tmp_path: Path) -> None:
+    """Their difference is what one person sent. The control: the same counts again are known, and
+    with a folder, whose noise is fresh, a changed table is another release.
+    """
+    design = Design.of(sdp.Histogram(categories=list(CITIES), n=PEOPLE, least=PEOPLE - 9, epsilon=0.3, delta=1e-2))
+    budget = Budget(tmp_path / "budget.sqlite", "people", 20.0, 1e-1)
+    once = counted_in(None, design, pipeline(), ids="name", secret=SECRET)
+    fewer = counted_in(None, design, pipeline(), [people().slice(9)], ids="name", secret=SECRET)
+    assert (once.keyed, fewer.keyed) == (True, True)
+    assert int(np.abs(once.votes - fewer.votes).sum()) == once.reports - fewer.reports > 0
+    seal_counts(once, tmp_path / "once.json", budget=budget)
+    seal_counts(once, tmp_path / "again.json", budget=budget)
+    with pytest.raises(InvalidInput, match="got some of release 1 with others"):
+        seal_counts(fewer, tmp_path / "fewer.json", budget=budget)
+    fresh = counted_in(tmp_path / "work", design, pipeline(), [people().slice(9)])
+    assert not fresh.keyed
+    seal_counts(fresh, tmp_path / "fresh.json", budget=budget)
 
 
 def test_a_person_with_two_rows_has_no_report(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,9 +457,10 @@ def sums_of(design: Design, given: list[pa.RecordBatch]) -> CountedReports:
 
 
 def test_count_takes_all_reports_or_none(design: Design) -> None:
-    sums = added_up(BatchEncoder.of(design, column="city").tally(batches()))
+    encoder = BatchEncoder.of(design, column="city")
+    sums = added_up(encoder.tally(batches()))
     with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
-        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, design, "batch", None)
+        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, encoder, "batch")
 
 
 def test_beam_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

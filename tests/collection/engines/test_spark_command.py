@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from shuffledp.cli import main
+from shuffledp.collection.engines import spark_stages
+from shuffledp.errors import InvalidInput
 
 PROMISE = ("--epsilon", "1", "--delta", "1e-5")
 ON_SPARK = ("--engine", "spark")
@@ -64,7 +66,7 @@ def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tab
     )
     assert ages["counted"]["reports"] == 2000
     persons = command.answers(
-        *("frequency", *both, "--column", "who", "--domain", 1500),
+        *("frequency", *both, "--column", "age", "--domain", 90),
         *(*PROMISE, *ON_SPARK, "--out", tmp_path / "persons", "--work", tmp_path / "work"),
     )
     assert persons["counted"]["reports"] == 2000
@@ -72,6 +74,29 @@ def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tab
         assert main(["verify", str(tmp_path / name / "page.html")]) == 0
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["ages", "persons", "ways", "work"]  # a folder that nobody named is gone
+
+
+def test_a_command_that_ended_early_goes_on(
+    command: Command, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, draw = list[Any](), spark_stages._encoded
+
+    def ended(*_: object, **__: object) -> None:
+        raise InvalidInput("it ended here")
+
+    monkeypatch.setattr(spark_stages, "_encoded", lambda *given: drawn.append(draw(*given)))
+    words = ("histogram", tables / "part0.parquet", *WAYS, *PROMISE, *ON_SPARK, "--out", tmp_path / "ways")
+    with monkeypatch.context() as patch:
+        patch.setattr(spark_stages, "release_counts", ended)
+        assert command.refused(*words) == "it ended here"
+    assert [path.name for path in tmp_path.iterdir()] == [".ways.work"]
+    assert command.refused(*words, "--missing", "none").endswith(
+        ".ways.work' must be the work folder of this question, got that of another. Name a new folder, or delete this "
+        "one."
+    )
+    assert command.answers(*words)["counted"]["reports"] == 1000
+    assert len(drawn) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["ways"]
 
 
 def test_csv_is_read_as_on_one_machine(command: Command, tables: Path) -> None:

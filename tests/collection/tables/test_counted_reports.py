@@ -111,6 +111,10 @@ def test_a_file_that_was_cut_off_is_refused_wherever(tmp_path: Path) -> None:
         ("missing", 3.0),
         ("repeated", "none"),
         ("engine", 4),
+        ("engine", ""),
+        ("engine", "x" * 201),
+        ("engine", "Spark\x1b[31m"),
+        ("engine", "Spark\u202e3.4"),
     ],
 )
 def test_a_field_that_no_version_writes_is_refused_although_it_is_sealed(
@@ -119,6 +123,16 @@ def test_a_field_that_no_version_writes_is_refused_although_it_is_sealed(
     path = tmp_path / "counted.json"
     path.write_text(sealed(COUNTED.as_json() | {name: value}), encoding="utf-8")
     with pytest.raises(InvalidInput, match=f"must say what counted reports say, got a difference in {name}"):
+        read_counted(path)
+
+
+@pytest.mark.parametrize("name", ["engine", "batches", "design", "\ud800"])
+def test_half_a_sign_is_refused(name: str, tmp_path: Path) -> None:
+    """JSON can say it, and no file can hold it."""
+    path = tmp_path / "counted.json"
+    wrong = {"engine": "\ud800", "batches": ["\ud800"], "design": {"\ud800": 1}}.get(name, 1)
+    path.write_text(json.dumps(COUNTED.as_json() | {name: wrong}), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="must be text that can be written, got other"):
         read_counted(path)
 
 
@@ -135,6 +149,13 @@ def test_more_and_fewer_fields_are_refused(tmp_path: Path) -> None:
     assert read_counted(path).reports == 12
 
 
+def test_a_strange_name_is_not_sent_to_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "counted.json"
+    path.write_text(sealed(COUNTED.as_json() | {"\x1b[31m": 1}), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"got a difference in '\\x1b\[31m'\."):
+        read_counted(path)
+
+
 @pytest.mark.parametrize("version", [0, 2, 1.0, True, "1", None])
 def test_another_version_is_named(version: object, tmp_path: Path) -> None:
     path = tmp_path / "counted.json"
@@ -143,21 +164,22 @@ def test_another_version_is_named(version: object, tmp_path: Path) -> None:
         read_counted(path)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "null",
-        "{}",
-        "{" * 100_000,
-        '{"format": "something else"}',
-        canonical(COUNTED.as_json()).replace("12", "NaN"),
-        canonical(COUNTED.as_json()).replace('"reports":12', '"reports":12,"reports":12'),
-        "\ufeff" + canonical(COUNTED.as_json()),
-    ],
-)
-def test_what_is_no_such_file_is_refused(text: str, tmp_path: Path) -> None:
+NO_COUNTS = {
+    "nothing": lambda _: "",
+    "a list": lambda _: "[]",
+    "null": lambda _: "null",
+    "no fields": lambda _: "{}",
+    "very deep": lambda _: "{" * 100_000,
+    "something else": lambda _: '{"format": "something else"}',
+    "NaN": lambda whole: whole.replace("12", "NaN"),
+    "a name twice": lambda whole: whole.replace('"reports":12', '"reports":12,"reports":12'),
+    "a byte order mark": lambda whole: "\ufeff" + whole,
+}
+
+
+@pytest.mark.parametrize("what", NO_COUNTS)
+def test_what_is_no_such_file_is_refused(what: str, tmp_path: Path) -> None:
+    text = NO_COUNTS[what](canonical(COUNTED.as_json()))
     path = tmp_path / "counted.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="must hold counted reports, got something else"):

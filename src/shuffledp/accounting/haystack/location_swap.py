@@ -41,7 +41,7 @@ from scipy.special import erfcx
 from shuffledp._types import Floats, Integers
 from shuffledp.accounting.accuracy import DEFAULT_GAP, MANY_POINTS_GAP
 from shuffledp.accounting.bisection import halve, whole
-from shuffledp.accounting.haystack.contour import UNIT
+from shuffledp.accounting.haystack.contour import UNIT, turned
 from shuffledp.accounting.haystack.triples import Kinds, SlotLaws, kinds_of_users
 from shuffledp.randomizers.scaled_noise import FirstScores, ScaledNoise
 
@@ -279,7 +279,7 @@ class _View:
         outer = math.isqrt(y.size) + 1
         inner = -(-y.size // outer)
         turn = y[1] * score
-        fine, coarse = _turned(np.outer(np.arange(inner), turn)), _turned(np.outer(inner * np.arange(outer), turn))
+        fine, coarse = turned(np.outer(np.arange(inner), turn)), turned(np.outer(inner * np.arange(outer), turn))
         moved = (coarse * law) @ fine.T + (coarse @ law)[:, None] + (fine @ law)[None, :]
         moved = moved.ravel()[: y.size]
         size = np.abs(moved)
@@ -347,12 +347,3 @@ def _saddle(mass: Floats, score: Floats, n: int) -> float:
         newton = c - slope / curvature
         c = newton if low < newton < high and attempt % 3 < 2 else math.sqrt(low * high)
     return c
-
-
-def _turned(angle: Floats) -> np.ndarray:
-    """e^(i angle) - 1, with relative accuracy for small angles."""
-    turned = np.empty(angle.shape, dtype=np.complex128)
-    np.sin(0.5 * angle, out=turned.real)
-    turned.real *= -2.0 * turned.real
-    np.sin(angle, out=turned.imag)
-    return turned

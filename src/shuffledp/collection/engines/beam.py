@@ -157,7 +157,7 @@ class Count(beam.PTransform):
         encode, encoder = self._encode, self._encode.encoder
         sums = reports | "tally" >> beam.CombineGlobally(Tallying(ReportTally(encoder.text))).without_defaults()
         all_counted = "when all is added up" >> _Gather(sums=sums, parts=encode.parts)
-        return reports.pipeline | all_counted | beam.Map(count, encoder.design, encode.batch, encoder.missing)
+        return reports.pipeline | all_counted | beam.Map(count, encoder, encode.batch)
 
 
 class WriteCounted(beam.PTransform):

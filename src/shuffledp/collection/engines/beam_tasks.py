@@ -20,8 +20,7 @@ from shuffledp.collection.engines.beam_commit import Attempt, Drawing, Written, 
 from shuffledp.collection.engines.repeated_ids import IdShares, check_single
 from shuffledp.collection.tables import CountedReports
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
-from shuffledp.storage.canonical import canonical
+from shuffledp.storage.canonical import canonical, digest_of, digest_of_votes
 
 __all__ = ["Draw", "Tallying", "as_arrow", "commit", "count", "draw_keyed", "keyed_batch", "write_once"]
 
@@ -120,8 +119,14 @@ def keyed_batch(encoder: BatchEncoder) -> str:
     return hmac.digest(encoder.secret, what.encode(), "sha256")[:16].hex()
 
 
-def count(added: Gathered, design: Design, batch: str, missing: str | None) -> CountedReports:
-    """All reports of the batch and no others, or none at all."""
+def count(added: Gathered, encoder: BatchEncoder, batch: str) -> CountedReports:
+    """All reports of the batch and no others, or none at all.
+
+    A secret draws the same for the same people, but a table may have changed between two runs, and
+    the difference of their counts is what a few people sent. So keyed counts go by two names: of
+    the secret's drawing, and of what was counted. The same counts again are known by both; for
+    others, which share one, a ledger refuses.
+    """
     sums: list[Sums] = list(added["sums"])
     drawn: list[Written] = list(added["parts"])
     counted, expected = sum(each.reports for each in sums), sum(each.reports for each in drawn)
@@ -132,8 +137,11 @@ def count(added: Gathered, design: Design, batch: str, missing: str | None) -> C
             f"Count must be given all {expected:,} reports of its Encode, got {counted:,}. Put nothing between the two."
         )
     # Where a missing value is a value like others, nobody is told how many there are.
-    absent = sum(each.missing for each in drawn) if missing is None else None
-    return sums[0].counted(design, batches=(batch,), secure=True, missing=absent, engine="Apache Beam")
+    absent = sum(each.missing for each in drawn) if encoder.missing is None else None
+    keyed, votes = encoder.secret is not None, sums[0].votes
+    batches = (batch, digest_of([batch, counted, digest_of_votes(votes)])[:32]) if keyed else (batch,)
+    facts = {"batches": batches, "missing": absent, "engine": "Apache Beam", "keyed": keyed}
+    return sums[0].counted(encoder.design, secure=True, **facts)
 
 
 def write_once(counted: CountedReports, path: Path) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import design_of
 from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
-from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_installed
+from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_running
 from shuffledp.collection.engines.spark_stages import (
     EncodedFolder,
     count_folder,
@@ -33,10 +33,11 @@ from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import seal_counts
-from shuffledp.collection.release.terms import Categories, check_labels, check_words
+from shuffledp.collection.release.terms import Categories, check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
 from shuffledp.errors import InvalidInput, called_as, shown
+from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def count(
     than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
     """
     with in_python():
-        check_installed()
+        check_running(session)
         settled = None if design is None else design_of(design)
         path = folder.path if isinstance(folder, EncodedFolder) else folder
         budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
@@ -209,8 +210,9 @@ def _reader(
                 "categories, or lower and upper, must be given, got neither. Say which values are possible."
             )
         return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
-    known = Categories(None, "a list", other, asked.missing)
-    labels = check_labels(known.of(tuple(categories)))
+    listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
+    known = given_categories([str(each) for each in listed], learn=False, other=other, missing=asked.missing)
+    labels = check_labels(known.of(known.labels or ()))
     return Places(labels, other=other, missing=asked.missing, cleaning=asked.cleaning)
 
 

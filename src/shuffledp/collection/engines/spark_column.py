@@ -13,6 +13,7 @@ from shuffledp.collection.engines.spark_session import arrow_rows, check_frame, 
 from shuffledp.collection.engines.spark_tasks import MARKED, ROWS, ColumnSurvey, Marks
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import nearest
+from shuffledp.collection.tables.persons import id_texts
 from shuffledp.collection.tables.values import Places, Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
@@ -52,7 +53,7 @@ class SparkColumn:
     def checked(self, reader: Reader) -> SparkColumn:
         """The same, if the columns are there, and of a kind that ``reader`` reads."""
         check_frame(self.frame)
-        self._empty(self.ids, "id")
+        id_texts(self._empty(self.ids, "id"))
         reader.prepare(self._empty(self.name, "column"), title_of(self.name))
         return self
 
@@ -152,12 +153,14 @@ class SparkColumn:
         names = self.frame.columns
         if name is None:
             return pa.nulls(0)
-        if names.count(name) != 1:
-            if name in names:
-                raise InvalidInput(
-                    f"{option} must name one column of the table, got {name!r}, a name that {names.count(name)} "
-                    f"columns have. Rename them."
-                )
+        exact = self.frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+        same = names.count(name) if exact else sum(each.lower() == name.lower() for each in names)
+        if same > 1:
+            raise InvalidInput(
+                f"{option} must name one column of the table, got {name!r}, a name that {same} columns have for Spark. "
+                f"Rename them."
+            )
+        if name not in names:
             raise InvalidInput(f"{option} must name a column of the table, got {name!r}. {nearest(name, names)}")
         kind = self._type(name)
         try:

@@ -24,6 +24,7 @@ __all__ = [
     "arrow_rows",
     "check_frame",
     "check_installed",
+    "check_running",
     "check_session",
     "failures",
     "first_line",
@@ -32,7 +33,7 @@ __all__ = [
     "session_at",
 ]
 
-AT_ONCE = 1 << 17  # rows that a worker is handed at once: Spark's 10,000 cost more than they hold
+AT_ONCE = 1 << 16  # rows that a worker is handed at once: Spark's 10,000 cost more than they hold
 ROWS_AT_ONCE = "spark.sql.execution.arrow.maxRecordsPerBatch"
 PROTOCOL = "spark.sql.sources.commitProtocolClass"
 COMMITTING = "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
@@ -95,10 +96,11 @@ def open_session(master: str) -> SparkSession:
 def session_at(master: str) -> Iterator[SparkSession]:
     """The session that this process has already, or one at ``master`` for a while."""
     check_installed()
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if (running := SparkSession.getActiveSession()) is not None:
-        yield running
+    if SparkContext._active_spark_context is not None:  # in whatever thread
+        yield SparkSession.builder.getOrCreate()
         return
     session = open_session(master)
     try:
@@ -158,6 +160,16 @@ def check_frame(frame: object) -> DataFrame:
             "person could be in it twice after a failure. Write it to a table, and read the table."
         )
     return frame
+
+
+def check_running(session: object) -> SparkSession:
+    """Return ``session`` if it is one of Spark itself."""
+    check_installed()
+    from pyspark.sql import SparkSession
+
+    if not isinstance(session, SparkSession) or type(session).__module__.startswith("pyspark.sql.connect"):
+        raise InvalidInput(f"session must be a SparkSession, got {shown(session)}. Pass frame.sparkSession.")
+    return session
 
 
 def check_session(session: SparkSession) -> SparkSession:

@@ -26,6 +26,7 @@ __all__ = ["CountedReports", "holds_counts", "new_batch", "read_counted", "write
 
 FORMAT, VERSION = "shuffledp-counted", 1
 LARGEST = 1 << 62
+LONGEST = 200  # signs of the name of an engine
 
 
 def new_batch() -> str:
@@ -79,20 +80,24 @@ class CountedReports:
                 f"{title} must hold counted reports, got something else. Give what an engine counted, or what "
                 f"`shuffledp shuffle` wrote."
             )
-        if type(written.get("version")) is not int or written["version"] != VERSION:
+        version = written.get("version")
+        if type(version) is not int or version != VERSION:
             raise InvalidInput(
-                f"{title} must be of version {VERSION}, got {written.get('version')!r}. Use the shuffledp that wrote "
-                f"it, or count again."
+                f"{title} must be of version {VERSION}, got {ascii(version)[:20]}. Use the shuffledp that wrote it, or "
+                f"count again."
             )
         facts = {name: value for name, value in written.items() if name != "sha256"}
+        try:
+            seal = digest_of(facts)
+        except (ValueError, RecursionError):  # half a sign can be said in JSON, and not be written
+            raise InvalidInput(f"{title} must be text that can be written, got other. {DAMAGED}") from None
         wrong = sorted({*KINDS, "format", "version"} ^ set(facts)) or [
             name for name, sound in KINDS.items() if not sound(facts[name])
         ]
         if wrong:
-            raise InvalidInput(
-                f"{title} must say what counted reports say, got a difference in {', '.join(wrong)}. {DAMAGED}"
-            )
-        if written.get("sha256") != digest_of(facts):
+            names = ", ".join(name if name in KINDS or name.isidentifier() else ascii(name) for name in wrong[:10])
+            raise InvalidInput(f"{title} must say what counted reports say, got a difference in {names}. {DAMAGED}")
+        if written.get("sha256") != seal:
             raise InvalidInput(f"{title} must be as it was written, got a changed file. {DAMAGED}")
         fields = {name: facts[name] for name in KINDS}
         votes = np.array(fields.pop("votes"), dtype=np.int64)
@@ -148,6 +153,11 @@ def _names(value: object) -> bool:
     return 0 < len(value) == len(set(value))
 
 
+def _line(value: object) -> bool:
+    """Words for a terminal and a page, and nothing that steers them."""
+    return value is None or (isinstance(value, str) and 0 < len(value) <= LONGEST and value.isprintable())
+
+
 KINDS: dict[str, Callable[[object], bool]] = {
     "design": lambda value: isinstance(value, dict),
     "votes": _whole_numbers,
@@ -157,5 +167,5 @@ KINDS: dict[str, Callable[[object], bool]] = {
     "keyed": _truth,
     "missing": _perhaps,
     "repeated": _perhaps,
-    "engine": lambda value: value is None or isinstance(value, str),
+    "engine": _line,
 }

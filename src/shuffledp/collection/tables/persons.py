@@ -2,9 +2,9 @@
 of them is kept.
 
 An id becomes 16 bytes, by AES in CBC-MAC with a key that is drawn for one run and never leaves it:
-two different ids among a billion share theirs with a probability below 2^-68, and what lies in a
-temporary file names nobody. Rows are compared a share of all fingerprints at a time, so memory
-stays bounded but for one byte a row.
+two different ids among a billion share theirs with a probability below 2^-56 (``sampling.tags``),
+and what lies in a temporary file names nobody. Rows are compared a share of all fingerprints at a
+time, so memory stays bounded but for one byte a row.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
             "a page cannot prove it, nor what counted as another value; `verify --ledger` knows the recorded design",
         ),
         unchecked("the question", asked.title or asked.what or "", "these are the words of the person who asked"),
-        unchecked("the notes", "; ".join(record.notes) or "none", "advice, not a claim"),
+        unchecked("the notes", "; ".join(record.notes) or "none", "a page cannot prove that none was left out"),
         unchecked("when and with what it was made", record.made.when, "a page cannot prove it"),
     ]
 

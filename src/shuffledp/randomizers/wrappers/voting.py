@@ -116,6 +116,16 @@ class VotingCheckIn(VotingRandomizer):
         _, inside = self._present(reports)
         return self.inner._tally(inside) if len(inside) else np.zeros(self.k, dtype=np.int64)
 
+    def adds_up(self, tally: Ints, reports: int) -> bool:
+        """Also whether those who took part cast all of the votes, where everybody has so many."""
+        if not VotingRandomizer.adds_up(self, tally, reports):  # super() does not work in a class with slots
+            return False
+        if (each := answering(self).votes_each) is None:
+            return True
+        votes: list[int] = tally[1:].tolist()
+        present, left = divmod(sum(votes), each)
+        return left == 0 and max(votes) <= present <= reports
+
     def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
         present, inside = self._present(reports)
         favoured = np.zeros(len(reports), dtype=np.bool_)
