@@ -66,7 +66,7 @@ def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tab
     )
     assert ages["counted"]["reports"] == 2000
     persons = command.answers(
-        *("frequency", *both, "--column", "who", "--domain", 1500),
+        *("frequency", *both, "--column", "age", "--domain", 90),
         *(*PROMISE, *ON_SPARK, "--out", tmp_path / "persons", "--work", tmp_path / "work"),
     )
     assert persons["counted"]["reports"] == 2000

@@ -164,21 +164,22 @@ def test_another_version_is_named(version: object, tmp_path: Path) -> None:
         read_counted(path)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "null",
-        "{}",
-        "{" * 100_000,
-        '{"format": "something else"}',
-        canonical(COUNTED.as_json()).replace("12", "NaN"),
-        canonical(COUNTED.as_json()).replace('"reports":12', '"reports":12,"reports":12'),
-        "\ufeff" + canonical(COUNTED.as_json()),
-    ],
-)
-def test_what_is_no_such_file_is_refused(text: str, tmp_path: Path) -> None:
+NO_COUNTS = {
+    "nothing": lambda _: "",
+    "a list": lambda _: "[]",
+    "null": lambda _: "null",
+    "no fields": lambda _: "{}",
+    "very deep": lambda _: "{" * 100_000,
+    "something else": lambda _: '{"format": "something else"}',
+    "NaN": lambda whole: whole.replace("12", "NaN"),
+    "a name twice": lambda whole: whole.replace('"reports":12', '"reports":12,"reports":12'),
+    "a byte order mark": lambda whole: "\ufeff" + whole,
+}
+
+
+@pytest.mark.parametrize("what", NO_COUNTS)
+def test_what_is_no_such_file_is_refused(what: str, tmp_path: Path) -> None:
+    text = NO_COUNTS[what](canonical(COUNTED.as_json()))
     path = tmp_path / "counted.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="must hold counted reports, got something else"):

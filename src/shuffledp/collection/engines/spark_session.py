@@ -96,10 +96,11 @@ def open_session(master: str) -> SparkSession:
 def session_at(master: str) -> Iterator[SparkSession]:
     """The session that this process has already, or one at ``master`` for a while."""
     check_installed()
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if (running := SparkSession.getActiveSession()) is not None:
-        yield running
+    if SparkContext._active_spark_context is not None:  # in whatever thread
+        yield SparkSession.builder.getOrCreate()
         return
     session = open_session(master)
     try:
