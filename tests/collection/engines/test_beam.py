@@ -413,6 +413,8 @@ def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None
         ours.Count(design)
     with pytest.raises(InvalidInput, match="must exist, got none"):
         ours.WriteCounted(tmp_path / "no" / "counted.json")
+    with pytest.raises(InvalidInput, match=r"values must be a collection of Arrow batches, got PBegin\. Read them"):
+        pipeline() | encode
     assert os.listdir(tmp_path) == []
 
 
@@ -422,6 +424,7 @@ def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None
         ([{"city": "Lima"}], "values must come as Arrow record batches or tables, got dict"),
         ([pa.table({"city": ["Lima", "Atlantis"]})], "Atlantis"),
         ([], "the column must hold at least one value, got none"),
+        ([pa.Table.from_arrays([pa.array(["Lima"])] * 2, ["city"] * 2)], "got 'city', a name that 2 columns have"),
     ],
 )
 def test_values_that_do_not_fit(tmp_path: Path, design: Design, given: list[Any], words: str) -> None:
@@ -435,8 +438,54 @@ def test_values_that_do_not_fit(tmp_path: Path, design: Design, given: list[Any]
 def test_one_encode_is_for_one_table(tmp_path: Path, design: Design) -> None:
     encode, values = ours.Encode(design, column="city", out=tmp_path / "work"), pipeline() | beam.Create(batches())
     values | "once" >> encode
-    with pytest.raises(InvalidInput, match="where a run began and did not get so far"):
+    with pytest.raises(InvalidInput, match=r"applied to one table, got a second one: .* Make one of them with"):
         values | "again" >> encode
+    with pytest.raises(InvalidInput, match="where a run began and did not get so far"):
+        values | "another" >> ours.Encode(design, column="city", out=tmp_path / "work")
+
+
+def test_no_person_is_in_two_tables_of_one_secret(design: Design) -> None:
+    """Each table is sound by itself, and their counts would go by one name."""
+    made, encode = pipeline(), ours.Encode(design, column="city", ids="name", secret=SECRET)
+    made | "one" >> beam.Create(batches()) | "once" >> encode
+    other = made | "other" >> beam.Create(batches())
+    with pytest.raises(InvalidInput, match="a person in both would have two reports"):
+        other | "again" >> encode
+
+
+def meddled(reports: Any) -> dict[str, Any]:
+    """As many reports as before, and not the same."""
+
+    def first_half_twice(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+        return 2 * [batch.slice(0, len(batch) // 2)] + [batch.slice(0, len(batch) % 2)]
+
+    every_batch = beam.transforms.trigger.Repeatedly(beam.transforms.trigger.AfterCount(1))
+    panes = {"trigger": every_batch, "accumulation_mode": beam.transforms.trigger.AccumulationMode.DISCARDING}
+    return {
+        "doubled": reports | beam.FlatMap(first_half_twice),
+        "in panes": reports | beam.WindowInto(beam.window.GlobalWindows(), **panes),
+    }
+
+
+def test_count_takes_the_reports_of_its_encode_and_no_others(
+    tmp_path: Path, design: Design, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That they are as many proves nothing: the control."""
+    made = pipeline()
+    values = made | beam.Create(batches())
+    one, other = (ours.Encode(design, column="city", out=tmp_path / name) for name in ("one", "other"))
+    first, second = values | "one" >> one, values | "two" >> other
+    wrong = {"another drawing": second, **meddled(first)}
+    for name, reports in wrong.items():
+        with pytest.raises(InvalidInput, match=r"got other reports, or some changed on the way\. Write values"):
+            reports | f"count {name}" >> ours.Count(one)
+    monkeypatch.setattr(ours.Encode, "parts", lambda self, _: self._parts)
+    for name, reports in {"right": first, **wrong}.items():
+        reports | f"count all the same {name}" >> ours.Count(one) | f"see {name}" >> beam.Map(see, name)
+    ran(made)
+    counts = {name: SEEN[name][0] for name in ("right", "another drawing", "doubled")}
+    assert {(each.reports, each.batches) for each in counts.values()} == {(PEOPLE, (one.batch,))}
+    assert len({tuple(each.votes.tolist()) for each in counts.values()}) == 3
 
 
 def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None:
