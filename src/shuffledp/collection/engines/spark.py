@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import design_of
 from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
-from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_installed
+from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_running
 from shuffledp.collection.engines.spark_stages import (
     EncodedFolder,
     count_folder,
@@ -116,7 +116,7 @@ def count(
     than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
     """
     with in_python():
-        check_installed()
+        check_running(session)
         settled = None if design is None else design_of(design)
         path = folder.path if isinstance(folder, EncodedFolder) else folder
         budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
@@ -175,8 +175,10 @@ def release(
     """From a frame to a defended answer, in the folder ``out`` or in memory: ``encode`` with sums
     into the folder ``work``, ``count``, and what ``sdp.histogram`` does with the counts.
 
-    Started again over a ``work`` folder that was committed for the same question, it draws nothing
-    and goes on; the ledger is not charged twice for a run that was killed before its answer stood.
+    Started again over a ``work`` folder that was committed for the same question about the same
+    table, it draws nothing and goes on; a table is the same if Spark computes it in the same way
+    from the same files. What it reads from elsewhere may have changed: name a new folder then. The
+    ledger is not charged twice for a run that was killed before its answer stood.
     Delete ``work`` when it does.
     """
     with in_python():
