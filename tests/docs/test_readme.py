@@ -97,7 +97,8 @@ def lacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         absent = missing()
         if absent is None:
             _end_java()
-            small = f"--driver-memory 1g --driver-java-options '{small_jvm(tmp_path)}' pyspark-shell"
+            settings = "--conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 --driver-memory 1g"
+            small = f"{settings} --driver-java-options '{small_jvm(tmp_path)}' pyspark-shell"
             for name, value in {**environment(tmp_path), "PYSPARK_SUBMIT_ARGS": small}.items():
                 monkeypatch.setenv(name, value)
         return absent

@@ -42,7 +42,6 @@ from shuffledp.collection.engines.beam_tasks import (
     commit,
     count,
     draw_keyed,
-    keyed_batch,
     write_once,
 )
 from shuffledp.collection.engines.repeated_ids import IdShares, repeated
@@ -151,7 +150,7 @@ class Encode(beam.PTransform):
         alone = batches.pipeline | "when all are compared" >> _Gather(repeats=repeats)
         draw = beam.FlatMap(draw_keyed, AsSingleton(alone), self.encoder, self._ids)
         drawn = batches | "draw" >> draw.with_outputs("parts", main="reports")
-        self.batch, self._parts = keyed_batch(self.encoder), drawn.parts
+        self._parts = drawn.parts
         return drawn.reports
 
 
