@@ -145,6 +145,8 @@ def test_two_runs_and_a_second_start_draw_once(tmp_path: Path, design: Design, d
     assert sum(draws) == PEOPLE
     assert seen() == first
     assert started.as_json() == once.as_json()
+    with pytest.raises(InvalidInput, match="with a difference in ids"):  # whose rows nobody has compared
+        pipeline() | beam.Create(batches()) | ours.Encode(design, column="city", ids="name", out=tmp_path / "work")
 
 
 def test_two_runs_of_the_obvious_code_show_two_reports(design: Design, draws: list[int]) -> None:
@@ -407,6 +409,10 @@ def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None
     streaming = pipeline(streaming=True) | beam.Create(batches())
     with pytest.raises(InvalidInput, match="values must be bounded, and the pipeline in batch mode, got a stream"):
         streaming | encode
+    endless = pipeline() | beam.Create(batches())
+    endless.is_bounded = False
+    with pytest.raises(InvalidInput, match="values must be bounded, and the pipeline in batch mode, got a stream"):
+        endless | encode
     with pytest.raises(InvalidInput, match="Count must follow the Encode that it is given"):
         values | ours.Count(encode)
     with pytest.raises(InvalidInput, match="Count must be given the Encode before it, got Design"):
@@ -495,6 +501,9 @@ def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None
     with pytest.raises(InvalidInput, match="must not exist yet, got one that holds something else"):
         beam_tasks.write_once(sums_of(design, batches()), path)
     assert read_counted(path).as_json() == counted.as_json()
+    (tmp_path / "usual").touch()
+    assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode  # the analyst is somebody else
+    (tmp_path / "usual").unlink()
     with pytest.raises(InvalidInput, match="at least the 3000 that were promised, got 499"):
         beam_tasks.write_once(sums_of(design, batches()[:1]), tmp_path / "few.json")
     assert os.listdir(tmp_path) == ["counted.json"]
@@ -510,6 +519,35 @@ def test_count_takes_all_reports_or_none(design: Design) -> None:
     sums = added_up(encoder.tally(batches()))
     with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
         beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, encoder, "batch")
+    with pytest.raises(InvalidInput, match="the column must hold at least one value, got none"):
+        beam_tasks.count({"sums": [], "parts": [Written("", 0, 3)]}, encoder, "batch")
+
+
+def test_how_many_are_missing_is_not_said_where_that_is_an_answer(design: Design) -> None:
+    plain, protected = (BatchEncoder.of(design, column="city", missing=name) for name in (None, CITIES[0]))
+    added = {"sums": [added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT)]}
+    assert [beam_tasks.count(added, each, "batch").missing for each in (plain, protected)] == [ABSENT, None]
+
+
+def test_a_worker_draws_each_bundle_into_a_file_of_its_own(tmp_path: Path, design: Design) -> None:
+    """The same object is handed one bundle after the other."""
+    encoder = BatchEncoder.of(design, column="city")
+    draw = ours.Draw(ours.Drawing.claimed(tmp_path / "work", encoder), encoder, None)
+    files = []
+    for batch in batches(size=2000):
+        draw.start_bundle()
+        assert list(draw.process(batch)) == []
+        files += [each.value for each in draw.finish_bundle()]
+    draw.start_bundle()
+    assert list(draw.finish_bundle()) == []  # a bundle of nobody
+    assert [each.reports + each.missing for each in files] == [2000, PEOPLE + ABSENT - 2000]
+    assert {each.name for each in files} == set(os.listdir(tmp_path / "work" / "reports"))
+
+
+def test_fingerprints_of_two_runs_do_not_meet(design: Design) -> None:
+    one, other = (ours.Encode(design, column="city", ids="name", secret=SECRET)._shares for _ in range(2))
+    assert one.key != other.key
+    assert repr(one.key) not in repr(one)
 
 
 def test_beam_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,30 @@ def test_a_disk_that_is_full_already_while_drawing(drawing: Drawing, encoder: Ba
     assert left(drawing) == set()
 
 
+def test_the_disk_holds_all_that_a_manifest_names_before_it_stands(
+    drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a machine that loses power leaves a decision for reports that are gone."""
+    done, fsync, link = list[str](), os.fsync, os.link
+
+    def flushed(handle: int) -> None:
+        done.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name)
+        fsync(handle)
+
+    def linked(one: Path, other: Path) -> None:
+        done.append("stands")
+        link(one, other)
+
+    monkeypatch.setattr(beam_commit.os, "fsync", flushed)
+    monkeypatch.setattr(beam_commit.os, "link", linked)
+    one = drawn(drawing, encoder)
+    assert done == [one.name, "reports"]
+    drawing.commit([one], PEOPLE)
+    manifest, *rest = done[2:]
+    assert manifest.startswith(f".{drawing.manifest.name}.")
+    assert rest == ["stands", Path(drawing.folder).name]
+
+
 def test_without_the_link_two_manifests_would_have_stood(
     drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,7 +175,8 @@ class Count(beam.PTransform):
 
 class WriteCounted(beam.PTransform):
     """Write counted reports, for ``shuffledp analyse``; fewer than the design promises are refused.
-    The first file stands: a worker that writes the same once more changes nothing.
+    The first file stands: a worker that writes the same once more changes nothing. It is a worker
+    that writes: ``path`` belongs on a disk that they share.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
