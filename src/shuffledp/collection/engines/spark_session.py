@@ -175,16 +175,6 @@ def check_frame(frame: object) -> DataFrame:
     return frame
 
 
-def check_running(session: object) -> SparkSession:
-    """Return ``session`` if it is one of Spark itself."""
-    check_installed()
-    from pyspark.sql import SparkSession
-
-    if not isinstance(session, SparkSession) or type(session).__module__.startswith("pyspark.sql.connect"):
-        raise InvalidInput(f"session must be a SparkSession, got {shown(session)}. Pass frame.sparkSession.")
-    return session
-
-
 def _shuffled_outside(frame: DataFrame) -> bool:
     """Whether a frame is made from an RDD that shuffles; what ``NOTICED`` says is not for those."""
     leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
