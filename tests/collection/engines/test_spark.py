@@ -312,7 +312,7 @@ def test_a_folder_that_was_tampered_with_is_refused(session: Any, people: Any, t
         return refused(lambda: spark.count(session, work, **terms))
 
     assert "must be of the design in design, got another" in count(design=poll(n=PEOPLE + 1))
-    assert refused(lambda: spark.count(people, work)).startswith("session must be a SparkSession, got a DataFrame.")
+    assert refused(lambda: spark.count(people, work)).startswith("session must be one of Spark itself, got a DataFrame.")
     part = next((work / "reports").glob("part-*"))
     twin = part.with_name(part.name.replace("part-00000", "part-000000").replace("part-00001", "part-000001"))
     twin = twin if twin != part else part.with_name(part.name.replace("part-00002", "part-000002"))
