@@ -189,3 +189,25 @@ def test_an_absent_column_of_ids_is_named() -> None:
 def test_a_secret_is_not_shown() -> None:
     assert "secret" not in repr(encoder())
     assert repr(SECRET)[2:20] not in repr(encoder())
+
+
+def test_keyed_counts_are_known_by_the_secret_and_by_what_was_counted() -> None:
+    """So a ledger tells counts of a table that has changed from the same counts again. The control:
+    fresh counts have a new name each time.
+    """
+    design = Design.of(sdp.Histogram(categories=["a", "b"], n=400, least=300, epsilon=2.0, delta=1e-3))
+    table = pa.record_batch({"id": pa.array(range(400)), "v": ["a", "b"] * 200})
+
+    def names(rows: pa.RecordBatch, secret: bytes | None, round: int = 1) -> tuple[str, ...]:
+        ids = None if secret is None else "id"
+        phones = BatchEncoder.of(design, column="v", ids=ids, secret=secret, round=round)
+        counted = phones.counted(added_up(phones.tally([rows])), engine="test")
+        assert (counted.keyed, counted.secure, counted.missing) == (secret is not None, True, 0)
+        return counted.batches
+
+    once = names(table, bytes(32))
+    assert names(table, bytes(32)) == once
+    assert [each == other for each, other in zip(names(table.slice(1), bytes(32)), once, strict=True)] == [True, False]
+    for other in (names(table, bytes(31) + b"1"), names(table, bytes(32), 2)):
+        assert not set(other) & set(once)
+    assert len({*names(table, None), *names(table, None)}) == 2

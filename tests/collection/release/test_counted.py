@@ -13,6 +13,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.engines.batch import BatchEncoder, added_up
+from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.record import Asked, read_record
 from shuffledp.collection.release import stages
 from shuffledp.collection.release.budget import Budget, Spent
@@ -174,6 +175,13 @@ def test_a_release_in_memory_takes_its_batches_too(budget: Budget, poll: Design,
     mixed = replace(answers, batches=(*answers.batches, new_batch()))
     with pytest.raises(InvalidInput, match="got some of release 1 with others"):
         stages.release_counts(mixed, poll, asked, budget=budget)
+
+
+def test_the_ledger_knows_the_very_file(tmp_path: Path, budget: Budget, answers: CountedReports) -> None:
+    """A forger can seal other votes; the ledger has the seal of those that were paid for."""
+    stages.seal_counts(answers, tmp_path / "counted.json", budget=budget)
+    (release,) = Ledger(budget.path).releases()
+    assert release.output == json.loads((tmp_path / "counted.json").read_text(encoding="utf-8"))["sha256"]
 
 
 def test_over_the_limit_nothing_is_written(tmp_path: Path, answers: CountedReports) -> None:

@@ -11,6 +11,7 @@ run a function again when a machine fails, when a frame is used twice, or when t
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from collections import Counter
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from shuffledp.collection.client import Encoder, check_client, read_design, reader_of
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, batch_rows
 from shuffledp.collection.tables.columns import nearest
-from shuffledp.collection.tables.counted_reports import CountedReports
+from shuffledp.collection.tables.counted_reports import CountedReports, new_batch
 from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
@@ -35,7 +36,7 @@ from shuffledp.protocols.design import Design
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import KeyedNoise, SecureSource
 from shuffledp.sampling.keyed import check_round, check_secret
-from shuffledp.storage.canonical import canonical
+from shuffledp.storage.canonical import canonical, digest_of, digest_of_votes
 
 __all__ = [
     "REPORT",
@@ -105,8 +106,9 @@ class BatchEncoder:
 
         With a ``secret``, and ``ids``, the column that says whose row it is, noise is keyed:
         whoever draws again, in any batch and order, draws the same reports for this design and
-        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused;
-        that no two tasks share one is for the engine to see.
+        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused
+        when the last batch was read: what ``encode`` gave until then is for nobody. That no two
+        tasks share one is for the engine to see.
         """
         settled = design_of(design)
         check_client(settled)
@@ -155,6 +157,27 @@ class BatchEncoder:
         each stands for.
         """
         return survey(batches, self.column, self._reader(), weights=weights)
+
+    def counted(self, sums: Sums, *, batch: str | None = None, **facts: Any) -> CountedReports:
+        """What sums of its reports are as a file, of one drawing that ``batch`` names, or a new
+        name.
+
+        Keyed counts have two names of their own: of what the secret draws, and of what was counted.
+        A table may have changed between two runs, and then the difference of two counts is what a
+        few people sent. Equal counts share both names; for others, which share one, a ledger
+        refuses.
+        """
+        keyed = self.secret is not None
+        if self.secret is not None:
+            what = canonical(["keyed drawing", self.design.digest, self.round])
+            batch = hmac.digest(self.secret, what.encode(), "sha256")[:16].hex()
+        names = [batch or new_batch()]
+        if keyed:
+            names.append(digest_of([*names, sums.reports, digest_of_votes(sums.votes)])[:32])
+        # Where a missing value is a value like others, nobody is told how many there are.
+        missing = sums.missing if self.missing is None else None
+        known = {"batches": tuple(names), "secure": True, "missing": missing, "keyed": keyed}
+        return sums.counted(self.design, **known | facts)
 
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
@@ -212,6 +235,10 @@ def column_of(batch: pa.RecordBatch, name: str, *, argument: str = "column") -> 
     names = batch.schema.names
     if name not in names:
         raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
+    if (same := names.count(name)) > 1:
+        raise InvalidInput(
+            f"{argument} must name one column of the table, got {name!r}, a name that {same} columns have. Rename them."
+        )
     column = batch.column(names.index(name))
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from shuffledp.collection.engines.beam_commit import Attempt, Drawing, Written, 
 from shuffledp.collection.engines.repeated_ids import IdShares, check_single
 from shuffledp.collection.tables import CountedReports
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.canonical import canonical, digest_of, digest_of_votes
+from shuffledp.storage.canonical import canonical
 
-__all__ = ["Draw", "Tallying", "as_arrow", "commit", "count", "draw_keyed", "keyed_batch", "write_once"]
+__all__ = ["Draw", "Tallying", "as_arrow", "commit", "count", "draw_keyed", "write_once"]
 
 Gathered = Mapping[str, Iterable[Any]]
 
@@ -110,23 +110,8 @@ def draw_keyed(batch: Any, compared: Gathered, encoder: BatchEncoder, ids: str) 
     yield TaggedOutput("parts", Written("", drawn, len(batch) - drawn))
 
 
-def keyed_batch(encoder: BatchEncoder) -> str:
-    """A name for the drawing that a secret stands for: the same whenever it is drawn again, so that
-    a ledger knows it. It says nothing of the secret.
-    """
-    assert encoder.secret is not None
-    what = canonical(["beam", encoder.design.digest, encoder.round])
-    return hmac.digest(encoder.secret, what.encode(), "sha256")[:16].hex()
-
-
-def count(added: Gathered, encoder: BatchEncoder, batch: str) -> CountedReports:
-    """All reports of the batch and no others, or none at all.
-
-    A secret draws the same for the same people, but a table may have changed between two runs, and
-    the difference of their counts is what a few people sent. So keyed counts go by two names: of
-    the secret's drawing, and of what was counted. The same counts again are known by both; for
-    others, which share one, a ledger refuses.
-    """
+def count(added: Gathered, encoder: BatchEncoder, batch: str | None) -> CountedReports:
+    """All reports of the batch and no others, or none at all."""
     sums: list[Sums] = list(added["sums"])
     drawn: list[Written] = list(added["parts"])
     counted, expected = sum(each.reports for each in sums), sum(each.reports for each in drawn)
@@ -136,12 +121,8 @@ def count(added: Gathered, encoder: BatchEncoder, batch: str) -> CountedReports:
         raise InvalidInput(
             f"Count must be given all {expected:,} reports of its Encode, got {counted:,}. Put nothing between the two."
         )
-    # Where a missing value is a value like others, nobody is told how many there are.
-    absent = sum(each.missing for each in drawn) if encoder.missing is None else None
-    keyed, votes = encoder.secret is not None, sums[0].votes
-    batches = (batch, digest_of([batch, counted, digest_of_votes(votes)])[:32]) if keyed else (batch,)
-    facts = {"batches": batches, "missing": absent, "engine": "Apache Beam", "keyed": keyed}
-    return sums[0].counted(encoder.design, secure=True, **facts)
+    whole = replace(sums[0], missing=sum(each.missing for each in drawn))
+    return encoder.counted(whole, batch=batch, engine="Apache Beam")
 
 
 def write_once(counted: CountedReports, path: Path) -> str:

@@ -51,6 +51,7 @@ class Claim:
     keyed: bool = False
     round: int = 1  # of keyed noise
     engine: str = "spark"
+    table: str | None = None  # what tells it from another one, where a second start goes on
 
     @classmethod
     def new(cls, **facts: Any) -> Self:

@@ -40,6 +40,11 @@ AT_ONCE = 1 << 16  # rows that a worker is handed at once: Spark's 10,000 cost m
 ROWS_AT_ONCE = "spark.sql.execution.arrow.maxRecordsPerBatch"
 PROTOCOL = "spark.sql.sources.commitProtocolClass"
 COMMITTING = "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
+# By these Spark notices that a stage which ran again made other rows than before, when some of the
+# old ones were read already: it gives up then, where a person could be in both.
+NOTICING = "spark.sql.shuffle.orderIndependentChecksum"
+NOTICED = (f"{NOTICING}.enabled", f"{NOTICING}.enableFullRetryOnMismatch")
+SHUFFLED = re.compile(r"\b(Shuffled|CoGrouped|Subtracted)RDD\[")  # in an RDD's lineage
 # What a worker refused, among what Spark says of it.
 REFUSED = re.compile(r"shuffledp\.errors\.InvalidInput: (.*?)(?=\n\s*\n|\n\s+at |\nDriver stacktrace|\Z)", re.S)
 SHOWN = 300
@@ -135,6 +140,7 @@ SETTINGS = {
     "spark.speculation": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    **dict.fromkeys(NOTICED, "true"),
     # A folder's name such as code=01 is text, as it would be in a file.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
@@ -188,6 +194,7 @@ def check_frame(frame: object) -> DataFrame:
         raise InvalidInput(
             f"frame must be a DataFrame of Spark, got {shown(frame)}. Read it by spark.read.parquet(...)."
         )
+    check_running(frame.sparkSession)
     if frame.isStreaming:
         raise InvalidInput(
             "frame must end, got a stream. Collect for a while, write that to a table, and read the table."
@@ -197,17 +204,21 @@ def check_frame(frame: object) -> DataFrame:
             "frame must be the same however often Spark computes it, got one with a random function such as rand(): a "
             "person could be in it twice after a failure. Write it to a table, and read the table."
         )
+    if _shuffled_outside(frame):
+        raise InvalidInput(
+            "frame must be computed by Spark's own operators, got one from an RDD with a shuffle, of which Spark does "
+            "not notice when it is another one after a failure: a person could be in both. Write it to a table, and "
+            "read the table."
+        )
     return frame
 
 
-def check_running(session: object) -> SparkSession:
-    """Return ``session`` if it is one of Spark itself."""
-    check_installed()
-    from pyspark.sql import SparkSession
-
-    if not isinstance(session, SparkSession) or type(session).__module__.startswith("pyspark.sql.connect"):
-        raise InvalidInput(f"session must be a SparkSession, got {shown(session)}. Pass frame.sparkSession.")
-    return session
+def _shuffled_outside(frame: DataFrame) -> bool:
+    """Whether a frame is made from an RDD that shuffles; what ``NOTICED`` says is not for those."""
+    leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
+    found = [leaves.apply(place) for place in range(leaves.size())]
+    rdds = [leaf.rdd().toDebugString() for leaf in found if leaf.getClass().getSimpleName() == "LogicalRDD"]
+    return any(SHUFFLED.search(lineage) for lineage in rdds)
 
 
 def check_session(session: SparkSession) -> SparkSession:
@@ -228,6 +239,35 @@ def check_session(session: SparkSession) -> SparkSession:
             f"{PROTOCOL} must be Spark's own where reports are drawn, got {protocol!r}: what a failed task wrote must "
             f"not be kept. Write session.conf.unset({PROTOCOL!r})."
         )
+    for name in NOTICED:
+        if (noticed := _setting(session, name)) != "true":
+            raise InvalidInput(
+                f"{name} must be true where reports are drawn, got {noticed}: after a failure, people whom Spark put "
+                f"elsewhere the second time could be in both. Write session.conf.set({name!r}, True), in Spark 4.1 or "
+                f"later."
+            )
+    return session
+
+
+def _setting(session: SparkSession, name: str) -> str:
+    """A setting of a session, or what Spark does where it was not set."""
+    try:
+        return str(session.conf.get(name)).lower()
+    except failures():
+        return "a Spark that has no such setting"
+
+
+def check_running(session: object) -> SparkSession:
+    """Return ``session`` if it is one of Spark itself that has not ended."""
+    check_installed()
+    from pyspark.sql import SparkSession
+
+    if not isinstance(session, SparkSession):
+        raise InvalidInput(
+            f"session must be one of Spark itself, got {shown(session)}. Make it by SparkSession.builder.getOrCreate()."
+        )
+    if session.sparkContext._jsc is None:
+        raise InvalidInput("session must be running, got one that was stopped. Start another, and read the table anew.")
     return session
 
 
@@ -276,8 +316,10 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says before its stack."""
+    """What an error says before its stack; one of Python's, on a worker, says it after."""
     java = getattr(error, "java_exception", None)
     text = str(error) if java is None else str(java.getMessage() or java.toString())
-    line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+    _, worker, stack = str(error).rpartition("Traceback (most recent call last):")
+    lines = [line for line in stack.splitlines() if line[:1].strip()] if worker else text.splitlines()
+    line = next((line.strip() for line in lines if line.strip()), type(error).__name__)
     return line.partition("SQLSTATE")[0].strip().rstrip(".")[:SHOWN]

@@ -223,7 +223,8 @@ def seal_counts(
     force: bool = False,
 ) -> Spent | None:
     """Between an engine and the analyst: what the engine counted, in a file for ``analyse``. As in
-    ``shuffle``, all is checked before the budget is spent, and only then is anything written.
+    ``shuffle``, all is checked before the budget is spent, and only then is anything written. The
+    ledger notes the seal of the file, by which it can be known from another.
     """
     check_apart(check_new_file(out, replace=force), *(() if budget is None else (budget.path,)))
     settled, spent = check_counts(counted, "what was counted", design), None
@@ -237,7 +238,7 @@ def seal_counts(
 
     write_counted(out, counted, last=begin)
     if spent is not None:
-        spent.publish(digest_of({"reports": counted.reports, "design": settled.digest}), out)
+        spent.publish(counted.as_json()["sha256"], out)
     return spent
 
 
