@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ import shuffledp as sdp
 from shuffledp.collection.client import reader_of
 from shuffledp.collection.engines import spark_session, spark_stages, spark_tasks
 from shuffledp.collection.engines.batch import ReportTally, added_up
+from shuffledp.collection.engines.spark_folder import Claim, WorkFolder
 from shuffledp.collection.release.stages import analyse
 from shuffledp.collection.tables import Cleaning, read_counted
 from shuffledp.collection.verify.verification import verify
@@ -312,7 +314,9 @@ def test_a_folder_that_was_tampered_with_is_refused(session: Any, people: Any, t
         return refused(lambda: spark.count(session, work, **terms))
 
     assert "must be of the design in design, got another" in count(design=poll(n=PEOPLE + 1))
-    assert refused(lambda: spark.count(people, work)).startswith("session must be one of Spark itself, got a DataFrame.")
+    assert refused(lambda: spark.count(people, work)).startswith(
+        "session must be one of Spark itself, got a DataFrame."
+    )
     part = next((work / "reports").glob("part-*"))
     twin = part.with_name(part.name.replace("part-00000", "part-000000").replace("part-00001", "part-000001"))
     twin = twin if twin != part else part.with_name(part.name.replace("part-00002", "part-000002"))
@@ -337,6 +341,27 @@ def test_a_start_over_a_run_that_never_committed_is_refused(people: Any, tmp_pat
     (work / "reports" / "_SUCCESS").unlink()  # as a driver leaves it that is killed
     said = refused(lambda: spark.release(people, poll(), **terms))
     assert "got a folder that was begun and never committed. Delete the folder and start again" in said
+
+
+def test_only_one_of_two_runs_can_claim_a_folder(session: Any, tmp_path: Path) -> None:
+    """Both looked when nothing was there."""
+    facts = {"design": Design.of(poll()).as_json(), "column": "way", "tallied": True, "ids": None, "rules": {}}
+    first, second = Claim.new(**facts), Claim.new(**facts)
+    WorkFolder(session, tmp_path / "work").begin(first)
+    with pytest.raises(InvalidInput):
+        WorkFolder(session, tmp_path / "work").begin(second)
+    WorkFolder(session, tmp_path / "work").withdraw(second)  # not its own
+    assert WorkFolder(session, tmp_path / "work").claim().batch == first.batch
+
+
+def test_who_loses_patience_leaves_nothing(people: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(spark_stages, "arrow_rows", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        spark.encode(people, poll(), column="way", out=tmp_path / "work")
+    assert not (tmp_path / "work").exists()
 
 
 def test_settings_that_could_publish_two_attempts_are_refused(session: Any, people: Any, tmp_path: Path) -> None:
@@ -412,3 +437,20 @@ def test_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "got no program java on the PATH." in refused(spark_session.check_java)
+    monkeypatch.setenv("JAVA_HOME", "")  # Spark looks on the PATH then
+    assert "got no program java on the PATH." in refused(spark_session.check_java)
+
+
+def test_with_an_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Which ends at once, in a process that has no session."""
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    script = "from shuffledp.collection.engines.spark_session import open_session as o; o('local[1]')"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert said.stderr.strip().endswith(
+        "InvalidInput: Java must be 17 or later, and start, for Spark, got one that ended at once: openjdk version "
+        '"11.0.2". On Debian: apt install openjdk-17-jre-headless; JAVA_HOME says which one is used.'
+    )

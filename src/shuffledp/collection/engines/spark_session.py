@@ -7,11 +7,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shuffledp.errors import InvalidInput, ShuffledpError, shown
 
@@ -61,9 +64,9 @@ def check_installed() -> None:
         ) from None
 
 
-def check_java() -> None:
-    """Refuse to open a session without Java."""
-    home = os.environ.get("JAVA_HOME")
+def check_java() -> str:
+    """Return the program that Spark starts, or refuse to open a session without Java."""
+    home = os.environ.get("JAVA_HOME") or None  # an empty one is none, as for Spark
     java = shutil.which("java") if home is None else shutil.which(os.path.join(home, "bin", "java"))
     if java is None:
         where = "on the PATH" if home is None else f"in JAVA_HOME, {home!r}"
@@ -71,12 +74,23 @@ def check_java() -> None:
             f"Java 17 or later must be installed for Spark, got no program java {where}. On Debian: apt install "
             f"openjdk-17-jre-headless"
         )
+    return java
+
+
+def _first_words(java: str) -> str:
+    """What a Java says of itself."""
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{java!r}, which cannot be run: {error}"
+    return " ".join(said.stderr.split("\n")[0].split())[:SHOWN] or repr(java)
 
 
 def open_session(master: str) -> SparkSession:
     """A quiet session at ``master``, with the Python that runs here on workers of this machine."""
     check_installed()
-    check_java()
+    java = check_java()
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.builder.master(master).appName("shuffledp")
@@ -88,8 +102,15 @@ def open_session(master: str) -> SparkSession:
             builder = builder.config(name, value)
     try:
         with _muffled():
+            with _undisturbed():
+                cast(Any, SparkContext)._ensure_initialized()
             session: SparkSession = builder.getOrCreate()
     except Exception as error:  # whatever Java and the network say
+        if "JAVA_GATEWAY_EXITED" in str(error):
+            raise InvalidInput(
+                f"Java must be 17 or later, and start, for Spark, got one that ended at once: {_first_words(java)}. On "
+                f"Debian: apt install openjdk-17-jre-headless; JAVA_HOME says which one is used."
+            ) from None
         raise InvalidInput(
             f"--master must be a Spark master that answers, got {master!r}: {first_line(error)}. Write, for example, "
             f"local[*] or spark://host:7077."
@@ -140,6 +161,23 @@ def _muffled() -> Iterator[None]:
         finally:
             os.dup2(ours, 2)
             os.close(ours)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Heed Ctrl-C when this is over: a Java that is left alone while it starts never ends."""
+    before = signal.getsignal(signal.SIGINT)
+    heard: list[int] = []
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
 
 
 def check_frame(frame: object) -> DataFrame:
@@ -257,6 +295,11 @@ def one_sentence() -> Iterator[None]:
             raise InvalidInput(
                 "shuffledp must be installed on every worker, got one without it. Install the same version there, in "
                 "the Python that PYSPARK_PYTHON names."
+            ) from None
+        if "[FAILED_READ_FILE" in text:
+            raise InvalidInput(
+                f"every file of a table must be whole, and like the others, got: {first_line(error)}. In CSV every row "
+                f"must have the fields of the first line, in Parquet a column must be of one type in all files."
             ) from None
         raise EngineFailed(
             f"Spark must finish what it begins, got: {first_line(error)}. Nothing of it is read; mend that, and start "

@@ -122,7 +122,7 @@ def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFo
         with one_sentence(), arrow_rows(session):
             reports = people.mapped(task, ddl(made))
             reports.write.mode("error").options(**COMMITTED).parquet(folder.reports)
-    except Exception:
+    except BaseException:  # also when somebody loses patience
         if not folder.committed:
             folder.withdraw(claim)
         raise
