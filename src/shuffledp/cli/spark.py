@@ -1,5 +1,6 @@
 """A question about tables that Spark reads: ``--engine spark``."""
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -36,6 +37,9 @@ def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[F
     settled = question.settled()
     _check_early(asking, engine)
     with ExitStack() as held:
+        quiet = logging.NullHandler()  # else py4j prints where it was when Ctrl-C came
+        logging.getLogger().addHandler(quiet)
+        held.callback(logging.getLogger().removeHandler, quiet)
         with patiently("starting Spark"):
             session = held.enter_context(session_at(engine.master))
         with patiently("reading the table"):

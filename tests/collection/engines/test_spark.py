@@ -267,8 +267,8 @@ def test_what_is_wrong_with_a_frame_is_one_sentence(people: Any, tmp_path: Path)
     assert encode(people.selectExpr("if(rand() < 0.5, 'bus', 'car') as way"), "way").startswith(
         "frame must be the same however often Spark computes it, got one with a random function"
     )
-    assert encode(people.selectExpr("way", "way as WAY"), "way") == (
-        "column must name one column of the table, got 'way', a name that 2 columns have for Spark. Rename them."
+    assert encode(people.selectExpr("way", "way"), "way") == (
+        "column must name one column of the table, got 'way', a name that 2 columns have. Rename them."
     )
     assert encode(people, "way", ids="many").startswith("ids must be numbers or text in UTF-8, got others in a column")
     moments = people.selectExpr("timestamp'2024-01-01' as way", "way as other")
@@ -341,6 +341,25 @@ def test_a_start_over_a_run_that_never_committed_is_refused(people: Any, tmp_pat
     (work / "reports" / "_SUCCESS").unlink()  # as a driver leaves it that is killed
     said = refused(lambda: spark.release(people, poll(), **terms))
     assert "got a folder that was begun and never committed. Delete the folder and start again" in said
+
+
+def test_sums_that_are_not_one_row_for_each_partition_are_refused(session: Any, people: Any, tmp_path: Path) -> None:
+    """Every name is right: what they hold is not."""
+    work = tmp_path / "work"
+    spark.encode(people, poll(), column="way", out=work, tallied=True)
+    first, second, third = sorted((work / "reports").glob("part-*"))
+    for sums in (work / "reports").glob(".*.crc"):
+        sums.unlink()
+    before = second.read_bytes()
+    second.write_bytes(first.read_bytes())
+    said = refused(lambda: spark.count(session, work))
+    assert "must hold one row of sums for every partition, got others. Delete the folder" in said
+    second.write_bytes(before)
+    assert spark.count(session, work).reports == PEOPLE
+    second.unlink()
+    said = refused(lambda: spark.count(session, work))
+    assert "must hold every partition, got 2 of more. Is it on storage that all workers share?" in said
+    assert third.exists()
 
 
 def test_only_one_of_two_runs_can_claim_a_folder(session: Any, tmp_path: Path) -> None:

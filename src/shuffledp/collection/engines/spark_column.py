@@ -194,12 +194,10 @@ class SparkColumn:
         names = self.frame.columns
         if name is None:
             return pa.nulls(0)
-        exact = self.frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
-        same = names.count(name) if exact else sum(each.lower() == name.lower() for each in names)
-        if same > 1:
+        if (same := names.count(name)) > 1:
             raise InvalidInput(
-                f"{option} must name one column of the table, got {name!r}, a name that {same} columns have for Spark. "
-                f"Rename them."
+                f"{option} must name one column of the table, got {name!r}, a name that {same} columns have. Rename "
+                f"them."
             )
         if name not in names:
             raise InvalidInput(f"{option} must name a column of the table, got {name!r}. {nearest(name, names)}")
