@@ -4,11 +4,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli.asking import Asking, Engine, Found
 from shuffledp.cli.waiting import patiently
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.engines.spark_column import SparkColumn
@@ -21,6 +22,8 @@ __all__ = ["in_spark"]
 # As other readers of CSV, and ours, read it: a quote is doubled, and may enclose lines; what fits
 # neither the rules nor the first line is refused.
 CSV = {"header": True, "escape": '"', "multiLine": True, "mode": "FAILFAST", "enforceSchema": False, "emptyValue": ""}
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"  # what Spark reads for bytes that are not UTF-8
+ODD_NUMBERS = r"[0-9.][dDfF]\s*$|[xX]"  # which are numbers in Java, and nowhere else
 ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 
 
@@ -31,6 +34,7 @@ def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[F
     from shuffledp.collection.engines.spark_stages import release_column
 
     settled = question.settled()
+    _check_early(asking, engine)
     with ExitStack() as held:
         with patiently("starting Spark"):
             session = held.enter_context(session_at(engine.master))
@@ -58,8 +62,7 @@ def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn"
     """The column that is asked about; a table with a single one needs no name."""
     from shuffledp.collection.engines.spark_column import SparkColumn
 
-    numbers = question.categories is None and not question.cleaning.reads_numbers
-    frame = _read(session, engine.tables, question.format, numbers=numbers)
+    frame = _read(session, engine.tables, question)
     if question.column is None and len(frame.columns) > 1:
         listed = ", ".join(map(repr, frame.columns[:20]))
         raise InvalidInput(f"column must be named where there are several, got none. The columns are {listed}.")
@@ -73,25 +76,81 @@ def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn"
     )
 
 
-def _read(session: Any, tables: tuple[str, ...], format: str | None, *, numbers: bool) -> Any:
-    """The tables, one after another; those of CSV are texts, or ``numbers`` where all of a column
-    are.
-    """
+def _read(session: Any, tables: tuple[str, ...], question: "Question") -> Any:
+    """The tables, one after another."""
     from shuffledp.collection.engines.spark_session import failures, first_line
 
-    ends = {table.lower().endswith(ENDINGS) for table in tables}
+    ends, format = {table.lower().endswith(ENDINGS) for table in tables}, question.format
     if len(ends) > 1 and format is None:
         raise InvalidInput("tables must be of one format, got CSV and others. Convert them first, or ask one by one.")
     kind = format or ("csv" if ends == {True} else "parquet")
     try:
-        if kind == "csv":
-            return session.read.options(**CSV, inferSchema=numbers).csv(list(tables))
-        return session.read.parquet(*tables)
+        frame = _read_csv(session, list(tables), question) if kind == "csv" else session.read.parquet(*tables)
+        files = frame._jdf.queryExecution().analyzed().collectLeaves().head().relation().location().inputFiles()
+        different = len(frame._jdf.inputFiles())
     except failures() as error:
         raise InvalidInput(
             f"tables must be there, and be {'CSV' if kind == 'csv' else 'Parquet'}, got {' '.join(tables)!r}: "
             f"{first_line(error)}. Check the names, or say what they are: --format csv or parquet."
         ) from None
+    if different < len(files):
+        raise InvalidInput(
+            f"tables must name every file once, got {len(files) - different:,} again: whoever is in them would have "
+            f"two reports. Leave out those that another name stands for."
+        )
+    return frame
+
+
+def _read_csv(session: Any, tables: list[str], question: "Question") -> Any:
+    """CSV as texts, but for a column of numbers; an id such as 01 stays what it is."""
+    from pyspark.sql import functions
+    from pyspark.sql.types import NumericType
+
+    from shuffledp.collection.engines.spark_session import one_sentence
+
+    frame = session.read.options(**CSV).csv(tables)
+    if len(frame.columns) < 2:
+        raise InvalidInput(
+            f"CSV must have two columns or more, with commas between them, for Spark, got {frame.columns!r}. Spark "
+            f"would drop its empty lines: convert it to Parquet, or leave out --engine."
+        )
+    asked = [name for name in (question.column, question.ids) if name is not None and name in frame.columns]
+    texts = functions.array(*map(_exactly, asked))
+    with one_sentence():
+        if asked and not frame.where(functions.exists(texts, lambda text: text.contains(UNREADABLE))).isEmpty():
+            raise InvalidInput("CSV must be in UTF-8 for Spark, got other bytes. Convert it first.")
+    numbers = question.categories is None and not question.cleaning.reads_numbers
+    if numbers and question.column is not None and question.column in frame.columns:
+        place = frame.columns.index(question.column)
+        schema, found = frame.schema, session.read.options(**CSV, inferSchema=True).csv(tables).schema[place].dataType
+        if isinstance(found, NumericType) and frame.where(_exactly(question.column).rlike(ODD_NUMBERS)).isEmpty():
+            schema.fields[place].dataType = found
+            frame = session.read.options(**CSV).schema(schema).csv(tables)
+    return frame
+
+
+def _exactly(name: str) -> Any:
+    """The column of that name, whatever signs it has."""
+    from pyspark.sql import functions
+
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
+def _check_early(asking: Asking, engine: Engine) -> None:
+    """What can be refused before a session is started, which takes a while."""
+    from shuffledp.collection.engines.spark_folder import check_address
+
+    check_epsilon(asking.promise.epsilon)
+    check_delta(asking.promise.delta)
+    check_rounds(asking.promise.rounds)
+    if not asking.dry_run:
+        check_address(_beside(asking) if engine.work is None else engine.work)
+
+
+def _beside(asking: Asking) -> Path:
+    """The work folder of those who name none."""
+    out = asking.keeping.folder().absolute()
+    return out.with_name(f".{out.name}.work")
 
 
 @contextmanager
@@ -103,7 +162,6 @@ def _work(asking: Asking, engine: Engine) -> Iterator[str]:
     if engine.work is not None:
         yield engine.work
         return
-    out = asking.keeping.folder().absolute()
-    place = out.with_name(f".{out.name}.work")
+    place = _beside(asking)
     yield f"file://{place}"
     shutil.rmtree(place, ignore_errors=True)

@@ -145,6 +145,8 @@ def test_two_runs_and_a_second_start_draw_once(tmp_path: Path, design: Design, d
     assert sum(draws) == PEOPLE
     assert seen() == first
     assert started.as_json() == once.as_json()
+    with pytest.raises(InvalidInput, match="with a difference in ids"):  # whose rows nobody has compared
+        pipeline() | beam.Create(batches()) | ours.Encode(design, column="city", ids="name", out=tmp_path / "work")
 
 
 def test_two_runs_of_the_obvious_code_show_two_reports(design: Design, draws: list[int]) -> None:
@@ -407,12 +409,18 @@ def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None
     streaming = pipeline(streaming=True) | beam.Create(batches())
     with pytest.raises(InvalidInput, match="values must be bounded, and the pipeline in batch mode, got a stream"):
         streaming | encode
+    endless = pipeline() | beam.Create(batches())
+    endless.is_bounded = False
+    with pytest.raises(InvalidInput, match="values must be bounded, and the pipeline in batch mode, got a stream"):
+        endless | encode
     with pytest.raises(InvalidInput, match="Count must follow the Encode that it is given"):
         values | ours.Count(encode)
     with pytest.raises(InvalidInput, match="Count must be given the Encode before it, got Design"):
         ours.Count(design)
     with pytest.raises(InvalidInput, match="must exist, got none"):
         ours.WriteCounted(tmp_path / "no" / "counted.json")
+    with pytest.raises(InvalidInput, match=r"values must be a collection of Arrow batches, got PBegin\. Read them"):
+        pipeline() | encode
     assert os.listdir(tmp_path) == []
 
 
@@ -422,6 +430,7 @@ def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None
         ([{"city": "Lima"}], "values must come as Arrow record batches or tables, got dict"),
         ([pa.table({"city": ["Lima", "Atlantis"]})], "Atlantis"),
         ([], "the column must hold at least one value, got none"),
+        ([pa.Table.from_arrays([pa.array(["Lima"])] * 2, ["city"] * 2)], "got 'city', a name that 2 columns have"),
     ],
 )
 def test_values_that_do_not_fit(tmp_path: Path, design: Design, given: list[Any], words: str) -> None:
@@ -435,8 +444,54 @@ def test_values_that_do_not_fit(tmp_path: Path, design: Design, given: list[Any]
 def test_one_encode_is_for_one_table(tmp_path: Path, design: Design) -> None:
     encode, values = ours.Encode(design, column="city", out=tmp_path / "work"), pipeline() | beam.Create(batches())
     values | "once" >> encode
-    with pytest.raises(InvalidInput, match="where a run began and did not get so far"):
+    with pytest.raises(InvalidInput, match=r"applied to one table, got a second one: .* Make one of them with"):
         values | "again" >> encode
+    with pytest.raises(InvalidInput, match="where a run began and did not get so far"):
+        values | "another" >> ours.Encode(design, column="city", out=tmp_path / "work")
+
+
+def test_no_person_is_in_two_tables_of_one_secret(design: Design) -> None:
+    """Each table is sound by itself, and their counts would go by one name."""
+    made, encode = pipeline(), ours.Encode(design, column="city", ids="name", secret=SECRET)
+    made | "one" >> beam.Create(batches()) | "once" >> encode
+    other = made | "other" >> beam.Create(batches())
+    with pytest.raises(InvalidInput, match="a person in both would have two reports"):
+        other | "again" >> encode
+
+
+def meddled(reports: Any) -> dict[str, Any]:
+    """As many reports as before, and not the same."""
+
+    def first_half_twice(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+        return 2 * [batch.slice(0, len(batch) // 2)] + [batch.slice(0, len(batch) % 2)]
+
+    every_batch = beam.transforms.trigger.Repeatedly(beam.transforms.trigger.AfterCount(1))
+    panes = {"trigger": every_batch, "accumulation_mode": beam.transforms.trigger.AccumulationMode.DISCARDING}
+    return {
+        "doubled": reports | beam.FlatMap(first_half_twice),
+        "in panes": reports | beam.WindowInto(beam.window.GlobalWindows(), **panes),
+    }
+
+
+def test_count_takes_the_reports_of_its_encode_and_no_others(
+    tmp_path: Path, design: Design, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That they are as many proves nothing: the control."""
+    made = pipeline()
+    values = made | beam.Create(batches())
+    one, other = (ours.Encode(design, column="city", out=tmp_path / name) for name in ("one", "other"))
+    first, second = values | "one" >> one, values | "two" >> other
+    wrong = {"another drawing": second, **meddled(first)}
+    for name, reports in wrong.items():
+        with pytest.raises(InvalidInput, match=r"got other reports, or some changed on the way\. Write values"):
+            reports | f"count {name}" >> ours.Count(one)
+    monkeypatch.setattr(ours.Encode, "parts", lambda self, _: self._parts)
+    for name, reports in {"right": first, **wrong}.items():
+        reports | f"count all the same {name}" >> ours.Count(one) | f"see {name}" >> beam.Map(see, name)
+    ran(made)
+    counts = {name: SEEN[name][0] for name in ("right", "another drawing", "doubled")}
+    assert {(each.reports, each.batches) for each in counts.values()} == {(PEOPLE, (one.batch,))}
+    assert len({tuple(each.votes.tolist()) for each in counts.values()}) == 3
 
 
 def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None:
@@ -446,6 +501,9 @@ def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None
     with pytest.raises(InvalidInput, match="must not exist yet, got one that holds something else"):
         beam_tasks.write_once(sums_of(design, batches()), path)
     assert read_counted(path).as_json() == counted.as_json()
+    (tmp_path / "usual").touch()
+    assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode  # the analyst is somebody else
+    (tmp_path / "usual").unlink()
     with pytest.raises(InvalidInput, match="at least the 3000 that were promised, got 499"):
         beam_tasks.write_once(sums_of(design, batches()[:1]), tmp_path / "few.json")
     assert os.listdir(tmp_path) == ["counted.json"]
@@ -461,6 +519,35 @@ def test_count_takes_all_reports_or_none(design: Design) -> None:
     sums = added_up(encoder.tally(batches()))
     with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
         beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, encoder, "batch")
+    with pytest.raises(InvalidInput, match="the column must hold at least one value, got none"):
+        beam_tasks.count({"sums": [], "parts": [Written("", 0, 3)]}, encoder, "batch")
+
+
+def test_how_many_are_missing_is_not_said_where_that_is_an_answer(design: Design) -> None:
+    plain, protected = (BatchEncoder.of(design, column="city", missing=name) for name in (None, CITIES[0]))
+    added = {"sums": [added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT)]}
+    assert [beam_tasks.count(added, each, "batch").missing for each in (plain, protected)] == [ABSENT, None]
+
+
+def test_a_worker_draws_each_bundle_into_a_file_of_its_own(tmp_path: Path, design: Design) -> None:
+    """The same object is handed one bundle after the other."""
+    encoder = BatchEncoder.of(design, column="city")
+    draw = ours.Draw(ours.Drawing.claimed(tmp_path / "work", encoder), encoder, None)
+    files = []
+    for batch in batches(size=2000):
+        draw.start_bundle()
+        assert list(draw.process(batch)) == []
+        files += [each.value for each in draw.finish_bundle()]
+    draw.start_bundle()
+    assert list(draw.finish_bundle()) == []  # a bundle of nobody
+    assert [each.reports + each.missing for each in files] == [2000, PEOPLE + ABSENT - 2000]
+    assert {each.name for each in files} == set(os.listdir(tmp_path / "work" / "reports"))
+
+
+def test_fingerprints_of_two_runs_do_not_meet(design: Design) -> None:
+    one, other = (ours.Encode(design, column="city", ids="name", secret=SECRET)._shares for _ in range(2))
+    assert one.key != other.key
+    assert repr(one.key) not in repr(one)
 
 
 def test_beam_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -98,6 +99,43 @@ def test_a_full_disk_is_a_sentence(drawing: Drawing, encoder: BatchEncoder, monk
     assert left(drawing) == set()
 
 
+def test_a_disk_that_is_full_already_while_drawing(drawing: Drawing, encoder: BatchEncoder) -> None:
+    """What is still to be written cannot be, when the file is closed; it goes all the same."""
+    attempt, (soft, hard) = drawing.attempt(encoder), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        attempt.add(people())
+        with pytest.raises(InvalidInput, match="must be writable, got: File too large"):
+            attempt.finish()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert left(drawing) == set()
+
+
+def test_the_disk_holds_all_that_a_manifest_names_before_it_stands(
+    drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a machine that loses power leaves a decision for reports that are gone."""
+    done, fsync, link = list[str](), os.fsync, os.link
+
+    def flushed(handle: int) -> None:
+        done.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name)
+        fsync(handle)
+
+    def linked(one: Path, other: Path) -> None:
+        done.append("stands")
+        link(one, other)
+
+    monkeypatch.setattr(beam_commit.os, "fsync", flushed)
+    monkeypatch.setattr(beam_commit.os, "link", linked)
+    one = drawn(drawing, encoder)
+    assert done == [one.name, "reports"]
+    drawing.commit([one], PEOPLE)
+    manifest, *rest = done[2:]
+    assert manifest.startswith(f".{drawing.manifest.name}.")
+    assert rest == ["stands", Path(drawing.folder).name]
+
+
 def test_without_the_link_two_manifests_would_have_stood(
     drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +194,8 @@ def test_a_second_start_draws_nothing(drawing: Drawing, encoder: BatchEncoder) -
     assert Drawing.claimed(drawing.folder, encoder) == drawing
     with pytest.raises(InvalidInput, match=r"of another, with a difference in column, missing\. Choose"):
         Drawing.claimed(drawing.folder, BatchEncoder.of(encoder.design, column="other", missing="bus"))
+    with pytest.raises(InvalidInput, match=r"of another, with a difference in ids\. Choose"):  # nobody compared them
+        Drawing.claimed(drawing.folder, encoder, ids="name")
     with pytest.raises(InvalidInput, match="with those of 600 rows for a table of 599"):
         drawing.commit([], PEOPLE - 1)
 
@@ -166,6 +206,11 @@ def test_a_run_of_yesterday_cannot_decide_for_today(drawing: Drawing, encoder: B
         yesterday.attempt(encoder)
     put_once(yesterday.manifest, "[]")
     assert not drawing.stands()
+    # Nor does it sweep away what today draws.
+    one = drawn(drawing, encoder)
+    with pytest.raises(InvalidInput, match="where this worker does not see its claim"):
+        yesterday.commit([], 0)
+    assert left(drawing) == {one.name}
 
 
 def test_a_worker_on_another_disk_draws_nothing(tmp_path: Path, encoder: BatchEncoder) -> None:
@@ -187,6 +232,43 @@ def test_reports_that_were_removed_are_missed(drawing: Drawing, encoder: BatchEn
     (Path(drawing.folder) / "reports" / one.name).unlink()
     with pytest.raises(InvalidInput, match=r"must still hold its reports, got .* without some of them"):
         list(drawing.reports(one))
+
+
+@pytest.mark.parametrize("change", ["cut", "emptied", "redrawn"])
+def test_reports_that_were_changed_are_not_read(drawing: Drawing, encoder: BatchEncoder, change: str) -> None:
+    """Also by as many others, of the same people."""
+    one, other = drawn(drawing, encoder), drawn(drawing, encoder)
+    place, redrawn = (Path(drawing.folder) / "reports" / each.name for each in (one, other))
+    changed = {"cut": place.read_bytes()[:-300], "emptied": b"", "redrawn": redrawn.read_bytes()}[change]
+    drawing.commit([one], PEOPLE)
+    place.write_bytes(changed)
+    with pytest.raises(InvalidInput, match=r"must still hold its reports, got .* or with others\. Choose a new folder"):
+        next(drawing.reports(one))
+
+
+ANY = "0" * 32 + ".arrow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '[["a"',
+        "[[1]]",
+        '[["../claim.json",600,0,""]]',
+        f'[["{ANY}",600.0,0,""]]',
+        f'[["{ANY}",700,-100,""]]',
+        f'[["{ANY}",300,0,""],["{ANY}",300,0,""]]',
+    ],
+)
+def test_a_manifest_that_was_changed(drawing: Drawing, encoder: BatchEncoder, text: str) -> None:
+    one = drawn(drawing, encoder)
+    drawing.manifest.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"must hold its manifest as it was written, got a changed one"):
+        drawing.commit([one], PEOPLE)
+    assert left(drawing) == {one.name}
 
 
 @pytest.mark.parametrize("place", ["gs://bucket/work", "s3://bucket/work", "hdfs://host/work"])

@@ -4,18 +4,23 @@ wrong is said in one sentence, and leaves nothing.
 
 from __future__ import annotations
 
+import pickle
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.engines import spark_session, spark_stages
+from shuffledp.collection.client import reader_of
+from shuffledp.collection.engines import spark_session, spark_stages, spark_tasks
 from shuffledp.collection.engines.batch import ReportTally, added_up
+from shuffledp.collection.engines.spark_folder import Claim, WorkFolder
 from shuffledp.collection.release.stages import analyse
 from shuffledp.collection.tables import Cleaning, read_counted
 from shuffledp.collection.verify.verification import verify
@@ -84,6 +89,41 @@ def test_one_row_for_each_person(session: Any, tmp_path: Path) -> None:
     assert (counted.reports, counted.missing, counted.repeated) == (8, 2, 30)
 
 
+@pytest.mark.parametrize("name", ["a.b", "a`b", "id"])
+def test_columns_of_any_name(name: str, session: Any, people: Any, tmp_path: Path) -> None:
+    table = people.select("way", "who").toDF(name, "the.person")
+    assert spark.survey(table, column=name, categories=WAYS, ids="the.person") == (PEOPLE, 0, 0)
+    assert spark.survey(table, column=name, categories=WAYS).people == PEOPLE
+    for ids in (None, "the.person"):
+        out = tmp_path / f"work of {ids}"
+        spark.encode(table, poll(), column=name, out=out, tallied=True, ids=ids)
+        assert spark.count(session, out).reports == PEOPLE
+    keyed = {"column": name, "ids": "the.person", "secret": bytes(32)}
+    assert spark.encode(table, poll(), **keyed).count() == PEOPLE
+
+
+def test_names_that_differ_in_their_case(session: Any, people: Any, tmp_path: Path) -> None:
+    spark.encode(people.select("way", "age").toDF("way", "WAY"), poll(), column="way", out=tmp_path / "work")
+    assert spark.count(session, tmp_path / "work").reports == PEOPLE
+
+
+def test_a_task_that_runs_again_chooses_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else Spark would notice other rows than before, and give up."""
+    rows = pa.record_batch({"who": ["p", "p", "q"], "way": ["bus", "car", None]})
+    reader = reader_of(Design.of(poll()), missing=None, clip=False, cleaning=Cleaning())
+    marks, others = (spark_tasks.Marks("way", "who", reader) for _ in range(2))
+
+    def keys(task: spark_tasks.Marks, partition: int = 0) -> list[list[int | None]]:
+        context = SimpleNamespace(partitionId=lambda: partition)
+        monkeypatch.setattr("pyspark.TaskContext.get", lambda: context)
+        return [batch["key"].to_pylist() for batch in task([rows, rows])]
+
+    first = keys(marks)
+    assert keys(pickle.loads(pickle.dumps(marks))) == first
+    assert len({str(each) for each in [*first, *keys(marks, 1), *keys(others)]}) == 6
+    assert [each[2] for each in first] == [None, None]
+
+
 def test_a_survey_counts_values_by_the_rules_of_files(session: Any) -> None:
     table = session.createDataFrame([("Bus ",), ("bus",), (None,), ("?",)], "way string")
     rules = Cleaning(strip=True, ignore_case=True, na=("?",))
@@ -116,6 +156,19 @@ def test_a_release_verifies_and_a_second_start_draws_nothing(session: Any, peopl
     made = analyse(tmp_path / "counted.json", tmp_path / "third", design=Design.of(asked))
     assert verify((tmp_path / "third" / "page.html").read_text()).verdict == "pass"
     assert made.record.counted.reports == PEOPLE
+
+
+def test_a_second_start_about_another_table_is_refused(session: Any, people: Any, tmp_path: Path) -> None:
+    """Of the same design, column and rules: the counts of others must not be published for it."""
+    place, terms = str(tmp_path / "people"), {"column": "way", "work": tmp_path / "work"}
+    people.select("way").write.parquet(place)
+    read = session.read.parquet
+    first = spark.release(read(place), poll(), **terms)
+    assert spark.release(read(place), poll(), **terms).record.tally == first.record.tally
+    sentence = "must be the work folder of this question about this table, got that of another. Name a new folder"
+    assert sentence in refused(lambda: spark.release(read(place).where("way < 'zoo'"), poll(), **terms))
+    people.selectExpr("'bus' as way").write.mode("overwrite").parquet(place)
+    assert sentence in refused(lambda: spark.release(read(place), poll(), **terms))
 
 
 def test_keyed_reports_are_the_same_at_every_look(session: Any, people: Any, tmp_path: Path) -> None:
@@ -210,6 +263,12 @@ def test_what_is_wrong_with_a_frame_is_one_sentence(people: Any, tmp_path: Path)
         "column must name one column of the table, got 'way', a name that 2 columns have for Spark. Rename them."
     )
     assert encode(people, "way", ids="many").startswith("ids must be numbers or text in UTF-8, got others in a column")
+    moments = people.selectExpr("timestamp'2024-01-01' as way", "way as other")
+    for terms in ({"column": "way"}, {"column": "other", "ids": "way"}):
+        assert encode(moments, **terms) == (
+            "column 'way' must hold text, numbers, booleans or dates, got a column of timestamp. Convert it to text "
+            "first."
+        )
     assert encode(people.toPandas(), "way") == (
         "frame must be a DataFrame of Spark, got a DataFrame. Read it by spark.read.parquet(...)."
     )
@@ -247,7 +306,9 @@ def test_a_folder_that_was_tampered_with_is_refused(session: Any, people: Any, t
         return refused(lambda: spark.count(session, work, **terms))
 
     assert "must be of the design in design, got another" in count(design=poll(n=PEOPLE + 1))
-    assert refused(lambda: spark.count(people, work)).startswith("session must be a SparkSession, got a DataFrame.")
+    assert refused(lambda: spark.count(people, work)).startswith(
+        "session must be one of Spark itself, got a DataFrame."
+    )
     part = next((work / "reports").glob("part-*"))
     twin = part.with_name(part.name.replace("part-00000", "part-000000").replace("part-00001", "part-000001"))
     twin = twin if twin != part else part.with_name(part.name.replace("part-00002", "part-000002"))
@@ -274,6 +335,27 @@ def test_a_start_over_a_run_that_never_committed_is_refused(people: Any, tmp_pat
     assert "got a folder that was begun and never committed. Delete the folder and start again" in said
 
 
+def test_only_one_of_two_runs_can_claim_a_folder(session: Any, tmp_path: Path) -> None:
+    """Both looked when nothing was there."""
+    facts = {"design": Design.of(poll()).as_json(), "column": "way", "tallied": True, "ids": None, "rules": {}}
+    first, second = Claim.new(**facts), Claim.new(**facts)
+    WorkFolder(session, tmp_path / "work").begin(first)
+    with pytest.raises(InvalidInput):
+        WorkFolder(session, tmp_path / "work").begin(second)
+    WorkFolder(session, tmp_path / "work").withdraw(second)  # not its own
+    assert WorkFolder(session, tmp_path / "work").claim().batch == first.batch
+
+
+def test_who_loses_patience_leaves_nothing(people: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(spark_stages, "arrow_rows", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        spark.encode(people, poll(), column="way", out=tmp_path / "work")
+    assert not (tmp_path / "work").exists()
+
+
 def test_settings_that_could_publish_two_attempts_are_refused(session: Any, people: Any, tmp_path: Path) -> None:
     direct = "org.apache.spark.internal.io.HadoopMapReduceCommitProtocol"
     try:
@@ -283,6 +365,42 @@ def test_settings_that_could_publish_two_attempts_are_refused(session: Any, peop
         session.conf.unset(spark_session.PROTOCOL)
     assert said.startswith(f"{spark_session.PROTOCOL} must be Spark's own where reports are drawn, got '{direct}'")
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("name", spark_session.NOTICED)
+def test_people_who_would_be_put_elsewhere_again_must_be_noticed(
+    name: str, session: Any, people: Any, tmp_path: Path
+) -> None:
+    try:
+        session.conf.set(name, "false")
+        said = refused(lambda: spark.encode(people, poll(), column="way", out=tmp_path / "work"))
+    finally:
+        session.conf.unset(name)
+    assert said.startswith(f"{name} must be true where reports are drawn, got false: after a failure, people whom ")
+    assert not (tmp_path / "work").exists()
+
+
+def test_frames_of_which_spark_does_not_notice_it(session: Any, tmp_path: Path) -> None:
+    rows = session.sparkContext.parallelize([(1, "bus"), (1, "car")], 2)
+    kept = session.createDataFrame(rows.reduceByKey(lambda one, _: one), "who int, way string")
+    said = refused(lambda: spark.encode(kept, poll(), column="way", out=tmp_path / "work"))
+    assert said.startswith("frame must be computed by Spark's own operators, got one from an RDD with a shuffle, ")
+
+
+def test_what_a_function_of_the_user_raises_is_said(people: Any, tmp_path: Path) -> None:
+    def wrong(_: Any) -> Any:
+        raise KeyError("the user's own")
+
+    frame = people.select("way").mapInArrow(wrong, "way string")
+    with pytest.raises(spark.EngineFailed, match=r'got: KeyError: "the user\'s own"\. Nothing of it is read'):
+        spark.encode(frame, poll(), column="way", out=tmp_path / "work")
+    assert not (tmp_path / "work").exists()
+
+
+def test_what_is_no_session(people: Any) -> None:
+    for given in (None, people):
+        said = refused(lambda given=given: spark.count(given, "work"))
+        assert said.startswith("session must be one of Spark itself, got ")
 
 
 @pytest.mark.parametrize(
@@ -311,3 +429,20 @@ def test_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "got no program java on the PATH." in refused(spark_session.check_java)
+    monkeypatch.setenv("JAVA_HOME", "")  # Spark looks on the PATH then
+    assert "got no program java on the PATH." in refused(spark_session.check_java)
+
+
+def test_with_an_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Which ends at once, in a process that has no session."""
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    script = "from shuffledp.collection.engines.spark_session import open_session as o; o('local[1]')"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert said.stderr.strip().endswith(
+        "InvalidInput: Java must be 17 or later, and start, for Spark, got one that ended at once: openjdk version "
+        '"11.0.2". On Debian: apt install openjdk-17-jre-headless; JAVA_HOME says which one is used.'
+    )

@@ -108,6 +108,45 @@ def test_csv_is_read_as_on_one_machine(command: Command, tables: Path) -> None:
     assert command.answers(*words, *ON_SPARK)["design"] == command.answers(*words)["design"]
 
 
+def test_ids_in_csv_are_texts(command: Command, tmp_path: Path) -> None:
+    """01 and 1 are two people, here and there; a column of true and false is none of numbers."""
+    rows = "".join(f"{'0' * (row % 2)}{row // 2},{row % 90},{row % 3 > 0},{row % 90}d\n" for row in range(2000))
+    (tmp_path / "people.csv").write_text("who,age,member,hex\n" + rows)
+    words = ("mean", tmp_path / "people.csv", "--lower", 0, "--upper", 90, "--id", "who", *PROMISE, "--dry-run")
+    here, there = (command.answers(*words, "--column", "age", *more) for more in ((), ON_SPARK))
+    assert there["cost"] == here["cost"]
+    assert there["design"] == here["design"]
+    for column in ("member", "hex"):
+        assert "must hold numbers, got a column of string." in command.refused(*words, "--column", column, *ON_SPARK)
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        (b"way\nbus\n\ncar\n", "CSV must have two columns or more, with commas between them, for Spark, got ['way']."),
+        (
+            b"way;age\nbus;1\n",
+            "CSV must have two columns or more, with commas between them, for Spark, got ['way;age'].",
+        ),
+        (
+            b"way,age\nbus,1\ncar\n",
+            "every file of a table must be whole, and like the others, got: ",
+        ),
+        (
+            b"way,age\nbus,1\ncar,2,3\n",
+            "every file of a table must be whole, and like the others, got: ",
+        ),
+        (b"way,age\nbus,1\nf\xe4hre,2\n", "CSV must be in UTF-8 for Spark, got other bytes."),
+    ],
+)
+def test_csv_that_spark_would_read_otherwise_is_refused(
+    text: bytes, sentence: str, command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_bytes(text)
+    words = ("histogram", tmp_path / "people.csv", *WAYS, "--other", "else", *PROMISE, *ON_SPARK, "--dry-run")
+    assert command.refused(*words).startswith(sentence)
+
+
 @pytest.mark.parametrize(
     "words, sentence",
     [
@@ -140,6 +179,24 @@ def test_tables_that_are_not_there(command: Command, tables: Path, tmp_path: Pat
     assert command.refused("histogram", "-", *asked).startswith("tables must be files with --engine")
 
 
+def test_nobody_is_read_twice(command: Command, tables: Path, tmp_path: Path) -> None:
+    part, asked = tables / "part0.parquet", (*WAYS, *PROMISE, *ON_SPARK, "--out", tmp_path / "result")
+    for twice in ((part, part), (tables / "part*.parquet", part)):
+        said = command.refused("histogram", *twice, *asked)
+        assert said.startswith(
+            "tables must name every file once, got 1 again: whoever is in them would have two reports."
+        )
+    said = command.refused("histogram", *2 * [tables / "people.csv"], *asked)
+    assert said.startswith("tables must name every file once, got 1 again")
+
+
+def test_files_of_different_types(command: Command, tables: Path, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"age": ["7"]}), tmp_path / "texts.parquet")
+    words = ("mean", tables / "part0.parquet", tmp_path / "texts.parquet", "--column", "age", "--lower", 0)
+    said = command.refused(*words, "--upper", 90, *PROMISE, *ON_SPARK, "--dry-run")
+    assert said.startswith("every file of a table must be whole, and like the others, got: ")
+
+
 def refused_here(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(["histogram", *words, *PROMISE, "--out", "result"]) == 2
     return capsys.readouterr().err
@@ -155,3 +212,38 @@ def test_without_an_engine(capsys: pytest.CaptureFixture[str]) -> None:
     assert refused_here(capsys, "a.csv", *WAYS, "--engine", "flink").startswith("error: --engine must be spark, got")
     learned = ("a.csv", "--column", "way", "--learn-categories", *ON_SPARK)
     assert refused_here(capsys, *learned).startswith("error: --learn-categories must be left out with --engine")
+
+
+def test_another_table_is_not_answered_by_what_was_drawn_of_the_first(
+    command: Command, tables: Path, tmp_path: Path
+) -> None:
+    """The same people every month: all that differs is the table."""
+    mine = tmp_path / "mine ü.parquet"
+    mine.write_bytes((tables / "part0.parquet").read_bytes())
+    asked = ("histogram", *WAYS, *PROMISE, *ON_SPARK, "--work", tmp_path / "work")
+    first = command.answers(*asked, mine, "--out", tmp_path / "first")
+    again = command.answers(*asked, mine, "--out", tmp_path / "again")
+    assert again["tally"] == first["tally"]
+    changed = "work' must be the work folder of this question about this table, got that of another. "
+    assert changed in command.refused(*asked, tables / "part1.parquet", "--out", tmp_path / "second")
+    pq.write_table(pq.read_table(tables / "part1.parquet"), mine)
+    assert changed in command.refused(*asked, mine, "--out", tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (("--epsilon", "-1", "--delta", "1e-5"), "epsilon must lie in [0, "),
+        (("--epsilon", "1", "--delta", "2"), "delta must "),
+        ((*PROMISE, "--rounds", "0"), "rounds must be at least 1, got 0."),
+        ((*PROMISE, "--work", "a*b"), "the work folder must be a path or an address, without any of "),
+        ((*PROMISE, "--work", ""), "the work folder must be a path or an address, without any of "),
+    ],
+)
+def test_what_needs_no_session_is_refused_before_there_is_one(
+    words: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.collection.engines.spark_session.session_at", None)
+    assert main(["histogram", "people", *WAYS, *ON_SPARK, "--out", "result", *words]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {sentence}")

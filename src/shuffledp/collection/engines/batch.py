@@ -106,8 +106,9 @@ class BatchEncoder:
 
         With a ``secret``, and ``ids``, the column that says whose row it is, noise is keyed:
         whoever draws again, in any batch and order, draws the same reports for this design and
-        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused;
-        that no two tasks share one is for the engine to see.
+        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused
+        when the last batch was read: what ``encode`` gave until then is for nobody. That no two
+        tasks share one is for the engine to see.
         """
         settled = design_of(design)
         check_client(settled)
@@ -234,6 +235,10 @@ def column_of(batch: pa.RecordBatch, name: str, *, argument: str = "column") -> 
     names = batch.schema.names
     if name not in names:
         raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
+    if (same := names.count(name)) > 1:
+        raise InvalidInput(
+            f"{argument} must name one column of the table, got {name!r}, a name that {same} columns have. Rename them."
+        )
     column = batch.column(names.index(name))
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 

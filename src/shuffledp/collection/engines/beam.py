@@ -73,6 +73,9 @@ class Encode(beam.PTransform):
 
     ``ids`` names the column that says whose row it is. With it, two rows of one person are refused
     before anybody sees a report; a secret needs it.
+
+    One of these is for one table: of a person in two tables nobody would see that there are two
+    reports. Several tables are made one by ``beam.Flatten``.
     """
 
     def __init__(
@@ -101,25 +104,36 @@ class Encode(beam.PTransform):
         self._shares = None if ids is None else IdShares(ids, self.encoder.design.n, os.urandom(32))
         self.batch: str | None = None
         self._parts: PCollection | None = None
+        self._reports: PCollection | None = None
 
-    @property
-    def parts(self) -> PCollection:
-        """How many reports there are, in parts."""
-        if self._parts is None:
+    def parts(self, reports: PCollection) -> PCollection:
+        """How many ``reports`` there are, in parts, if they are the very ones of this transform:
+        equally many of another drawing, or some of these twice, would add up as well.
+        """
+        if self._parts is None or reports is not self._reports:
+            given = (
+                "one that is not applied yet" if self._parts is None else "other reports, or some changed on the way"
+            )
             raise InvalidInput(
-                "Count must follow the Encode that it is given, got one that is not applied yet. Write "
-                "values | encode | Count(encode)."
+                f"Count must follow the Encode that it is given, got {given}. Write values | encode | Count(encode), "
+                f"with nothing in between."
             )
         return self._parts
 
     def expand(self, values: PCollection) -> PCollection:
         _check_batch_mode(values)
+        if self._reports is not None:
+            raise InvalidInput(
+                "an Encode must be applied to one table, got a second one: a person in both would have two reports. "
+                "Make one of them with beam.Flatten; for another run, make another Encode."
+            )
         batches = values | "batches" >> beam.Map(as_arrow)
-        return self._keyed(batches) if self._out is None else self._committed(batches, self._out)
+        self._reports = self._keyed(batches) if self._out is None else self._committed(batches, self._out)
+        return self._reports
 
     def _committed(self, batches: PCollection, out: str | os.PathLike[str]) -> PCollection:
         """Drawn by each bundle into a file, chosen when all are there, and read back."""
-        drawing = Drawing.claimed(out, self.encoder)
+        drawing = Drawing.claimed(out, self.encoder, ids=self._ids)
         draw = beam.ParDo(Draw(drawing, self.encoder, self._shares))
         drawn = batches | "draw" >> draw.with_outputs("ids", main="files")
         rows = batches | "rows" >> beam.Map(len)
@@ -153,15 +167,16 @@ class Count(beam.PTransform):
         self._encode = encode
 
     def expand(self, reports: PCollection) -> PCollection:
-        encode, encoder = self._encode, self._encode.encoder
+        encode, encoder, parts = self._encode, self._encode.encoder, self._encode.parts(reports)
         sums = reports | "tally" >> beam.CombineGlobally(Tallying(ReportTally(encoder.text))).without_defaults()
-        all_counted = "when all is added up" >> _Gather(sums=sums, parts=encode.parts)
+        all_counted = "when all is added up" >> _Gather(sums=sums, parts=parts)
         return reports.pipeline | all_counted | beam.Map(count, encoder, encode.batch)
 
 
 class WriteCounted(beam.PTransform):
     """Write counted reports, for ``shuffledp analyse``; fewer than the design promises are refused.
-    The first file stands: a worker that writes the same once more changes nothing.
+    The first file stands: a worker that writes the same once more changes nothing. It is a worker
+    that writes: ``path`` belongs on a disk that they share.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -195,6 +210,11 @@ def _check_batch_mode(values: PCollection) -> None:
     """Refuse a stream, which has no end to wait for, and windows, several of which may hold one
     person.
     """
+    if not isinstance(values, PCollection):
+        raise InvalidInput(
+            f"values must be a collection of Arrow batches, got {type(values).__name__}. Read them first, for example "
+            f"with beam.io.ReadFromParquetBatched."
+        )
     streaming = values.pipeline.options.view_as(StandardOptions).streaming
     if streaming or not values.is_bounded:
         raise InvalidInput(

@@ -9,8 +9,10 @@ caller only: ``os.link``, which never replaces a name. No engine is imported her
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -23,23 +25,27 @@ import pyarrow as pa
 from shuffledp.collection.engines.batch import BatchEncoder
 from shuffledp.collection.tables.counted_reports import new_batch
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.canonical import canonical
+from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import unwritable
 
 __all__ = ["Attempt", "Drawing", "Written", "put_once"]
 
 CLAIM, REPORTS, SUFFIX = "claim.json", "reports", ".arrow"
+NAME = re.compile(r"[0-9a-f]{32}\.arrow")
 KEYED = "give ids= and secret= instead of out=: keyed noise needs no folder"
 
 NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 class Written(NamedTuple):
-    """A file of reports, how many it holds, and how many values were missing beside them."""
+    """A file of reports, how many it holds, how many values were missing beside them, and the
+    SHA-256 of its bytes.
+    """
 
     name: str
     reports: int
     missing: int
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +56,13 @@ class Drawing:
     batch: str
 
     @classmethod
-    def claimed(cls, out: str | os.PathLike[str], encoder: BatchEncoder) -> Self:
-        """Claim a new folder for what ``encoder`` draws; one that holds the reports of the same
-        question already is taken as it is. Called once, where the pipeline is built.
+    def claimed(cls, out: str | os.PathLike[str], encoder: BatchEncoder, *, ids: str | None = None) -> Self:
+        """Claim a new folder for what ``encoder`` draws, of people who are told apart by ``ids``;
+        one that holds the reports of the same question already is taken as it is. Called once,
+        where the pipeline is built.
         """
         folder, batch = check_shared(out), new_batch()
-        rules = {"missing": encoder.missing, "clip": encoder.clip, "cleaning": asdict(encoder.cleaning)}
+        rules = {"ids": ids, "missing": encoder.missing, "clip": encoder.clip, "cleaning": asdict(encoder.cleaning)}
         text = canonical(
             {"engine": "beam", "batch": batch, "column": encoder.column, "design": encoder.design.digest} | rules
         )
@@ -118,9 +125,10 @@ class Drawing:
         """Decide that these files hold the reports of so many rows, unless that was decided before;
         return the files that count, when no others are left.
         """
+        self.check_claim()
         if not self.stands():
             self._decide(list(dict.fromkeys(attempts)), rows)  # the same file may well be named twice
-        standing = [Written(*each) for each in json.loads(self.manifest.read_text(encoding="utf-8"))]
+        standing = self._standing()
         if (held := _rows(standing)) != rows:
             raise InvalidInput(
                 f"out must hold the reports of this table, got {self.folder!r} with those of {held:,} rows for a table "
@@ -132,14 +140,32 @@ class Drawing:
     def reports(self, written: Written) -> Iterator[pa.RecordBatch]:
         """What one file holds, in the order of the values: for whoever adds it up."""
         try:
-            file = pa.OSFile(str(self._place(written.name)))
+            with self._place(written.name).open("rb") as file:
+                whole = hashlib.file_digest(file, "sha256").hexdigest() == written.sha256
         except OSError:
+            whole = False
+        if not whole:
             raise InvalidInput(
-                f"out must still hold its reports, got {self.folder!r} without some of them. Choose a new folder, and "
-                f"know that the reports in it are others."
-            ) from None
-        with file, pa.ipc.open_stream(file) as stream:
+                f"out must still hold its reports, got {self.folder!r} without some of them, or with others. Choose a "
+                f"new folder, and know that the reports in it are others."
+            )
+        with pa.OSFile(str(self._place(written.name))) as file, pa.ipc.open_stream(file) as stream:
             yield from stream
+
+    def _standing(self) -> list[Written]:
+        """What the manifest says."""
+        try:
+            listed = strict_json(self.manifest.read_text(encoding="utf-8"))
+            standing = [Written(*each) for each in listed] if isinstance(listed, list) else []
+        except (OSError, ValueError, TypeError):
+            standing = []
+        names = {each.name for each in standing if _sound(each)}
+        if not standing or len(names) < len(standing):
+            raise InvalidInput(
+                f"out must hold its manifest as it was written, got a changed one in {self.folder!r}. Choose a new "
+                f"folder, and know that the reports in it are others."
+            )
+        return standing
 
     def _decide(self, written: list[Written], rows: int) -> None:
         try:
@@ -168,9 +194,11 @@ class Drawing:
 
     def _sweep(self, keep: set[str]) -> None:
         """Remove what was drawn and does not count."""
-        for name in os.listdir(Path(self.folder) / REPORTS):
-            if name not in keep:
-                self.discard(name)
+        reports = Path(self.folder) / REPORTS
+        with unwritable(reports):
+            for name in os.listdir(reports):
+                if name not in keep:
+                    self.discard(name)
 
     def discard(self, name: str) -> None:
         """Remove a file of reports that do not count."""
@@ -189,8 +217,8 @@ class Attempt:
         self._name, self._rows, self._reports = secrets.token_hex(16) + SUFFIX, 0, 0
         self._place = Path(drawing.folder) / REPORTS / self._name
         with unwritable(self._place):
-            self._handle = os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        self._file = os.fdopen(self._handle, "wb")
+            self._handle = os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        self._file = os.fdopen(self._handle, "w+b")
         self._stream = pa.ipc.new_stream(self._file, encoder.schema)
 
     def add(self, batch: Any) -> None:
@@ -210,6 +238,8 @@ class Attempt:
                 self._stream.close()
                 self._file.flush()
                 os.fsync(self._handle)
+                self._file.seek(0)
+                sha256 = hashlib.file_digest(self._file, "sha256").hexdigest()
                 self._file.close()
                 _flush(self._place.parent)
         except InvalidInput:
@@ -218,11 +248,12 @@ class Attempt:
         if self._drawing.stands():
             self._drawing.discard(self._name)
             return None
-        return Written(self._name, self._reports, self._rows - self._reports)
+        return Written(self._name, self._reports, self._rows - self._reports, sha256)
 
     def abandon(self) -> None:
         """Leave nothing behind."""
-        self._file.close()
+        with suppress(OSError):  # a full disk does not take what is left to write, and it is not wanted
+            self._file.close()
         self._drawing.discard(self._name)
 
 
@@ -286,6 +317,13 @@ def _facts(claim: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return facts if isinstance(facts, dict) else {}
+
+
+def _sound(written: tuple[Any, ...]) -> bool:
+    """Whether it is one of ours."""
+    name, reports, missing, sha256 = written
+    numbers = all(type(each) is int and each >= 0 for each in (reports, missing))
+    return numbers and isinstance(name, str) and NAME.fullmatch(name) is not None and isinstance(sha256, str)
 
 
 def _rows(written: Iterable[Written]) -> int:

@@ -5,7 +5,7 @@ machine that compares their share of all. Rows are never handled one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class IdShares:
 
     column: str
     people: int
-    key: bytes
+    key: bytes = field(repr=False)
 
     def of(self, batch: Any) -> Iterator[tuple[int, bytes]]:
         """The number of a share, and the fingerprints of the batch that belong there."""

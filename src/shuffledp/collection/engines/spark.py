@@ -176,8 +176,10 @@ def release(
     """From a frame to a defended answer, in the folder ``out`` or in memory: ``encode`` with sums
     into the folder ``work``, ``count``, and what ``sdp.histogram`` does with the counts.
 
-    Started again over a ``work`` folder that was committed for the same question, it draws nothing
-    and goes on; the ledger is not charged twice for a run that was killed before its answer stood.
+    Started again over a ``work`` folder that was committed for the same question about the same
+    table, it draws nothing and goes on; a table is the same if Spark computes it in the same way
+    from the same files. What it reads from elsewhere may have changed: name a new folder then. The
+    ledger is not charged twice for a run that was killed before its answer stood.
     Delete ``work`` when it does.
     """
     with in_python():

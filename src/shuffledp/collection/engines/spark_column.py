@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -10,7 +12,7 @@ import pyarrow as pa
 from shuffledp.collection.client import reader_of
 from shuffledp.collection.engines.batch import SURVEY, title_of
 from shuffledp.collection.engines.spark_session import arrow_rows, check_frame, one_sentence
-from shuffledp.collection.engines.spark_tasks import MARKED, ROWS, ColumnSurvey, Marks
+from shuffledp.collection.engines.spark_tasks import MARKED, ROWS, ColumnSurvey, Marks, Named
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import nearest
 from shuffledp.collection.tables.persons import id_texts
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["SparkColumn", "Surveyed", "ddl"]
+__all__ = ["People", "SparkColumn", "Surveyed", "ddl"]
+
+
+LOOKED_AT = 500  # files of a table whose length and time are looked at, some milliseconds each
+VARYING = re.compile(r"#\d+L?|RDD\[\d+\].*|@[0-9a-f]+")  # of a plan, from session to session
 
 
 class Surveyed(NamedTuple):
@@ -33,6 +39,20 @@ class Surveyed(NamedTuple):
     people: int
     missing: int
     repeated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A frame of people, and what its columns are called to those who read them. Spark knows them
+    by their places: it does not find every name that it allows, such as one with a dot.
+    """
+
+    frame: DataFrame
+    names: tuple[str, ...]
+
+    def mapped(self, task: Any, schema: Any) -> DataFrame:
+        """``mapInArrow``, whatever the columns are called."""
+        return self.frame.mapInArrow(Named(task, self.names), schema)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +85,20 @@ class SparkColumn:
         """How values are read for a design."""
         return reader_of(design, **self.rules())
 
+    def fingerprint(self) -> str:
+        """What tells the table from another one, as far as Spark says it: the files that it reads,
+        and what is done with them; the same in every session.
+        """
+        session: Any = self.frame.sparkSession
+        hadoop, conf = session._jvm.org.apache.hadoop.fs, session._jsc.hadoopConfiguration()
+        plan = self.frame._jdf.queryExecution().analyzed().canonicalized().toString()
+        with one_sentence():
+            files = sorted(self.frame.inputFiles())
+            paths = [hadoop.Path(session._jvm.java.net.URI(file)) for file in files[:LOOKED_AT]]
+            found = [path.getFileSystem(conf).getFileStatus(path) for path in paths]
+        stamps = [f"{each.getLen()} {each.getModificationTime()}" for each in found]
+        return sha256("\n".join([VARYING.sub("", plan), *files, *stamps]).encode()).hexdigest()
+
     def survey(self, reader: Reader) -> Surveyed:
         """Who has a value; nothing is drawn."""
         self.checked(reader)
@@ -78,20 +112,20 @@ class SparkColumn:
             )
         return found
 
-    def people(self, reader: Reader) -> DataFrame:
+    def people(self, reader: Reader) -> People:
         """One row for each person. Where rows have ids, a person's rows always meet in the same
         task, so that a task which runs again chooses again, and never for two.
         """
         if self.ids is None:
-            return self.frame.select(_exactly(self.name))
+            return self._selected(self.name)
         if self.secret is not None:
-            return self.frame.select(*self._both())
+            return self._both()
         from pyspark.sql import functions
 
-        _, value, key = MARKED
-        rows = self._marked(reader).groupBy(MARKED[0])
-        chosen = rows.agg(functions.max_by(value, key).alias(self.name), functions.count("*").alias(ROWS))
-        return chosen.select(_exactly(self.name), _exactly(ROWS))
+        person, value, key = MARKED
+        rows = self._marked(reader).groupBy(person)
+        chosen = rows.agg(functions.max_by(value, key).alias(value), functions.count("*").alias(key))
+        return People(chosen.select(value, key), (self.name, ROWS))
 
     def check_alone(self, reader: Reader) -> None:
         """Refuse people with several rows that hold a value: the same noise for two values of one
@@ -112,13 +146,14 @@ class SparkColumn:
         from pyspark.sql import functions
         from pyspark.sql.types import StringType
 
-        values, weights, kind = self.frame.select(_exactly(self.name)), None, self._type(self.name)
+        values, weights, kind = self._selected(self.name), None, self._type(self.name)
         collated = isinstance(kind, StringType) and kind != StringType()  # then different texts are one group
         if isinstance(reader, Places) and not collated:  # Spark groups values faster than it hands them over
             weights = ROWS
-            values = values.groupBy(_exactly(self.name)).agg(functions.count("*").alias(ROWS))
+            grouped = values.frame.groupBy(*values.frame.columns).agg(functions.count("*").alias(ROWS))
+            values = People(grouped, (self.name, ROWS))
         task = ColumnSurvey(self.name, reader, weights)
-        (row,) = values.mapInArrow(task, ddl(SURVEY)).groupBy().sum().collect()
+        (row,) = values.mapped(task, ddl(SURVEY)).groupBy().sum().collect()
         return Surveyed(row[0] or 0, row[1] or 0)
 
     def _persons_surveyed(self, reader: Reader) -> Surveyed:
@@ -138,12 +173,18 @@ class SparkColumn:
         assert self.ids is not None
         person, value, key = MARKED
         made = StructType().add(person, StringType()).add(value, self._type(self.name)).add(key, LongType())
-        return self.frame.select(*self._both()).mapInArrow(Marks(self.name, self.ids, reader), made)
+        return self._both().mapped(Marks(self.name, self.ids, reader), made)
 
-    def _both(self) -> list[Any]:
+    def _both(self) -> People:
         """The columns of ids and of values."""
         assert self.ids is not None
-        return [_exactly(name) for name in dict.fromkeys([self.ids, self.name])]
+        return self._selected(*dict.fromkeys([self.ids, self.name]))
+
+    def _selected(self, *names: str) -> People:
+        """Some columns, by their places."""
+        listed = self.frame.columns
+        placed = self.frame.toDF(*(f"c{place}" for place in range(len(listed))))
+        return People(placed.select(*(f"c{listed.index(name)}" for name in names)), names)
 
     def _empty(self, name: str | None, option: str) -> pa.Array:
         """No values of a column, of its own type: what cannot be read is refused before it is."""
@@ -165,7 +206,7 @@ class SparkColumn:
         kind = self._type(name)
         try:
             return pa.array([], to_arrow_type(kind))
-        except PySparkException:
+        except (PySparkException, AssertionError):  # of a time, whose text depends on the session's zone
             raise InvalidInput(
                 f"{title_of(name)} must hold text, numbers, booleans or dates, got a column of "
                 f"{kind.simpleString()}. Convert it to text first."
@@ -173,13 +214,6 @@ class SparkColumn:
 
     def _type(self, name: str) -> DataType:
         return self.frame.schema[name].dataType
-
-
-def _exactly(name: str) -> Any:
-    """The column of that name, whatever signs it has."""
-    from pyspark.sql import functions
-
-    return functions.col("`" + name.replace("`", "``") + "`")
 
 
 def ddl(schema: pa.Schema) -> str:

@@ -29,7 +29,7 @@ from shuffledp.storage.files import unwritable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Claim", "WorkFolder"]
+__all__ = ["Claim", "WorkFolder", "check_address"]
 
 FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
@@ -51,6 +51,7 @@ class Claim:
     keyed: bool = False
     round: int = 1  # of keyed noise
     engine: str = "spark"
+    table: str | None = None  # what tells it from another one, where a second start goes on
 
     @classmethod
     def new(cls, **facts: Any) -> Self:
@@ -81,23 +82,29 @@ class Claim:
         return Design.from_json(self.design)
 
 
+def check_address(path: object) -> str:
+    """Return the path or address of a work folder as text; no session is needed to refuse it."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path) or GLOBS & set(os.fspath(path)):
+        raise InvalidInput(
+            f"the work folder must be a path or an address, without any of {' '.join(sorted(GLOBS))}, got "
+            f"{shown(path)}. Write, for example, hdfs:///tmp/poll."
+        )
+    return os.fspath(path)
+
+
 class WorkFolder:
     """A folder by Hadoop's means; ``path`` is its full address."""
 
     def __init__(self, session: SparkSession, path: object) -> None:
-        if not isinstance(path, (str, os.PathLike)) or not os.fspath(path) or GLOBS & set(os.fspath(path)):
-            raise InvalidInput(
-                f"the work folder must be a path or an address, without any of {' '.join(sorted(GLOBS))}, got "
-                f"{shown(path)}. Write, for example, hdfs:///tmp/poll."
-            )
+        address = check_address(path)
         self._jvm, java = cast(Any, session._jvm), cast(Any, session._jsc)
-        with self._reaching(str(path)):
-            self._place = self._jvm.org.apache.hadoop.fs.Path(os.fspath(path))
+        with self._reaching(address):
+            self._place = self._jvm.org.apache.hadoop.fs.Path(address)
             self._system = self._place.getFileSystem(java.hadoopConfiguration())
-            address = self._system.makeQualified(self._place)
-        self.path = str(address.toString())
-        self.title = repr(os.fspath(path))
-        self._local = Path(address.toUri().getPath()) if address.toUri().getScheme() == "file" else None
+            whole = self._system.makeQualified(self._place)
+        self.path = str(whole.toString())
+        self.title = repr(address)
+        self._local = Path(whole.toUri().getPath()) if whole.toUri().getScheme() == "file" else None
 
     @property
     def reports(self) -> str:

@@ -89,7 +89,7 @@ def keyed_reports(column: SparkColumn, design: Design) -> DataFrame:
     """Reports that are drawn when somebody looks, and are the same at every look."""
     phones, reader = _phones(column, design), column.reader(design)
     column.checked(reader).check_alone(reader)
-    return column.people(reader).mapInArrow(phones.encode, ddl(phones.schema))
+    return column.people(reader).mapped(phones.encode, ddl(phones.schema))
 
 
 def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> tuple[WorkFolder, Claim]:
@@ -105,6 +105,7 @@ def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool
         rules=column.rules() | {"cleaning": asdict(column.cleaning)},
         keyed=column.secret is not None,
         round=column.round,
+        table=column.fingerprint(),
     )
     return WorkFolder(session, out), claim
 
@@ -115,17 +116,17 @@ def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFo
     task, made = (TaskTally(phones), TALLIED) if claim.tallied else (phones.encode, phones.schema)
     if column.secret is not None:
         column.check_alone(reader)
-    people = column.people(reader)
+    people, session = column.people(reader), column.frame.sparkSession
     folder.begin(claim)
     try:
-        with one_sentence(), arrow_rows(people.sparkSession):
-            reports = people.mapInArrow(task, ddl(made))
+        with one_sentence(), arrow_rows(session):
+            reports = people.mapped(task, ddl(made))
             reports.write.mode("error").options(**COMMITTED).parquet(folder.reports)
-    except Exception:
+    except BaseException:  # also when somebody loses patience
         if not folder.committed:
             folder.withdraw(claim)
         raise
-    committed = _read(people.sparkSession, folder.parts(whole=claim.tallied), made)
+    committed = _read(session, folder.parts(whole=claim.tallied), made)
     if (committed.where("reports > 0") if claim.tallied else committed).isEmpty():
         folder.withdraw(claim)
         raise InvalidInput(
@@ -187,9 +188,10 @@ def release_column(
         if budget is not None:
             budget.afford(design, asked.what or asked.task)
         _encoded(column, place, claim)
-    elif not place.claim().asks_as(claim):
+    elif not (held := place.claim()).asks_as(claim):
+        asked_there = "question" if held.table == claim.table else "question about this table"
         raise InvalidInput(
-            f"{place.title} must be the work folder of this question, got that of another. Name a new folder, or "
+            f"{place.title} must be the work folder of this {asked_there}, got that of another. Name a new folder, or "
             f"delete this one."
         )
     counted = _counted(column.frame.sparkSession, place, design)

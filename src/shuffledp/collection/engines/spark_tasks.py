@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import shake_128
 from itertools import chain
 
 import numpy as np
@@ -14,11 +15,23 @@ from shuffledp.collection.engines.batch import SUMS, BatchEncoder, Batches, adde
 from shuffledp.collection.tables.persons import named_ids
 from shuffledp.collection.tables.values import Reader
 
-__all__ = ["MARKED", "ROWS", "TALLIED", "ColumnSurvey", "Marks", "TaskTally", "add_sums"]
+__all__ = ["MARKED", "ROWS", "TALLIED", "ColumnSurvey", "Marks", "Named", "TaskTally", "add_sums"]
 
 ROWS = "shuffledp: rows"  # how many rows of the table a row of one person stands for
 MARKED = ("id", "value", "key")
 TALLIED = pa.schema([("partition", pa.int64()), ("rows", pa.int64()), *SUMS])
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A task whose columns have these ``names``, whatever Spark calls them."""
+
+    task: Callable[[Batches], Iterator[pa.RecordBatch]]
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """For ``mapInArrow``."""
+        return self.task(batch.rename_columns(list(self.names)) for batch in batches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +49,8 @@ class TaskTally:
         def watched() -> Iterator[pa.RecordBatch]:
             nonlocal rows
             for batch in batches:
-                several = ROWS in batch.schema.names
-                rows += int(np.asarray(batch.column(ROWS)).sum()) if several else len(batch)
+                several = batch.schema.names[1:] == [ROWS]
+                rows += int(np.asarray(batch.column(1)).sum()) if several else len(batch)
                 yield batch
 
         task = TaskContext.get()
@@ -64,19 +77,28 @@ class ColumnSurvey:
 class Marks:
     """Each row with the text of its id, its value, and a key: the row of a person whose key is the
     largest stands for them, and one that holds no value has none.
+
+    Keys are random by the ``seed``, and the same when a task runs again: where some of its rows
+    were read already, Spark would give up if others came.
     """
 
     column: str
     ids: str
     reader: Reader
+    seed: bytes = field(default_factory=lambda: os.urandom(32), repr=False)
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """For ``mapInArrow``."""
-        for batch in batches:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        assert task is not None
+        for number, batch in enumerate(batches):
             values = column_of(batch, self.column)
             names = named_ids(column_of(batch, self.ids), "the table").cast(pa.string())
             _, present, _ = self.reader.prepare(values, title_of(self.column))
-            keys = np.frombuffer(os.urandom(8 * len(values)), dtype=np.int64)
+            place = np.array([task.partitionId(), number], dtype=np.int64).tobytes()
+            keys = np.frombuffer(shake_128(self.seed + place).digest(8 * len(values)), dtype=np.int64)
             marks = pa.array(keys, mask=None if present is None else ~present)
             yield pa.RecordBatch.from_arrays([names, values, marks], names=list(MARKED))
 
