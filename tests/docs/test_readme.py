@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 
 from shuffledp.cli import main
-from tests.collection.engines.cluster import environment, missing, small_jvm
+from tests.collection.engines.cluster import SMALL, environment, missing, small_jvm
 
 ROOT = Path(__file__).resolve().parents[2]
 # The pages of notebooks follow from the notebooks, which test_notebooks.py runs.
@@ -97,7 +97,7 @@ def lacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         absent = missing()
         if absent is None:
             _end_java()
-            settings = "--conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 --driver-memory 1g"
+            settings = " ".join(f"--conf {name}={value}" for name, value in SMALL.items())
             small = f"{settings} --driver-java-options '{small_jvm(tmp_path)}' pyspark-shell"
             for name, value in {**environment(tmp_path), "PYSPARK_SUBMIT_ARGS": small}.items():
                 monkeypatch.setenv(name, value)

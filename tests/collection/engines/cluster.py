@@ -28,6 +28,16 @@ LOOPBACK = "127.0.0.1"
 OLDEST_JAVA = 17
 WORKERS, CORES = 2, 4  # so many cores in each that two drivers find room on one, when the other is lost
 LONGEST = 120  # seconds after which something that was waited for counts as lost
+# For few rows: a plan that is run once is not worth compiling, nor two partitions of it cutting into 200.
+SMALL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 # Ends its whole process group as soon as nobody holds the other end of its standard input.
 GUARDED = '"$@" </dev/null & cat >/dev/null; kill -9 0'
 
@@ -66,20 +76,16 @@ class Cluster:
     def conf(self) -> dict[str, str]:
         """For a driver with one executor of one core on each worker."""
         return {
+            **SMALL,
             "spark.master": self.master,
             "spark.cores.max": str(WORKERS),
             "spark.executor.cores": "1",
             "spark.executor.memory": "512m",
             "spark.executor.extraJavaOptions": small_jvm(self.folder),
-            "spark.driver.memory": "1g",
             "spark.driver.extraJavaOptions": small_jvm(self.folder),
             "spark.driver.host": LOOPBACK,
             "spark.driver.bindAddress": LOOPBACK,
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.log.level": "ERROR",
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
-            "spark.sql.shuffle.partitions": "2",
             "spark.sql.adaptive.enabled": "false",
         }
 
@@ -104,9 +110,10 @@ def _tail(path: Path, lines: int = 30) -> str:
 
 def small_jvm(folder: Path) -> str:
     """Options of a machine that lives for a minute, and may be killed: nothing is worth compiling
-    twice, and what it leaves is in ``folder``.
+    twice, or checking while it is loaded, and what it leaves is in ``folder``.
     """
-    return f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.io.tmpdir={folder}"
+    unchecked = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+    return f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {unchecked} -Djava.io.tmpdir={folder}"
 
 
 def environment(folder: Path) -> dict[str, str]:

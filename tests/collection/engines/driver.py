@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.collection.engines.cluster import Cluster, guarded, wait_for
+from tests.collection.engines.cluster import WORKERS, Cluster, guarded, wait_for
 from tests.collection.engines.naive import Naively
 from tests.collection.engines.spies import Trouble
 from tests.collection.engines.watched import Watched
@@ -22,7 +22,7 @@ WAITS = Trouble("waits", 1)
 CONF = {
     # Publishes what a task has written as soon as it is done with it; ours must not care.
     "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
-    "spark.executor.cores": "2",  # one executor instead of two: nothing else is asked of it
+    "spark.master": f"local[{WORKERS}]",  # it dies with all that it started, and no executor is asked for
 }
 
 

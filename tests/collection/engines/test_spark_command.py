@@ -70,8 +70,7 @@ def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tab
         *(*PROMISE, *ON_SPARK, "--out", tmp_path / "persons", "--work", tmp_path / "work"),
     )
     assert persons["counted"]["reports"] == 2000
-    for name in ("ways", "ages", "persons"):
-        assert main(["verify", str(tmp_path / name / "page.html")]) == 0
+    assert main(["verify", str(tmp_path / "ways" / "page.html")]) == 0  # the others: test_on_the_cluster.py
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["ages", "persons", "ways", "work"]  # a folder that nobody named is gone
 
