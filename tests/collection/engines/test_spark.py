@@ -90,7 +90,7 @@ def test_one_row_for_each_person(session: Any, tmp_path: Path) -> None:
     assert (counted.reports, counted.missing, counted.repeated) == (8, 2, 30)
 
 
-@pytest.mark.parametrize("name", ["a.b", "a`b", "id"])
+@pytest.mark.parametrize("name", ["a.b`c", "id"])
 def test_columns_of_any_name(name: str, session: Any, people: Any, tmp_path: Path) -> None:
     table = people.select("way", "who").toDF(name, "the.person")
     assert spark.survey(table, column=name, categories=WAYS, ids="the.person") == (PEOPLE, 0, 0)
