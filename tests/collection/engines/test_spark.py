@@ -18,8 +18,9 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.client import reader_of
-from shuffledp.collection.engines import spark_session, spark_stages, spark_tasks
-from shuffledp.collection.engines.batch import ReportTally, added_up
+from shuffledp.collection.engines import spark_column, spark_session, spark_stages, spark_tasks
+from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, Sums, added_up
+from shuffledp.collection.engines.spark_column import SparkColumn
 from shuffledp.collection.engines.spark_folder import Claim, WorkFolder
 from shuffledp.collection.release.stages import analyse
 from shuffledp.collection.tables import Cleaning, read_counted
@@ -171,6 +172,42 @@ def test_a_second_start_about_another_table_is_refused(session: Any, people: Any
     assert sentence in refused(lambda: spark.release(read(place), poll(), **terms))
 
 
+def test_what_tells_a_table_from_another(session: Any, tmp_path: Path) -> None:
+    """How it is made, to the last column and number; not what Spark happens to count on the way."""
+    place = str(tmp_path / "people")
+    session.range(3).selectExpr("id as a", "id as b").write.parquet(place)
+
+    def asked(query: str) -> str:
+        return SparkColumn(frame=session.sql(query.replace("people", f"parquet.`{place}`")), name="way").fingerprint()
+
+    long = ", ".join(map(str, range(60)))
+    different = [
+        "select a as way from people",
+        "select b as way from people",
+        "select a as way from people where a = 1",
+        "select a as way from people where b = 1",
+        f"select a as way from people where a in ({long}, 60)",
+        f"select a as way from people where a in ({long}, 61)",
+    ]
+    assert len({asked(query) for query in different}) == len(different)
+    same = [
+        "with c as (select * from people where a > 0) select x.a as way from c x join c y on x.a = y.b",
+        "select a as way from people where a > (select avg(b) from people)",
+        "select element_at(transform(array(a), x -> x + b), 1) as way from people",
+    ]
+    assert [asked(query) for query in same] == [asked(query) for query in same]
+
+
+def test_a_plan_is_numbered_anew() -> None:
+    """Also where a subquery and a column have the same number in one session, and not in another."""
+    plan = "Project [a#{0}L, lambda x_{3}#{1}]\n:- CTERelationDef {2}\n+- CTERelationRef {2} [a#{0}L, b#{1}]"
+    first, second, other = (
+        spark_column._steady(plan.format(*numbers)) for numbers in ((7, 8, 7, 1), (0, 3, 5, 2), (7, 7, 7, 1))
+    )
+    assert first == second != other
+    assert spark_column._steady("CollectMetrics m, [n#3L], 47\n+- Range") == spark_column._steady("\n+- Range")
+
+
 def test_keyed_reports_are_the_same_at_every_look(session: Any, people: Any, tmp_path: Path) -> None:
     keyed = {"column": "way", "ids": "who", "secret": bytes(range(32))}
     lazy = spark.encode(people, poll(), **keyed)
@@ -192,6 +229,28 @@ def test_keyed_reports_are_the_same_at_every_look(session: Any, people: Any, tmp
         "for fresh noise."
     )
     assert refused(lambda: spark.encode(people, poll(), column="way")).startswith("out must be given, got none: ")
+
+
+def test_a_ledger_knows_what_a_secret_draws(session: Any, people: Any, tmp_path: Path) -> None:
+    """Two tables that differ in one person, under one secret: their counts differ by that person's
+    report, and the second is refused; the same table again, and Beam, go by the same names.
+    """
+    secret, asked, before = bytes(range(32)), poll(least=PEOPLE - 1), people.where("who > 0")
+    terms = {"ledger": tmp_path / "budget.sqlite", "population": "riders", "limit_epsilon": 9.0, "limit_delta": 1e-3}
+    names = []
+    for place, (frame, tallied) in enumerate([(people, False), (people, True), (before, True)]):
+        work = tmp_path / f"work{place}"
+        spark.encode(frame, asked, column="way", ids="who", secret=secret, out=work, tallied=tallied)
+        counted = spark.count(session, work)
+        by_hand = BatchEncoder.of(asked, column="way", ids="who", secret=secret)
+        assert counted.batches == by_hand.counted(Sums(counted.reports, 0, counted.votes)).batches
+        names.append(counted.batches)
+    assert names[0] == names[1] != names[2]
+    spark.count(session, tmp_path / "work0", out=tmp_path / "first.json", **terms)
+    assert "must be new, got some of release 1 with others" in refused(
+        lambda: spark.count(session, tmp_path / "work2", out=tmp_path / "second.json", **terms)
+    )
+    assert not (tmp_path / "second.json").exists()
 
 
 HOSTILE = {

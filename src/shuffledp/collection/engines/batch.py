@@ -167,17 +167,22 @@ class BatchEncoder:
         few people sent. Equal counts share both names; for others, which share one, a ledger
         refuses.
         """
-        keyed = self.secret is not None
-        if self.secret is not None:
-            what = canonical(["keyed drawing", self.design.digest, self.round])
-            batch = hmac.digest(self.secret, what.encode(), "sha256")[:16].hex()
-        names = [batch or new_batch()]
-        if keyed:
-            names.append(digest_of([*names, sums.reports, digest_of_votes(sums.votes)])[:32])
+        drawing = self.drawing
+        names = (batch or new_batch(),) if drawing is None else sums.names(drawing)
         # Where a missing value is a value like others, nobody is told how many there are.
         missing = sums.missing if self.missing is None else None
-        known = {"batches": tuple(names), "secure": True, "missing": missing, "keyed": keyed}
+        known = {"batches": names, "secure": True, "missing": missing, "keyed": drawing is not None}
         return sums.counted(self.design, **known | facts)
+
+    @property
+    def drawing(self) -> str | None:
+        """The name of what a secret draws for this design and round: the same whenever it is drawn
+        again. It says nothing of the secret.
+        """
+        if self.secret is None:
+            return None
+        what = canonical(["keyed drawing", self.design.digest, self.round])
+        return hmac.digest(self.secret, what.encode(), "sha256")[:16].hex()
 
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
@@ -284,6 +289,12 @@ class Sums:
     def row(self) -> pa.RecordBatch:
         """One row of ``SUMS`` again."""
         return _sums(self.reports, self.missing, self.votes)
+
+    def names(self, drawing: str) -> tuple[str, str]:
+        """By what a ledger knows these sums of keyed reports: what the secret draws, and what was
+        counted.
+        """
+        return drawing, digest_of([drawing, self.reports, digest_of_votes(self.votes)])[:32]
 
     def counted(self, design: Design, **facts: Any) -> CountedReports:
         """The same as the file of counted reports says it; ``facts`` are its other fields."""

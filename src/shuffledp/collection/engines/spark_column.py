@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shuffledp.collection.client import reader_of
 from shuffledp.collection.engines.batch import SURVEY, title_of
-from shuffledp.collection.engines.spark_session import arrow_rows, check_frame, one_sentence
+from shuffledp.collection.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.collection.engines.spark_tasks import MARKED, ROWS, ColumnSurvey, Marks, Named
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import nearest
@@ -28,7 +28,10 @@ __all__ = ["People", "SparkColumn", "Surveyed", "ddl"]
 
 
 LOOKED_AT = 500  # files of a table whose length and time are looked at, some milliseconds each
-VARYING = re.compile(r"#\d+L?|RDD\[\d+\].*|@[0-9a-f]+")  # of a plan, from session to session
+# Of a plan, from session to session: numbers that tell columns and subqueries apart, and the rest.
+NUMBERED = re.compile(r"(#|CTERelationDef |CTERelationRef )(\d+)")
+VARYING = re.compile(r"RDD\[\d+\].*|@[0-9a-f]+|(?<=\blambda )\w+(?=#)|^\W*CollectMetrics .*$", re.M)
+FIELDS, ALL = "spark.sql.debug.maxToStringFields", 1 << 30  # of a list in a plan that are written, of 25
 
 
 class Surveyed(NamedTuple):
@@ -89,15 +92,18 @@ class SparkColumn:
         """What tells the table from another one, as far as Spark says it: the files that it reads,
         and what is done with them; the same in every session.
         """
+        from pyspark.sql import SparkSession
+
         session: Any = self.frame.sparkSession
         hadoop, conf = session._jvm.org.apache.hadoop.fs, session._jsc.hadoopConfiguration()
-        plan = self.frame._jdf.queryExecution().analyzed().canonicalized().toString()
+        with setting(SparkSession.getActiveSession() or session, FIELDS, ALL):  # the active one writes
+            plan = _steady(self.frame._jdf.queryExecution().analyzed().toString())
         with one_sentence():
             files = sorted(self.frame.inputFiles())
             paths = [hadoop.Path(session._jvm.java.net.URI(file)) for file in files[:LOOKED_AT]]
             found = [path.getFileSystem(conf).getFileStatus(path) for path in paths]
         stamps = [f"{each.getLen()} {each.getModificationTime()}" for each in found]
-        return sha256("\n".join([VARYING.sub("", plan), *files, *stamps]).encode()).hexdigest()
+        return sha256("\n".join([plan, *files, *stamps]).encode()).hexdigest()
 
     def survey(self, reader: Reader) -> Surveyed:
         """Who has a value; nothing is drawn."""
@@ -212,6 +218,16 @@ class SparkColumn:
 
     def _type(self, name: str) -> DataType:
         return self.frame.schema[name].dataType
+
+
+def _steady(plan: str) -> str:
+    """A plan that is the same in every session: numbered anew, from its beginning."""
+    numbers: dict[tuple[bool, str], int] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        return f"{found[1]}{numbers.setdefault((found[1] == '#', found[2]), len(numbers))}"
+
+    return NUMBERED.sub(numbered, VARYING.sub("", plan))
 
 
 def ddl(schema: pa.Schema) -> str:

@@ -34,6 +34,7 @@ __all__ = [
     "one_sentence",
     "open_session",
     "session_at",
+    "setting",
 ]
 
 AT_ONCE = 1 << 16  # rows that a worker is handed at once: Spark's 10,000 cost more than they hold
@@ -274,12 +275,19 @@ def check_running(session: object) -> SparkSession:
 @contextmanager
 def arrow_rows(session: SparkSession, rows: int = AT_ONCE) -> Iterator[None]:
     """Hand workers so many rows at once, for a while."""
-    before: Any = session.conf.get(ROWS_AT_ONCE)
-    session.conf.set(ROWS_AT_ONCE, str(rows))
+    with setting(session, ROWS_AT_ONCE, rows):
+        yield
+
+
+@contextmanager
+def setting(session: SparkSession, name: str, value: int) -> Iterator[None]:
+    """Set something in a session, for a while."""
+    before: Any = session.conf.get(name)
+    session.conf.set(name, str(value))
     try:
         yield
     finally:
-        session.conf.set(ROWS_AT_ONCE, before)
+        session.conf.set(name, before)
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def keyed_reports(column: SparkColumn, design: Design) -> DataFrame:
 
 def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> tuple[WorkFolder, Claim]:
     """All that can be wrong before anything is drawn, and the claim."""
-    _phones(column, design)
+    phones = _phones(column, design)
     column.checked(column.reader(design))
     session = check_session(column.frame.sparkSession)
     claim = Claim.new(
@@ -105,6 +105,7 @@ def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool
         rules=column.rules() | {"cleaning": asdict(column.cleaning)},
         keyed=column.secret is not None,
         round=column.round,
+        drawing=phones.drawing,
         table=column.fingerprint(),
     )
     return WorkFolder(session, out), claim
@@ -147,10 +148,11 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
     settled = claim.settled
     law = Encoder.of(settled).randomizer
     parts = folder.parts(whole=claim.tallied)
-    facts: dict[str, Any] = {"batches": (claim.batch,), "secure": True, "engine": claim.engine, "keyed": claim.keyed}
+    facts: dict[str, Any] = {"secure": True, "engine": claim.engine, "keyed": claim.keyed}
     with one_sentence():
         if not claim.tallied:
-            return _votes(session, parts, settled, law).counted(settled, **facts)
+            sums = _votes(session, parts, settled, law)
+            return sums.counted(settled, batches=_names(claim, sums), **facts)
         rows = _read(session, parts, TALLIED)
         tasks = rows.select("partition", "rows").toArrow()
         if sorted(tasks["partition"].to_pylist()) != list(range(len(parts))):
@@ -163,7 +165,14 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
         facts["missing"] = sums.missing
     if claim.ids is not None and not claim.keyed:
         facts["repeated"] = sum(tasks["rows"].to_pylist()) - sums.reports - sums.missing
-    return sums.counted(settled, **facts)
+    return sums.counted(settled, batches=_names(claim, sums), **facts)
+
+
+def _names(claim: Claim, sums: Sums) -> tuple[str, ...]:
+    """By what a ledger knows the counts of a folder. Two folders of one secret hold the same
+    reports of whoever is in both.
+    """
+    return (claim.batch,) if claim.drawing is None else sums.names(claim.drawing)
 
 
 def release_column(
