@@ -136,23 +136,30 @@ def tables(costs: Costs) -> list[str]:
 def _line(name: str, rows: int, costs: Costs) -> str:
     words, own = WHO[name]
     cost, start = costs[name][rows], costs[name][FEW].cpu
-    work, plain = cost.cpu - start, costs[own][rows].cpu
-    ratio = net = ""
-    if name != own:
-        ratio, net = f"{cost.cpu / plain:.2f}x", f"{work / (plain - costs[own][FEW].cpu):.2f}x"
-    rate = f"{rows / work / 1e6:.2g} million"
-    if work < start / 10.0:  # what the start costs differs by as much from one time to the next
-        net, rate = "", ""
+    work, plain = _work(costs[name], rows), _work(costs[own], rows)
+    ratio = "" if name == own else f"{cost.cpu / costs[own][rows].cpu:.2f}x"
+    net = "" if name == own or work is None or plain is None else f"{work / plain:.2f}x"
+    rate = "" if work is None else f"{float(f'{rows / work / 1e6:.2g}'):g} million"
     return f"| {words} | {cost.cpu:.1f} s | {start:.1f} s | {ratio} | {net} | {rate} | {cost.megabytes:.0f} MB |"
+
+
+def _work(at: dict[int, Cost], rows: int) -> float | None:
+    """CPU seconds beyond the start; None where they are too few to tell, since what a start costs
+    differs by as much from one time to the next.
+    """
+    start = at[FEW].cpu
+    return None if at[rows].cpu < 1.2 * start else at[rows].cpu - start
 
 
 def _growth(name: str, few: int, many: int, costs: Costs) -> str:
     at = costs[name]
-    work = {rows: at[rows].cpu - at[FEW].cpu for rows in (few, many)}
-    return (
-        f"| {WHO[name][0]} | {work[many] / work[few]:.1f}x ({work[few]:.1f} s to {work[many]:.1f} s) | "
-        f"{at[many].megabytes / at[few].megabytes:.1f}x |"
-    )
+    before, after = _work(at, few), _work(at, many)
+    told = "lost in the start"
+    if after is not None:
+        told = f"from what is lost in the start to {after:.1f} s"
+    if before is not None and after is not None:
+        told = f"{after / before:.1f}x ({before:.1f} s to {after:.1f} s)"
+    return f"| {WHO[name][0]} | {told} | {at[many].megabytes / at[few].megabytes:.1f}x |"
 
 
 def page(costs: Costs) -> str:
