@@ -35,6 +35,7 @@ SMALL = {
     "spark.log.level": "ERROR",
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
+    "spark.task.maxFailures": "2",  # no attack fails a task twice, and what is refused is refused again
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
