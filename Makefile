@@ -78,7 +78,7 @@ clean:  ## remove what the targets wrote, except .venv
 # What the package needs to run, and no more: enough for the demo.
 .venv/.installed-runtime: pyproject.toml | .venv/bin/python
 	@echo "installing shuffledp into .venv"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e .
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[network]'
 	@touch $@
 
 # The same and all that tests, lint and benchmarks need.
