@@ -99,6 +99,12 @@ LISTED = (
         "Data to try things out on: a real survey with a sensitive question, and a made-up population.",
     ),
     Listed(
+        "serve",
+        "serve",
+        RUN,
+        "Be the shuffler of a collection: take sealed reports over HTTP, and release them without their order.",
+    ),
+    Listed(
         "audit",
         "audit",
         DEFEND,

@@ -6,5 +6,6 @@ sealing          reports in envelopes that the analyst's key alone opens (HPKE)
 codes            invitations: one report for each, and no trace of which
 wire             what goes over HTTP: addresses, records, limits, the words of a refusal
 sealed_file      what the shuffler releases: envelopes in the order of their bytes
+shuffler         what takes envelopes over HTTP, and releases them without their order
 stores           where envelopes wait: nothing acknowledged that is not there, no order of arrival
 """
