@@ -12,10 +12,24 @@ import typer
 from shuffledp import __version__
 from shuffledp.cli.parsing import App
 
-__all__ = ["COMPARE", "DEFEND", "KRR", "LISTED", "PLAN", "RANDOMIZERS", "RUN", "Listed", "app", "examples", "load"]
+__all__ = [
+    "COMPARE",
+    "DEFEND",
+    "KRR",
+    "LISTED",
+    "NETWORK",
+    "PLAN",
+    "RANDOMIZERS",
+    "RUN",
+    "Listed",
+    "app",
+    "examples",
+    "load",
+]
 
 KRR = "--randomizer krr --k 16"
-PLAN, RUN, DEFEND, COMPARE = "Plan a collection", "Run it", "Defend it", "Compare with the literature"
+PLAN, RUN, NETWORK = "Plan a collection", "Run it", "Run it over the network"
+DEFEND, COMPARE = "Defend it", "Compare with the literature"
 
 
 class Listed(NamedTuple):
@@ -99,9 +113,15 @@ LISTED = (
         "Data to try things out on: a real survey with a sensitive question, and a made-up population.",
     ),
     Listed(
+        "collection",
+        "collection",
+        NETWORK,
+        "A collection over the network: announce it, invite people, follow it, end it.",
+    ),
+    Listed(
         "serve",
         "serve",
-        RUN,
+        NETWORK,
         "Be the shuffler of a collection: take sealed reports over HTTP, and release them without their order.",
     ),
     Listed(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER
 from shuffledp.errors import InvalidInput
 
@@ -23,7 +23,7 @@ LISTENING, LIMITS = "Where it listens", "What it allows"
         "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
         "--tls-key key.pem",
     ),
-    rich_help_panel=RUN,
+    rich_help_panel=NETWORK,
 )
 def serve(
     collection: Annotated[
