@@ -119,6 +119,12 @@ LISTED = (
         "A collection over the network: announce it, invite people, follow it, end it.",
     ),
     Listed(
+        "open",
+        "opening",
+        NETWORK,
+        "For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
+    ),
+    Listed(
         "audit",
         "audit",
         DEFEND,
