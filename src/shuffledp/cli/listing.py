@@ -119,6 +119,12 @@ LISTED = (
         "A collection over the network: announce it, invite people, follow it, end it.",
     ),
     Listed(
+        "serve",
+        "serve",
+        NETWORK,
+        "Be the shuffler of a collection: take sealed reports over HTTP, and release them without their order.",
+    ),
+    Listed(
         "open",
         "opening",
         NETWORK,

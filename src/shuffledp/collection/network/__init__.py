@@ -8,6 +8,7 @@ codes            invitations: one report for each, and no trace of which
 organizing       before anybody reports: the collection and its key, invitations
 wire             what goes over HTTP: addresses, records, limits, the words of a refusal
 sealed_file      what the shuffler releases: envelopes in the order of their bytes
+shuffler         what takes envelopes over HTTP, and releases them without their order
 stores           where envelopes wait: nothing acknowledged that is not there, no order of arrival
 opening_tasks    a slice of a sealed file -> sums, in whichever process
 opening_processes  slices on all cores of this machine
