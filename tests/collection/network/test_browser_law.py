@@ -4,6 +4,7 @@ for alike.
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterator
@@ -105,14 +106,14 @@ def test_the_words_of_the_browser_give_its_report_in_python(page: Page, name: st
     drawn = page.evaluate(
         """async ([text, values]) => {
             const design = await designOf(text);
-            return values.map((value) => {
+            return JSON.stringify(values.map((value) => {
                 const source = recorded();
                 return [client.hex(client.encode(design, value, source)), source.asks];
-            });
+            }));
         }""",
         [file_of(encoder.design), values],
     )
-    for value, (report, asks) in zip(values, drawn, strict=True):
+    for value, (report, asks) in zip(values, json.loads(drawn), strict=True):
         read = [(bits, [*map(int, words)]) for bits, words in asks]
         tape = replay(read)
         assert encoded(encoder, value, tape).hex() == report
@@ -137,11 +138,11 @@ def unlike(page: Page, text: str, tapes: Tapes) -> int:
         """async ([text, tapes]) => {
             const design = await designOf(text);
             const report = (value, source) => [client.hex(client.encode(design, value, source)), source.left.length];
-            return tapes.map(([value, asks]) => {
+            return JSON.parse(tapes).map(([value, asks]) => {
                 try { return report(value, replayed(asks)); } catch (error) { return [error.message, 0]; }
             });
         }""",
-        [text, given],
+        [text, json.dumps(given)],
     )
     return sum(answer != [report.hex(), 0] for answer, (_, _, report) in zip(found, tapes, strict=True))
 

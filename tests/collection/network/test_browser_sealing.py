@@ -53,10 +53,10 @@ def sealed_in(page: Page, collection: Collection, report: bytes, curve: str) -> 
     """The report in an envelope that the browser made."""
     made: str = page.evaluate(
         """async ([text, report, curve]) => {
-            const collection = await client.readCollection(new TextEncoder().encode(text));
-            return client.hex(await client.seal(collection, Uint8Array.from(report), curve));
+            const collection = await client.readCollection(bytesOf(text));
+            return client.hex(await client.seal(collection, bytesOf(report), curve));
         }""",
-        [collection.content.decode(), list(report), curve],
+        [collection.content.decode("latin-1"), report.decode("latin-1"), curve],
     )
     return bytes.fromhex(made)
 
