@@ -21,8 +21,7 @@ from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import WORD
 from shuffledp.storage.canonical import canonical
 from tests.collection.network.shipped import library
-from tests.collection.network.studies import ADDRESS, KEY, study
-from tests.collection.network.tapes import MADE, encoder_of, thresholds
+from tests.collection.network.tapes import MADE, file, thresholds
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -47,11 +46,6 @@ def page(chromium: Browser) -> Iterator[Page]:
         yield page
 
 
-def file(name: str, **changed: Any) -> Collection:
-    """The collection of one of the tapes' designs."""
-    return Collection(design=encoder_of(name).design, key=KEY.public, shuffler=ADDRESS, **changed)
-
-
 def read_in(page: Page, contents: list[bytes], pinned: str | None = None) -> list[tuple[str | None, str | None]]:
     """The digest of each file, or the sentence that refuses it."""
     found = page.evaluate(READ, [[each.decode("latin-1") for each in contents], pinned])
@@ -73,11 +67,11 @@ def test_every_design_is_read_and_has_its_digest(page: Page, name: str) -> None:
 
 
 def test_another_digest_than_the_pinned_one_is_refused(page: Page) -> None:
-    ((digest, sentence),) = read_in(page, [study().content], study(codes=True).digest)
+    ((digest, sentence),) = read_in(page, [file("krr 3").content], file("krr 3", codes=True).digest)
     assert digest is None
     assert sentence is not None
-    assert study().digest in sentence
-    assert study(codes=True).digest in sentence
+    assert file("krr 3").digest in sentence
+    assert file("krr 3", codes=True).digest in sentence
     assert sentence.endswith("do not answer, and tell the organizer.")
 
 
@@ -120,7 +114,7 @@ def damaged(collection: Collection, rng: random.Random, count: int) -> Iterator[
         yield content[:start] + rng.choice([b"", new, content[start:end] * 2]) + content[end:]
 
 
-@pytest.mark.parametrize("name", ["krr 3", "mean 7", "subset 2 of 5", "check-in, hash"])
+@pytest.mark.parametrize("name", ["krr 3", "mean 7", "check-in, hash"])
 def test_what_python_refuses_the_browser_refuses_with_a_sentence(page: Page, name: str) -> None:
     collection = file(name, opens=1000, closes=2000, question="Tea?", round=2)
     contents = [*changed_fields(collection), *damaged(collection, random.Random(name), 300)]
@@ -178,13 +172,13 @@ def test_lists_in_lists_in_lists_are_refused(page: Page) -> None:
 
 def test_a_page_without_https_says_so(chromium: Browser) -> None:
     with library(chromium, "http://shuffler.test") as page:
-        ((_, sentence),) = read_in(page, [study().content])
+        ((_, sentence),) = read_in(page, [file("krr 3").content])
         assert sentence is not None
         assert "loaded over HTTPS, and this one was not" in sentence
 
 
 def test_when_it_opens_and_closes(page: Page) -> None:
-    collection = study(opens=10_000, closes=20_000)
+    collection = file("krr 3", opens=10_000, closes=20_000)
     moments = [0, 10_000 - SKEW - 1, 10_000 - SKEW, 15_000, 20_000 + SKEW, 20_000 + SKEW + 1]
     phases = page.evaluate(
         """async ([content, moments]) => {
