@@ -125,6 +125,12 @@ LISTED = (
         "Be the shuffler of a collection: take sealed reports over HTTP, and release them without their order.",
     ),
     Listed(
+        "open",
+        "opening",
+        NETWORK,
+        "For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
+    ),
+    Listed(
         "audit",
         "audit",
         DEFEND,
