@@ -67,7 +67,7 @@ EXPORTS = [
     "shuffle_groups",
 ]
 
-NETWORK = ["Client", "Receipt"]
+NETWORK = ["Client", "Collection", "Receipt", "open_collection", "read_collection"]
 
 
 def test_exports_are_pinned() -> None:

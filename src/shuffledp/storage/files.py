@@ -26,6 +26,7 @@ __all__ = [
     "check_new_file",
     "check_new_folder",
     "first_file",
+    "flush",
     "locked",
     "new_folder",
     "plain_cell",
@@ -94,13 +95,13 @@ def replace_file(
         _sweep(path)
         with _neighbour(path, _create) as (temporary, mode):
             write(temporary)
-            _flush(temporary)
+            flush(temporary)
             if last is not None:
                 last()
             mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else mode
             os.chmod(temporary, mode & stat.S_IRWXU if private else mode)
             os.replace(temporary, path)
-            _flush(path.parent)
+            flush(path.parent)
 
 
 def first_file(path: Path, write: Callable[[Path], object]) -> bool:
@@ -113,12 +114,12 @@ def first_file(path: Path, write: Callable[[Path], object]) -> bool:
         _sweep(path)
         with _neighbour(path, _create) as (temporary, _):
             write(temporary)
-            _flush(temporary)
+            flush(temporary)
             try:
                 os.link(temporary, path)  # unlike a renaming, it replaces nothing
             except FileExistsError:
                 return False
-            _flush(path.parent)
+            flush(path.parent)
     return True
 
 
@@ -198,7 +199,7 @@ def new_folder(
         with _neighbour(path, os.mkdir) as (temporary, mode):
             fill(temporary)
             for each in [*temporary.rglob("*"), temporary]:
-                _flush(each)
+                flush(each)
             check_new_folder(path, replacing=replacing)
             if last is not None:
                 last()
@@ -248,7 +249,7 @@ def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
     old = temporary.with_suffix(".old.part")
     if not replacing or not os.path.lexists(path):
         os.rename(temporary, path)
-        return _flush(path.parent)
+        return flush(path.parent)
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # it stays ours while it is aside
     try:
         _lock(lock)
@@ -260,7 +261,7 @@ def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
             with suppress(OSError):
                 os.rename(old, path)
             raise
-        _flush(path.parent)
+        flush(path.parent)
         _remove(old)
     finally:
         os.close(lock)
@@ -327,7 +328,7 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Ask the disk to keep what was written; some file systems cannot flush a folder, and then
     there is nothing to ask.
     """

@@ -14,23 +14,34 @@ sealing_pool     reports sealed on all cores
 sender           a client: draws, seals, stores, sends until it is acknowledged
 wire             what goes over HTTP: addresses, records, limits, the words of a refusal
 sealed_file      what the shuffler releases: envelopes in the order of their bytes
+shuffler         what takes envelopes over HTTP, and releases them without their order
 stores           where envelopes wait: nothing acknowledged that is not there, no order of arrival
+opening_tasks    a slice of a sealed file -> sums, in whichever process
+opening_processes  slices on all cores of this machine
+opened_file      which sealed file of a collection was opened: no other one is
+opening_reports  what the shuffler released -> a release, for the analyst
 """
 
-from __future__ import annotations
-
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shuffledp.collection.network.collection_file import Collection, read_collection
+    from shuffledp.collection.network.opening_reports import open_collection
     from shuffledp.collection.network.sender import Client, Receipt
 
-__all__ = ["Client", "Receipt"]
+__all__ = ["Client", "Collection", "Receipt", "open_collection", "read_collection"]
+
+# Where each name is defined; it is loaded when it is first asked for.
+HOMES = {
+    "collection_file": ("Collection", "read_collection"),
+    "opening_reports": ("open_collection",),
+    "sender": ("Client", "Receipt"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, loaded when it is asked for."""
-    if name not in __all__:
-        raise AttributeError(f"shuffledp.collection.network has no {name!r}; there are {', '.join(__all__)}")
-    from shuffledp.collection.network import sender
-
-    return getattr(sender, name)
+    for module, names in HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
