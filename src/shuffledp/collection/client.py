@@ -28,7 +28,7 @@ from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import exactly, large_delta, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.tables import Cleaning, Column, Keep, Numbers, Places, ReportsFile
+    from shuffledp.collection.tables import Chosen, Cleaning, Column, Keep, Numbers, Places, ReportsFile
 
 __all__ = [
     "MUCH",
@@ -213,7 +213,7 @@ class Drawing:
         rng: Rng = None,
         tick: Callable[[int], object] | None = None,
     ) -> None:
-        from shuffledp.collection.tables import AS_WRITTEN, choose_rows
+        from shuffledp.collection.tables import AS_WRITTEN
 
         if column.ids is not None and column.once:
             raise InvalidInput(
@@ -221,14 +221,15 @@ class Drawing:
                 "Save it first."
             )
         cleaning = AS_WRITTEN if cleaning is None else cleaning
-        self.source, self.rows = source_of(rng), 0
-        self._encoder, self._column, self._tick, self._absent = encoder, column, tick, 0
+        self.source, self.rows, self._absent = source_of(rng), 0, 0
+        self._encoder, self._column, self._keep, self._rng, self._tick = encoder, column, keep, rng, tick
         self._reader = reader_of(encoder.design, missing=missing, clip=clip, cleaning=cleaning)
-        self._chosen = None if column.ids is None else choose_rows(column, self._reader, keep=keep, rng=rng)
+        self._chosen: Chosen | None = None
 
     def __iter__(self) -> Iterator[Drawn]:
         from shuffledp.collection.tables import batch_rows, prepared
 
+        self._choose()
         chosen, step = self._chosen, batch_rows(self._encoder.randomizer.report_bytes)
         for batch in prepared(self._column, self._reader, tick=self._tick):
             values, ids, rows = batch.values, batch.ids, len(batch.values) + batch.missing
@@ -246,6 +247,21 @@ class Drawing:
                 yield Drawn(reports, None if ids is None else ids.slice(start, step), places[start : start + step])
         if chosen is not None and self.rows != len(chosen.kept):
             raise _changed(self._column)
+
+    def look(self) -> None:
+        """Read all rows, and refuse what can not be reported; nothing is drawn."""
+        from shuffledp.collection.tables import prepared
+
+        self._choose()
+        for batch in prepared(self._column, self._reader, tick=self._tick):
+            self.rows, self._absent = self.rows + len(batch.values) + batch.missing, self._absent + batch.missing
+
+    def _choose(self) -> None:
+        """Of each person, a row: the table is read for that."""
+        from shuffledp.collection.tables import choose_rows
+
+        if self._column.ids is not None:
+            self._chosen = choose_rows(self._column, self._reader, keep=self._keep, rng=self._rng)
 
     @property
     def missing(self) -> int:

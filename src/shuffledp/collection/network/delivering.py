@@ -30,7 +30,7 @@ class Round:
 
     stored: Stored
     most: int
-    tick: Callable[[int], object] | None = None
+    tick: Callable[[int, int], object] | None = None
     acknowledged: bytearray = field(init=False)
     new: int = 0
     refused: Counter[str] = field(default_factory=Counter)
@@ -86,7 +86,7 @@ class Round:
             self.acknowledged[begin:upto] = b"\1" * (upto - begin)
             self.new += new
             if self.tick is not None:
-                self.tick(upto - begin)
+                self.tick(sum(self.acknowledged), self.stored.waiting)
 
     def _leave_out(self, refused: Refused) -> None:
         with self._lock:

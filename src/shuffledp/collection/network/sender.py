@@ -28,11 +28,9 @@ from shuffledp.errors import InvalidInput
 if TYPE_CHECKING:
     import httpx
 
-    from shuffledp.collection.tables import Cleaning, Column, Keep
-
 __all__ = ["Client", "Receipt", "read_codes"]
 
-Tick = Callable[[int], object]
+Tick = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +93,7 @@ class Client:
         What was stored by an earlier call is sent again as it is, and nothing is drawn, whatever
         ``value`` is then.
         """
-        invitation = self._invitation(code)
-        answer = read_answer(self.collection.design.task, value, clip=clip)
+        answer, invitation = self.check(value, code=code, clip=clip)
 
         def draw() -> Iterator[bytes]:
             envelopes = Envelopes(self.collection).seal(self.collection.encoder.encode([answer]))
@@ -104,37 +101,45 @@ class Client:
 
         return self._sent(draw, invitation)
 
+    def check(self, value: object, *, code: str | None = None, clip: bool = False) -> tuple[int | float, bytes | None]:
+        """Refuse what ``send`` would refuse before it draws; the answer and the invitation as they
+        are sent.
+        """
+        self._check_time()
+        answer = read_answer(self.collection.design.task, value, clip=clip)
+        if self.collection.codes != (code is not None):
+            raise self._wrong_codes("--code")
+        return answer, None if code is None else read_code(code)
+
     def send_table(
         self,
-        column: Column,
+        drawing: Drawing,
         *,
         codes: Sequence[bytes] | None = None,
-        missing: str | None = None,
-        clip: bool = False,
-        cleaning: Cleaning | None = None,
-        keep: Keep = "first",
         processes: int = 1,
-        read: Tick | None = None,
         tick: Tick | None = None,
     ) -> Receipt:
-        """Report for everybody in a table, as ``collection.client.encode`` would; ``codes`` has one
-        for each row. ``read`` is told how many rows are read, ``tick`` how many reports are
-        acknowledged.
+        """Report for everybody in a table; ``codes`` has an invitation for each of its rows.
+        Reports are sealed by so many ``processes``; ``tick`` is told how many are acknowledged, of
+        how many.
 
         A code that the shuffler does not know, or that was used, holds no other report up: the
         receipt counts them, and their reports wait for the next call.
         """
+        self.check_codes(codes)
+        receipt = self._sent(lambda: self._records(drawing, codes, processes), None, tick)
+        return replace(receipt, missing=drawing.missing, repeated=drawing.repeated) if receipt.drawn else receipt
+
+    def check_codes(self, codes: Sequence[bytes] | None, rows: int | None = None) -> None:
+        """Refuse codes that are not asked for, or not one for each of so many ``rows``."""
+        self._check_time()
         if self.collection.codes != (codes is not None):
             raise self._wrong_codes("--codes")
-        made: list[Drawing] = []
-
-        def draw() -> Iterator[bytes]:
-            rules: dict[str, Any] = {"missing": missing, "clip": clip, "cleaning": cleaning, "keep": keep}
-            made.append(Drawing(self.collection.encoder, column, **rules, tick=read))
-            return self._records(made[0], codes, processes)
-
-        receipt = self._sent(draw, None, tick)
-        return replace(receipt, missing=made[0].missing, repeated=made[0].repeated) if made else receipt
+        if codes is not None and rows is not None and rows != len(codes):
+            raise InvalidInput(
+                f"--codes must have a line for every row of the table, got {len(codes):,} for {rows:,} rows. A row "
+                f"without a value leaves its code unused."
+            )
 
     def _records(self, drawing: Drawing, codes: Sequence[bytes] | None, processes: int) -> Iterator[bytes]:
         """The records of everybody in a table, in its order."""
@@ -143,7 +148,7 @@ class Client:
         def reports() -> Iterator[Any]:
             for drawn in drawing:
                 if codes is not None and drawing.rows > len(codes):
-                    raise _uneven(codes)
+                    self.check_codes(codes, drawing.rows)
                 mine.extend([] if codes is None else [codes[row] for row in drawn.rows])
                 yield drawn.reports
 
@@ -151,14 +156,12 @@ class Client:
         for envelopes in sealed(self.collection, reports(), processes=processes):
             none = False
             yield self.uploads.body(envelopes, None if codes is None else [mine.popleft() for _ in envelopes])
-        if codes is not None and drawing.rows != len(codes):
-            raise _uneven(codes)
+        self.check_codes(codes, drawing.rows)
         if none:
             raise InvalidInput("the table must hold at least one value, got none. Check that these are the right data.")
 
     def _sent(self, draw: Callable[[], Iterable[bytes]], code: bytes | None, tick: Tick | None = None) -> Receipt:
         """Store what ``draw`` makes, unless something is stored, and deliver what is."""
-        self._check_time()
         outbox = Outbox.of(self.folder, self.uploads)
         with outbox.alone() as alone:
             if not alone:
@@ -204,11 +207,6 @@ class Client:
             f"{done:,} of {waiting:,} reports were acknowledged, and the other {waiting - done:,} are stored in {place}"
         )
 
-    def _invitation(self, code: str | None) -> bytes | None:
-        if self.collection.codes != (code is not None):
-            raise self._wrong_codes("--code")
-        return None if code is None else read_code(code)
-
     def _wrong_codes(self, option: str) -> InvalidInput:
         if self.collection.codes:
             return InvalidInput(
@@ -243,10 +241,3 @@ def read_codes(path: Path) -> list[bytes]:
     if len(set(codes)) < len(codes):
         raise InvalidInput(f"{title} must hold every code once, got one twice. Each lets one person in.")
     return codes
-
-
-def _uneven(codes: Sequence[bytes]) -> InvalidInput:
-    return InvalidInput(
-        f"--codes must have a line for every row of the table, got {len(codes):,} for another number of rows. A row "
-        f"without a value leaves its code unused."
-    )
