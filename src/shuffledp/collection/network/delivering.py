@@ -86,7 +86,7 @@ class Round:
             self.acknowledged[begin:upto] = b"\1" * (upto - begin)
             self.new += new
             if self.tick is not None:
-                self.tick(sum(self.acknowledged), self.stored.waiting)
+                self.tick(self.acknowledged.count(1), self.stored.waiting)
 
     def _leave_out(self, refused: Refused) -> None:
         with self._lock:

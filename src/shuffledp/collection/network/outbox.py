@@ -133,7 +133,7 @@ class Outbox:
                 places = (at * stored.length for at, each in enumerate(done) if not each)
                 yield from (piece[at : at + stored.length] for at in places)
 
-        return self._rewrite(stored.sent + sum(acknowledged), left())
+        return self._rewrite(stored.sent + acknowledged.count(1), left())
 
     def recode(self, stored: Stored, code: bytes) -> Stored:
         """The one report that waits, with another code: the envelope stays."""

@@ -195,12 +195,12 @@ class Client:
             raise InvalidInput(
                 f"the shuffler refused the code: {sentence} {self._kept(walk)}: with another --code the same bytes go."
             )
-        acknowledged = stored.sent + sum(walk.acknowledged)
+        acknowledged = stored.sent + walk.acknowledged.count(1)
         return Receipt(self.collection.digest, acknowledged, stored.sent, drawn, dict(walk.refused))
 
     def _kept(self, walk: Round) -> str:
         """Nothing is lost, in words."""
-        done, waiting, place = sum(walk.acknowledged), len(walk.acknowledged), repr(str(self.folder))
+        done, waiting, place = walk.acknowledged.count(1), len(walk.acknowledged), repr(str(self.folder))
         if waiting == 1:
             return f"The report is stored in {place}"
         return (
