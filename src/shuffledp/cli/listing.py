@@ -119,6 +119,12 @@ LISTED = (
         "A collection over the network: announce it, invite people, follow it, end it.",
     ),
     Listed(
+        "send",
+        "send",
+        NETWORK,
+        "On a person's device: randomize an answer, seal it for the analyst, and send it to the shuffler.",
+    ),
+    Listed(
         "serve",
         "serve",
         NETWORK,
