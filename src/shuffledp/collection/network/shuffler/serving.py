@@ -27,7 +27,7 @@ BACKLOG = 2048
 SPARE_FILES = 64
 LAST_ANSWERS = 10  # seconds for those who are being answered when the shuffler stops
 LOG = logging.getLogger(__name__)
-OURS = "shuffledp.collection.network.shuffler"
+OURS = "shuffledp.collection.network"
 
 
 @dataclass(frozen=True, slots=True)
