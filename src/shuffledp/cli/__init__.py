@@ -23,6 +23,7 @@ spark        the same on tables that Spark reads
 stages       design, encode, shuffle, analyse: the same in parts; and example
 collection   new, invite: a collection over the network is announced
 serve        the shuffler of a collection over the network
+collecting   collection status, close, fetch: the analyst at the shuffler's door
 opening      open: what a shuffler released, to a page
 ledger       show, check, export
 verify       a page, recomputed

@@ -10,6 +10,7 @@ wire             what goes over HTTP: addresses, records, limits, the words of a
 sealed_file      what the shuffler releases: envelopes in the order of their bytes
 shuffler         what takes envelopes over HTTP, and releases them without their order
 stores           where envelopes wait: nothing acknowledged that is not there, no order of arrival
+analyst          status, close and fetch: the analyst at the shuffler's door
 opening_tasks    a slice of a sealed file -> sums, in whichever process
 opening_processes  slices on all cores of this machine
 opened_file      which sealed file of a collection was opened: no other one is
@@ -20,13 +21,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shuffledp.collection.network.analyst import Analyst
     from shuffledp.collection.network.collection_file import Collection, read_collection
     from shuffledp.collection.network.opening_reports import open_collection
 
-__all__ = ["Collection", "open_collection", "read_collection"]
+__all__ = ["Analyst", "Collection", "open_collection", "read_collection"]
 
 # Where each name is defined; it is loaded when it is first asked for.
 HOMES = {
+    "analyst": ("Analyst",),
     "collection_file": ("Collection", "read_collection"),
     "opening_reports": ("open_collection",),
 }
