@@ -121,6 +121,13 @@ def test_a_file_that_changes_meanwhile_is_refused_by_every_process(cut: Cut) -> 
             opening(task, slices)
 
 
+def test_a_file_that_a_process_does_not_find_is_refused(cut: Cut) -> None:
+    task, slices = cut
+    task.path.unlink()
+    with pytest.raises(InvalidInput, match="must lie where every process can read it, got: No such file"):
+        OnAllCores()(task, slices)
+
+
 def test_a_process_that_dies_is_one_sentence(cut: Cut, monkeypatch: pytest.MonkeyPatch) -> None:
     task, slices = cut
     monkeypatch.setattr(opening_processes.sys, "executable", "/bin/false")
