@@ -24,6 +24,7 @@ stages       design, encode, shuffle, analyse: the same in parts; and example
 collection   new, invite: a collection over the network is announced
 send         a report, or those of a table, to such a collection
 serve        the shuffler of a collection over the network
+collecting   collection status, close, fetch: the analyst at the shuffler's door
 opening      open: what a shuffler released, to a page
 ledger       show, check, export
 verify       a page, recomputed

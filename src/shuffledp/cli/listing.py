@@ -114,7 +114,7 @@ LISTED = (
     ),
     Listed(
         "collection",
-        "collection",
+        "collecting",
         NETWORK,
         "A collection over the network: announce it, invite people, follow it, end it.",
     ),
