@@ -22,6 +22,8 @@ release      histogram, frequency, mean: from a table to a defended answer
 spark        the same on tables that Spark reads
 stages       design, encode, shuffle, analyse: the same in parts; and example
 collection   new, invite: a collection over the network is announced
+serve        the shuffler of a collection over the network
+opening      open: what a shuffler released, to a page
 ledger       show, check, export
 verify       a page, recomputed
 outside      bounds of a stranger's, from a file

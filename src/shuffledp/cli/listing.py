@@ -119,6 +119,18 @@ LISTED = (
         "A collection over the network: announce it, invite people, follow it, end it.",
     ),
     Listed(
+        "serve",
+        "serve",
+        NETWORK,
+        "Be the shuffler of a collection: take sealed reports over HTTP, and release them without their order.",
+    ),
+    Listed(
+        "open",
+        "opening",
+        NETWORK,
+        "For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
+    ),
+    Listed(
         "audit",
         "audit",
         DEFEND,

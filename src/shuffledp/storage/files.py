@@ -25,6 +25,7 @@ __all__ = [
     "check_file",
     "check_new_file",
     "check_new_folder",
+    "flush",
     "new_folder",
     "plain_cell",
     "replace_file",
@@ -94,13 +95,13 @@ def replace_file(
             path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         ) as (temporary, mode):
             write(temporary)
-            _flush(temporary)
+            flush(temporary)
             if last is not None:
                 last()
             mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else mode
             os.chmod(temporary, mode & stat.S_IRWXU if private else mode)
             os.replace(temporary, path)
-            _flush(path.parent)
+            flush(path.parent)
 
 
 def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:
@@ -162,7 +163,7 @@ def new_folder(
         with _neighbour(path, os.mkdir) as (temporary, mode):
             fill(temporary)
             for each in [*temporary.rglob("*"), temporary]:
-                _flush(each)
+                flush(each)
             check_new_folder(path, replacing=replacing)
             if last is not None:
                 last()
@@ -212,7 +213,7 @@ def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
     old = temporary.with_suffix(".old.part")
     if not replacing or not os.path.lexists(path):
         os.rename(temporary, path)
-        return _flush(path.parent)
+        return flush(path.parent)
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # it stays ours while it is aside
     try:
         _lock(lock)
@@ -224,7 +225,7 @@ def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
             with suppress(OSError):
                 os.rename(old, path)
             raise
-        _flush(path.parent)
+        flush(path.parent)
         _remove(old)
     finally:
         os.close(lock)
@@ -291,7 +292,7 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Ask the disk to keep what was written; some file systems cannot flush a folder, and then
     there is nothing to ask.
     """

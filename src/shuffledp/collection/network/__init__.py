@@ -8,5 +8,32 @@ codes            invitations: one report for each, and no trace of which
 organizing       before anybody reports: the collection and its key, invitations
 wire             what goes over HTTP: addresses, records, limits, the words of a refusal
 sealed_file      what the shuffler releases: envelopes in the order of their bytes
+shuffler         what takes envelopes over HTTP, and releases them without their order
 stores           where envelopes wait: nothing acknowledged that is not there, no order of arrival
+opening_tasks    a slice of a sealed file -> sums, in whichever process
+opening_processes  slices on all cores of this machine
+opened_file      which sealed file of a collection was opened: no other one is
+opening_reports  what the shuffler released -> a release, for the analyst
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shuffledp.collection.network.collection_file import Collection, read_collection
+    from shuffledp.collection.network.opening_reports import open_collection
+
+__all__ = ["Collection", "open_collection", "read_collection"]
+
+# Where each name is defined; it is loaded when it is first asked for.
+HOMES = {
+    "collection_file": ("Collection", "read_collection"),
+    "opening_reports": ("open_collection",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
