@@ -8,16 +8,18 @@ looked at.
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
+from threading import current_thread, main_thread
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from shuffledp.collection.network.shuffler.replies import last_words
+from shuffledp.collection.network.wire import Refused
 
 __all__ = ["Patience", "PatientProtocol", "PatientServer"]
 
@@ -101,28 +103,18 @@ class PatientProtocol(HttpToolsProtocol):
         elif self.due is not None and now > self.due:
             self._end(408, "a request must arrive in time, got a part of one. Send the same bytes again.")
 
+    def send_400_response(self, msg: str) -> None:
+        self._end(400, "a request must be HTTP, got something else. Use a client that speaks it.")
+
     def _end(self, status: int, sentence: str, *, wait: int | None = None) -> None:
         """The last answer on this connection, if none has begun."""
         if self.transport.is_closing():
             self.transport.abort()
             return
         if not (self._answering and self.cycle.response_started):
-            self.transport.write(_answer(status, sentence, wait))
+            self.transport.write(last_words(Refused(status, sentence, wait=wait)))
         self.due = self.loop.time() + self.patience.head
         self.transport.close()
-
-
-def _answer(status: int, sentence: str, wait: int | None) -> bytes:
-    body = json.dumps({"error": sentence}).encode()
-    head = [
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-        "content-type: application/json",
-        f"content-length: {len(body)}",
-        "cache-control: no-store",
-        *([] if wait is None else [f"retry-after: {wait}"]),
-        "connection: close",
-    ]
-    return "\r\n".join([*head, "", ""]).encode() + body
 
 
 class PatientServer(uvicorn.Server):
@@ -139,6 +131,9 @@ class PatientServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop at SIGINT and SIGTERM; uvicorn would send them to itself again afterwards."""
+        if current_thread() is not main_thread():  # whoever runs it there stops it by ``should_exit``
+            yield
+            return
         before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
