@@ -14,6 +14,7 @@ commands     epsilon, delta, calibrate, explain, curve
 compare      compare, bounds
 reproduce    the figures of the papers
 plan         which protocol for a task
+studio       the planner, as a page
 training     which sampler for a training, and how much noise
 audit        attacks on the code that runs
 look         what a table holds, and a command to copy

@@ -66,6 +66,13 @@ LISTED = (
         "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
     ),
     Listed(
+        "studio",
+        "studio",
+        PLAN,
+        "Plan on a page: move users, categories, rounds and promise, and see noise, error and every published bound "
+        "while you move.",
+    ),
+    Listed(
         "training",
         "training",
         PLAN,
