@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING
@@ -24,12 +23,11 @@ from shuffledp.randomizers import KRR, OUE, Hadamard
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import WORD
-from tests.collection.network.shipped import library
 from tests.collection.network.studies import ADDRESS, KEY
 from tests.collection.network.tapes import MADE, Asks, encoded, encoder_of, replay, tapes_of, ties, written
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 Tapes = list[tuple[float, Asks, bytes]]
 FRESH = 10
@@ -57,11 +55,9 @@ SOURCES = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def page(chromium: Browser) -> Iterator[Page]:
-    with library(chromium) as page:
-        page.evaluate(SOURCES)
-        yield page
+@pytest.fixture(scope="module", autouse=True)
+def sources(page: Page) -> None:
+    page.evaluate(SOURCES)
 
 
 def file_of(design: Design) -> str:

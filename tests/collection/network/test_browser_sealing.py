@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
-from tests.collection.network.shipped import library
 from tests.collection.network.studies import KEY
 from tests.collection.network.tapes import file
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 # RFC 9180, appendix A.1.1: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM in base mode.
 STANDARD = {
@@ -29,12 +27,6 @@ STANDARD_SEALED = (
     "f938558b5d72f1a23810b4be2ab4f84331acc02fc97babc53a52ae8218a355a96d8770ac83d07bea87e13c512a"
 )
 CURVES = ["browser", "script"]
-
-
-@pytest.fixture(scope="module")
-def page(chromium: Browser) -> Iterator[Page]:
-    with library(chromium) as page:
-        yield page
 
 
 @pytest.mark.parametrize("curve", CURVES)
