@@ -163,6 +163,22 @@ def test_what_the_browser_draws_has_the_law_of_the_integers(page: Page, name: st
     assert surprise(counts, law_of_reports(encoder, value)) > ONE_IN
 
 
+def test_hashed_reports_speak_for_their_value_as_often_as_the_integers_say(page: Page) -> None:
+    """Six standard errors, for the value and for another; the seeds are too many for a table."""
+    encoder, draws, value = encoder_of("hash to 8"), 10_000, 7
+    randomizer = encoder.randomizer
+    reports = np.frombuffer(b"".join(rolled(page, encoder.design, value, draws)), "<u8").reshape(-1, 2)
+    assert len(reports) == draws, "no seed twice"
+    votes = randomizer.supports(reports.astype(np.uint64))
+    for place, chance in ((value, randomizer.hit), (value + 1, randomizer.miss)):
+        assert abs(votes[place] - draws * chance) <= 6.0 * math.sqrt(draws * chance * (1.0 - chance))
+
+
+def test_more_words_than_a_browser_gives_at_once_are_all_drawn(page: Page) -> None:
+    drawn = page.evaluate("Array.from(client.SECURE.words(50_000, 32))")
+    assert len(set(drawn)) > 49_900, "fresh ones, about 0.3 of which are drawn twice"
+
+
 def test_a_biased_law_is_caught(page: Page) -> None:
     """The positive control: an epsilon0 of 1.8 in place of 1.5."""
     encoder = encoder_of("krr 3")
