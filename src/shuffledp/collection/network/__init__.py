@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     from shuffledp.collection.network.sealing import AnalystKey, Envelopes
     from shuffledp.collection.network.sender import Client, Receipt
 
-__all__ = ["Analyst", "AnalystKey", "Client", "Collection", "Envelopes", "Receipt", "open_collection", "read_collection"]
+__all__ = [
+    "Analyst",
+    "AnalystKey",
+    "Client",
+    "Collection",
+    "Envelopes",
+    "Receipt",
+    "open_collection",
+    "read_collection",
+]
 
 # Where each name is defined; it is loaded when it is first asked for.
 HOMES = {
