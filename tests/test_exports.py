@@ -67,7 +67,7 @@ EXPORTS = [
     "shuffle_groups",
 ]
 
-NETWORK = ["Client", "Collection", "Receipt", "open_collection", "read_collection"]
+NETWORK = ["AnalystKey", "Client", "Collection", "Envelopes", "Receipt", "open_collection", "read_collection"]
 
 
 def test_exports_are_pinned() -> None:

@@ -28,14 +28,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shuffledp.collection.network.collection_file import Collection, read_collection
     from shuffledp.collection.network.opening_reports import open_collection
+    from shuffledp.collection.network.sealing import AnalystKey, Envelopes
     from shuffledp.collection.network.sender import Client, Receipt
 
-__all__ = ["Client", "Collection", "Receipt", "open_collection", "read_collection"]
+__all__ = ["AnalystKey", "Client", "Collection", "Envelopes", "Receipt", "open_collection", "read_collection"]
 
 # Where each name is defined; it is loaded when it is first asked for.
 HOMES = {
     "collection_file": ("Collection", "read_collection"),
     "opening_reports": ("open_collection",),
+    "sealing": ("AnalystKey", "Envelopes"),
     "sender": ("Client", "Receipt"),
 }
 
