@@ -49,7 +49,7 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(Courier, "to", lambda given, **_: usual(given, transport=shuffler.transport))
         return Device(tmp_path, shuffler)
 
-    monkeypatch.setattr("shuffledp.collection.network.courier.sleep", lambda _: None)
+    monkeypatch.setattr(Courier, "pause", lambda *_: None)
     return made
 
 

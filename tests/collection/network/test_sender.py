@@ -18,7 +18,7 @@ import pytest
 
 from shuffledp.collection.network import Client
 from shuffledp.collection.network.codes import code_text, hash_of_code
-from shuffledp.collection.network.courier import TRIES, Unsent
+from shuffledp.collection.network.courier import TRIES, Courier, Unsent
 from shuffledp.collection.network.outbox import Outbox, Stored
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.errors import InvalidInput
@@ -32,7 +32,7 @@ CODES = [bytes([number]) * 16 for number in range(9)]
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Nobody waits, and how long somebody would have is noted."""
     noted: list[float] = []
-    monkeypatch.setattr("shuffledp.collection.network.courier.sleep", noted.append)
+    monkeypatch.setattr(Courier, "pause", lambda _, seconds: noted.append(seconds))
     return noted
 
 
@@ -346,6 +346,16 @@ def test_a_client_loads_no_accountant_no_arrow_and_before_it_sends_no_httpx() ->
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_without_the_extra_one_sentence_names_it(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shuffler = Pretended(study())
+    transport = shuffler.transport
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "httpx", None)
+        with pytest.raises(InvalidInput, match=r"pip install 'shuffledp\[network\]'"):
+            Client(shuffler.collection, outbox=box, transport=transport).send("yes")
+    assert client(shuffler, box).send("yes").drawn is False
 
 
 def steps() -> Iterator[str]:

@@ -80,7 +80,7 @@ class Outbox:
         if status.st_uid != os.geteuid() or status.st_mode & OTHERS:
             raise InvalidInput(
                 f"the outbox {str(folder)!r} must be its owner's alone, got permissions "
-                f"{stat.S_IMODE(status.st_mode):o}. Make it yours: chmod 700 {folder}; or choose another: --outbox."
+                f"{stat.S_IMODE(status.st_mode):o}. Name a new folder, or, if nothing else is in it: chmod 700 {folder}"
             )
         return cls(folder / f"{uploads.collection.digest}.outbox", uploads)
 
