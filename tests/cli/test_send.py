@@ -71,6 +71,24 @@ def test_an_answer_can_come_from_standard_input(device: Any, monkeypatch: pytest
     assert len(mine.shuffler.envelopes) == 1
 
 
+def test_on_a_terminal_an_answer_is_asked_for_and_not_shown(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, asked = device(), list[str]()
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr("sys.stdin", terminal)
+
+    def typed(prompt: str) -> str:
+        asked.append(prompt)
+        if len(asked) == 1:
+            raise EOFError
+        return "no"
+
+    monkeypatch.setattr("shuffledp.cli.send.getpass", typed)
+    assert mine.send("--value", "-") == 2
+    assert mine.send("--value", "-") == 0
+    assert asked == ["Your answer: "] * 2
+
+
 def test_a_dry_run_leaves_nothing(device: Any, capsys: pytest.CaptureFixture[str]) -> None:
     mine = device(codes=1)
     assert mine.send("--value", "yes", "--code", code_text(CODES[0]), "--dry-run") == 0

@@ -263,6 +263,25 @@ def test_no_cookie_is_kept_and_nothing_says_who_sends(box: Path) -> None:
     for request in shuffler.requests:
         assert "cookie" not in request.headers
         assert request.headers["user-agent"] == "shuffledp"
+    with httpx.Client(transport=shuffler.transport) as usual:  # the control
+        for _ in range(2):
+            usual.get(f"{shuffler.collection.shuffler}/collection.json")
+    assert shuffler.requests[-1].headers["cookie"] == "who=me"
+
+
+def test_an_answer_is_stored_nowhere(box: Path) -> None:
+    """Nor is the report as it was before it was sealed."""
+    shuffler = Pretended(study("unary"), HTML)
+    with pytest.raises(Unsent):
+        client(shuffler, box).send("299")
+    (report,) = Envelopes(shuffler.collection).opened(shuffler.seen, KEY)
+    (file,) = stored(box)
+    content = file.read_bytes()
+    assert next(iter(shuffler.seen)) in content
+    assert report.tobytes() not in content
+    assert b"299" not in content.replace(next(iter(shuffler.seen)), b"").replace(
+        shuffler.collection.digest.encode(), b""
+    )
 
 
 def test_an_outbox_that_others_can_look_into_is_refused(box: Path) -> None:
