@@ -67,7 +67,16 @@ EXPORTS = [
     "shuffle_groups",
 ]
 
-NETWORK = ["AnalystKey", "Client", "Collection", "Envelopes", "Receipt", "open_collection", "read_collection"]
+NETWORK = [
+    "Analyst",
+    "AnalystKey",
+    "Client",
+    "Collection",
+    "Envelopes",
+    "Receipt",
+    "open_collection",
+    "read_collection",
+]
 
 
 def test_exports_are_pinned() -> None:

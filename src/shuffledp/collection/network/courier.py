@@ -80,10 +80,10 @@ class Courier:
             raise InvalidInput(
                 "httpx must be installed to send reports, got none. pip install 'shuffledp[network]'"
             ) from None
-        outside = not is_loopback(collection.shuffler)
+        outside, trusted = not is_loopback(collection.shuffler), _trusted(collection, ca)
         try:
             web = httpx.Client(
-                verify=_trusted(collection, ca),
+                verify=trusted,
                 trust_env=outside,
                 transport=transport,
                 follow_redirects=False,

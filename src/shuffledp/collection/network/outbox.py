@@ -53,10 +53,13 @@ class Stored:
 
     def records(self, begin: int, end: int) -> bytes:
         """Those from ``begin`` to ``end``, one after another."""
-        with self.path.open("rb") as file:
-            same = file.read(len(self.header)) == self.header
-            file.seek(begin * self.length, os.SEEK_CUR)
-            content = file.read((end - begin) * self.length)
+        try:
+            with self.path.open("rb") as file:
+                same = file.read(len(self.header)) == self.header
+                file.seek(begin * self.length, os.SEEK_CUR)
+                content = file.read((end - begin) * self.length)
+        except OSError:
+            raise _damaged(self.path) from None
         if not same or len(content) != (end - begin) * self.length:
             raise _damaged(self.path)
         return content
