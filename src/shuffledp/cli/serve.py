@@ -133,9 +133,9 @@ def serve(
         )
     hashes = [] if codes is None else read_hashes(codes)
     beside = collection.with_name("shuffler.token") if "://" in store else Path(f"{store}.token")
-    secret = made_token(beside if token is None else token)
     opened = open_store(store, asked)
     try:
+        secret = made_token(beside if token is None else token)
         opened.invite(hashes)
         shuffler = Shuffler(asked, Writer(opened), Token(secret), Limits(rate=rate, burst=4 * rate, proxied=proxied))
     except BaseException:

@@ -13,12 +13,15 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeVar
 
 import httpx
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.shuffler.committing import Writer
+from shuffledp.collection.network.shuffler.connections import Patience, PatientServer
+from shuffledp.collection.network.shuffler.serving import Listening, configured
 from shuffledp.collection.network.shuffler.shuffler_app import Limits, Shuffler
 from shuffledp.collection.network.shuffler.tokens import Token
 from shuffledp.collection.network.stores.interface import Store
@@ -70,6 +73,20 @@ class Trial:
     def send(self, some: Sequence[bytes], codes: Sequence[bytes] | None = None) -> httpx.Response:
         """One upload."""
         return self.request("POST", self.address.reports, content=self.uploads.body(some, codes), headers=OCTETS)
+
+    @contextmanager
+    def listening(self, patience: Patience) -> Iterator[tuple[str, int]]:
+        """Its address while it listens, from a thread of this process."""
+        place = Listening(port=0, patience=patience)
+        with place.bound() as bound:
+            server = PatientServer(configured(self.shuffler, place))
+            thread = Thread(target=server.run, kwargs={"sockets": [bound]})
+            thread.start()
+            try:
+                yield bound.getsockname()[:2]
+            finally:
+                server.should_exit = True
+                thread.join()
 
     def close(self) -> httpx.Response:
         """The end of the collection."""

@@ -79,6 +79,11 @@ class SealedFile:
 
     def check_order(self) -> None:
         """Refuse envelopes that are there twice, or in an order that says something."""
+        for _ in self.in_order():
+            pass
+
+    def in_order(self) -> Iterator[bytes]:
+        """All envelopes, for as long as each is there once and in the order of its bytes."""
         before = b""
         for envelope in self.envelopes():
             if envelope <= before:
@@ -86,6 +91,7 @@ class SealedFile:
                     f"{str(self.path)!r} must hold each report once, in the order of its bytes, got others. {REMEDY}"
                 )
             before = envelope
+            yield envelope
 
 
 def open_sealed(path: Path) -> SealedFile:

@@ -14,7 +14,8 @@ import pytest
 from shuffledp.collection.network.codes import hash_of_code, new_codes
 from shuffledp.collection.network.collection_file import SKEW
 from shuffledp.collection.network.sealed_file import SealedHeader
-from shuffledp.collection.network.shuffler.shuffler_app import HEADERS, Limits
+from shuffledp.collection.network.shuffler.replies import HEADERS
+from shuffledp.collection.network.shuffler.shuffler_app import Limits
 from shuffledp.collection.network.wire import MEDIA_TYPE
 from tests.collection.network.shufflers import BEARER, OCTETS, TOKEN, Trial, envelopes, trial
 from tests.collection.network.studies import study
@@ -58,8 +59,8 @@ def test_an_upload_is_acknowledged_once_it_is_stored(tried: Trial) -> None:
         ({"url": f"/collections/{'0' * 64}/reports"}, 404, "the one that this shuffler serves"),
         ({"url": "/collections/x/reports"}, 404, "the one that this shuffler serves"),
         ({"url": "/elsewhere"}, 404, "nothing at this address"),
-        ({"method": "PUT"}, 405, "got another method"),
-        ({"method": "DELETE"}, 405, "got another method"),
+        ({"method": "PUT"}, 405, "got one that it does not know"),
+        ({"method": "DELETE"}, 405, "got one that it does not know"),
     ],
 )
 def test_what_is_no_upload_is_refused(tried: Trial, change: dict[str, object], status: int, words: str) -> None:

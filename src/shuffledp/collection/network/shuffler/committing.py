@@ -46,7 +46,7 @@ class Writer:
         self.store = store
         self._jobs: deque[_Job] = deque()
         self._ready = Condition()
-        self._stopping = False
+        self._stopping = self._failing = False
         self._thread = Thread(target=self._run, name="shuffledp-writer", daemon=True)
         self._thread.start()
 
@@ -106,14 +106,24 @@ class Writer:
         try:
             if callable(work := jobs[0].work):
                 return [work()]
-            return self.store.add([job.work for job in jobs])  # type: ignore[misc]
+            answers = self.store.add([job.work for job in jobs])  # type: ignore[misc]
+            self._say("the store works again", failing=False)
+            return answers
         except Refused as refused:
+            if isinstance(refused, Unavailable):
+                self._say(refused.sentence, failing=True)
             return [refused] * len(jobs)
         except Exception as error:  # a slip of ours: nothing is acknowledged, and the next upload is tried again
             LOG.exception("the store failed")
             unknown = Unavailable("the shuffler's store failed. Send the same bytes again later.")
             unknown.__cause__ = error
             return [unknown] * len(jobs)
+
+    def _say(self, words: str, *, failing: bool) -> None:
+        """One line when the store fails, and one when it works again."""
+        if failing != self._failing:
+            LOG.warning(words)
+        self._failing = failing
 
 
 def _deliver(answers: list[tuple[_Job, Any]]) -> None:

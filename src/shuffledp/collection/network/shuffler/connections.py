@@ -8,21 +8,25 @@ looked at.
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
+from threading import current_thread, main_thread
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from shuffledp.collection.network.shuffler.replies import last_words
+from shuffledp.collection.network.wire import Refused
+
 __all__ = ["Patience", "PatientProtocol", "PatientServer"]
 
 LONGEST_HEAD = 1 << 15  # bytes of a request before its body
 MOST_PIPELINED = 16  # requests that wait on one connection for the answer to another
+FAREWELL = 0.5  # seconds
 TICKS = 10  # of uvicorn, to a second
 
 
@@ -94,6 +98,12 @@ class PatientProtocol(HttpToolsProtocol):
         """Whether a request is being answered."""
         return bool(self.cycle) and not self.cycle.response_complete
 
+    def shutdown(self) -> None:
+        """The server stops: it waits for whoever is being answered, and for no farewell of TLS."""
+        super().shutdown()
+        if not self._answering:
+            self.loop.call_later(FAREWELL, self.transport.abort)
+
     def look(self, now: float) -> None:
         """Give up what takes too long."""
         if self.unread_since is not None and now > self.unread_since + self.patience.unread:
@@ -101,32 +111,31 @@ class PatientProtocol(HttpToolsProtocol):
         elif self.due is not None and now > self.due:
             self._end(408, "a request must arrive in time, got a part of one. Send the same bytes again.")
 
+    def send_400_response(self, msg: str) -> None:
+        self._end(400, "a request must be HTTP, got something else. Use a client that speaks it.")
+
     def _end(self, status: int, sentence: str, *, wait: int | None = None) -> None:
         """The last answer on this connection, if none has begun."""
         if self.transport.is_closing():
             self.transport.abort()
             return
         if not (self._answering and self.cycle.response_started):
-            self.transport.write(_answer(status, sentence, wait))
+            self.transport.write(last_words(Refused(status, sentence, wait=wait)))
         self.due = self.loop.time() + self.patience.head
         self.transport.close()
 
 
-def _answer(status: int, sentence: str, wait: int | None) -> bytes:
-    body = json.dumps({"error": sentence}).encode()
-    head = [
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-        "content-type: application/json",
-        f"content-length: {len(body)}",
-        "cache-control: no-store",
-        *([] if wait is None else [f"retry-after: {wait}"]),
-        "connection: close",
-    ]
-    return "\r\n".join([*head, "", ""]).encode() + body
-
-
 class PatientServer(uvicorn.Server):
     """uvicorn, which looks after its connections, and ends without a word when it is told to."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] = lambda: None) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so: whoever hears it can already stop us."""
+        await super().startup(sockets)
+        self.ready()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % TICKS == 0:
@@ -139,6 +148,9 @@ class PatientServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop at SIGINT and SIGTERM; uvicorn would send them to itself again afterwards."""
+        if current_thread() is not main_thread():  # whoever runs it there stops it by ``should_exit``
+            yield
+            return
         before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield

@@ -13,6 +13,7 @@ from collections import Counter
 __all__ = ["Metrics", "Steps"]
 
 LEAST_STEP, STEPS = 10, 20
+LEAST_REFUSAL = 400  # the lowest status that refuses something
 
 
 class Steps:
@@ -42,10 +43,29 @@ class Metrics:
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
         self.answers: Counter[int] = Counter()
+        self.refused = 0
+
+    def add(self, status: int) -> bool:
+        """Count an answer; return whether this is a moment to say a word about refusals: at the
+        10th, the 100th, and so on.
+        """
+        self.answers[status] += 1
+        if status < LEAST_REFUSAL:
+            return False
+        self.refused += 1
+        return str(self.refused).strip("0") == "1" and self.refused > 1
+
+    def refusals(self) -> str:
+        """Refusals by kind, as coarse as everything else that is told."""
+        told = {status: self._shown(status) for status in sorted(self.answers) if status >= LEAST_REFUSAL}
+        said = ", ".join(f"{count:,} with {status}" for status, count in told.items() if count)
+        return f"refused so far, rounded down: {said or 'none'}"
+
+    def _shown(self, status: int) -> int:
+        return self.steps.shown(self.answers[status], f"answers {status}")
 
     def lines(self, reports: int, *, closed: bool) -> str:
         """The text that Prometheus reads."""
-        shown = {status: self.steps.shown(count, f"answers {status}") for status, count in self.answers.items()}
         return "\n".join(
             [
                 f"# HELP shuffledp_reports Reports stored, rounded down to about {self.steps.step}.",
@@ -56,7 +76,10 @@ class Metrics:
                 f"shuffledp_closed {int(closed)}",
                 f"# HELP shuffledp_answers_total Answers by status, rounded down to about {self.steps.step}.",
                 "# TYPE shuffledp_answers_total counter",
-                *(f'shuffledp_answers_total{{status="{status}"}} {shown[status]}' for status in sorted(shown)),
+                *(
+                    f'shuffledp_answers_total{{status="{status}"}} {self._shown(status)}'
+                    for status in sorted(self.answers)
+                ),
                 "",
             ]
         )

@@ -17,7 +17,7 @@ def outlook(design: Design, reports: int) -> dict[str, Any]:
 
     if reports < 1:
         return {"epsilon": None, "delta": design.delta, "stderr": None}
-    randomizer = design.protocol.randomizer
+    randomizer = design.protocol.randomizer  # the law that runs: nothing is calibrated again
     smaller = answering(design.task, randomizer=randomizer, n=reports, rounds=design.rounds, delta=design.delta)
     return {
         "epsilon": smaller.guarantee.epsilon_at_most(delta=design.delta),

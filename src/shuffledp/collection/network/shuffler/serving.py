@@ -21,12 +21,13 @@ from shuffledp.collection.network.shuffler.connections import Patience, PatientP
 from shuffledp.collection.network.shuffler.shuffler_app import Shuffler
 from shuffledp.errors import InvalidInput
 
-__all__ = ["Listening", "logged", "serve"]
+__all__ = ["Listening", "configured", "logged", "serve"]
 
 BACKLOG = 2048
 SPARE_FILES = 64
 LAST_ANSWERS = 10  # seconds for those who are being answered when the shuffler stops
 LOG = logging.getLogger(__name__)
+EXPOSED = "warning: without TLS, %s must be reached through a reverse proxy that has it, and by nobody else"
 OURS = "shuffledp.collection.network"
 
 
@@ -87,16 +88,23 @@ class Listening:
 
 
 def serve(shuffler: Shuffler, listening: Listening, ready: Callable[[str], None]) -> None:
-    """Answer until SIGINT or SIGTERM; ``ready`` is told the address."""
-    listening.check_certificate()
-    bound = listening.bound()
-    _allow_files(listening.patience.connections + SPARE_FILES)
-    if not listening.local and listening.certificate is None:
-        LOG.warning(
-            "warning: %s can be reached from other machines without TLS; a reverse proxy with TLS must stand in front",
-            listening.host,
-        )
-    config = uvicorn.Config(
+    """Answer until SIGINT or SIGTERM, then let go of the store; ``ready`` is told the address."""
+    try:
+        listening.check_certificate()
+        with listening.bound() as bound:
+            if not listening.local and listening.certificate is None:
+                LOG.warning(EXPOSED, listening.host)
+            _allow_files(listening.patience.connections + SPARE_FILES)
+            address = listening.address(bound)
+            PatientServer(configured(shuffler, listening), lambda: ready(address)).run(sockets=[bound])
+    finally:
+        shuffler.writer.stop()
+    LOG.info("stopped; %s", shuffler.metrics.refusals())
+
+
+def configured(shuffler: Shuffler, listening: Listening) -> uvicorn.Config:
+    """uvicorn, without what it would write, add or believe by itself."""
+    return uvicorn.Config(
         shuffler,
         loop="uvloop",
         http=partial(PatientProtocol, patience=listening.patience),  # type: ignore[arg-type]
@@ -113,22 +121,6 @@ def serve(shuffler: Shuffler, listening: Listening, ready: Callable[[str], None]
         ssl_certfile=listening.certificate,
         ssl_keyfile=listening.key,
     )
-    server = PatientServer(config)
-    ready(listening.address(bound))
-    try:
-        server.run(sockets=[bound])
-    finally:
-        bound.close()
-        shuffler.writer.stop()
-        LOG.info("stopped; %s", _refusals(shuffler))
-
-
-def _refusals(shuffler: Shuffler) -> str:
-    """Refusals by kind, as coarse as everything else that is told."""
-    metrics = shuffler.metrics
-    told = {status: metrics.steps.shown(count, f"answers {status}") for status, count in metrics.answers.items()}
-    said = [f"{count:,} with {status}" for status, count in sorted(told.items()) if status >= 400 and count]
-    return f"refused, rounded down: {', '.join(said) or 'none'}"
 
 
 def _allow_files(most: int) -> None:

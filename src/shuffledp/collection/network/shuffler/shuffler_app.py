@@ -5,7 +5,6 @@ open one.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -26,6 +25,7 @@ from shuffledp.collection.network.shuffler.committing import Writer
 from shuffledp.collection.network.shuffler.limits import Rates, Room
 from shuffledp.collection.network.shuffler.metrics import Metrics, Steps
 from shuffledp.collection.network.shuffler.outlook import outlook
+from shuffledp.collection.network.shuffler.replies import NOT_KEPT, RAW_HEADERS, answer, kept, refusal
 from shuffledp.collection.network.shuffler.tokens import Token
 from shuffledp.collection.network.shuffler.web_files import WebFile, web_files
 from shuffledp.collection.network.stores.interface import Stocked
@@ -36,18 +36,10 @@ __all__ = ["Limits", "Shuffler"]
 LOG = logging.getLogger(__name__)
 FRESH = 1.0  # seconds for which the store is not asked again how much it holds
 OPEN, EARLY, EXPIRED, CLOSED = "open", "not open yet", "expired", "closed"
-HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-embedder-policy": "require-corp",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=(), browsing-topics=(), interest-cohort=()",
+WORDS = {
+    404: "there is nothing at this address. Check it, letter by letter.",
+    405: "this address must be asked by another method, got one that it does not know. Nothing was changed.",
 }
-RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-NOT_KEPT = {"cache-control": "no-store"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +157,7 @@ class Shuffler:
 
     async def page(self, request: Request) -> Response:
         """A page, or a part of one."""
-        name = {"/": "participant.html", "/operator": "operator.html"}.get(request.url.path)
+        name = {"/": "participant.html", "/operator": "operator.html"}.get(request.scope["path"])
         found = web_files().get(name or request.path_params["name"])
         if found is None or (name is None and found.media_type.startswith("text/html")):
             raise HTTPException(404)
@@ -293,58 +285,35 @@ class Shuffler:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                self.metrics.answers[message["status"]] += 1
+                if self.metrics.add(message["status"]):
+                    LOG.info(self.metrics.refusals())
                 message["headers"] = [*message["headers"], *RAW_HEADERS]
             await send(message)
 
         try:
             if wait := self._rates.wait(self.address(scope)):
                 words = "too many requests came from this address. Wait a little, and send the same bytes again."
-                await _refusal(Refused(429, words, wait=int(wait) + 1))(scope, receive, sending)
+                await refusal(Refused(429, words, wait=int(wait) + 1))(scope, receive, sending)
                 return
             await self.application(scope, receive, sending)
         except Exception:
             LOG.exception("a request failed")
             if not begun:
                 slip = Refused(500, "the shuffler failed at this request. Nothing was acknowledged: send it again.")
-                await _refusal(slip)(scope, receive, sending)
+                await refusal(slip)(scope, receive, sending)
 
     @cached_property
     def _rates(self) -> Rates:
         return Rates(self.limits.rate, self.limits.burst)
 
 
-def answer(facts: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Facts as JSON, for nobody to keep."""
-    content = json.dumps(facts, allow_nan=False, separators=(",", ":"))
-    return Response(content, status, NOT_KEPT | dict(headers or {}), "application/json")
-
-
-def kept(request: Request, file: WebFile) -> Response:
-    """A file that a browser may keep, if it asks every time whether it is still the same."""
-    headers = {"etag": file.tag, "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == file.tag:
-        return Response(status_code=304, headers=headers)
-    return Response(file.content, headers=headers, media_type=file.media_type)
-
-
-def _refusal(refused: Refused) -> Response:
-    headers = {} if refused.wait is None else {"retry-after": str(refused.wait)}
-    return answer(refused.as_json(), status=refused.status, headers=headers)
-
-
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
-    return _refusal(error)
+    return refusal(error)
 
 
 async def _unknown(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    words = {
-        404: "there is nothing at this address. Check it, letter by letter.",
-        405: "this address must be asked in another way, as the documentation says, got another method. Nothing was "
-        "changed.",
-    }
-    refusal = _refusal(Refused(error.status_code, words.get(error.status_code, error.detail)))
-    refusal.headers.update(error.headers or {})
-    return refusal
+    reply = refusal(Refused(error.status_code, WORDS.get(error.status_code, error.detail)))
+    reply.headers.update(error.headers or {})
+    return reply
