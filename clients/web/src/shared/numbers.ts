@@ -17,6 +17,7 @@ export function percent(probability: number): string {
 
 /** A factor or another number that must not be shown too small, in three digits. */
 export function atMost(value: number, digits = 3): string {
+  if (value <= 0) return "0";
   const unit = 10 ** (Math.floor(Math.log10(value)) - digits + 1);
   const shown = Math.ceil((value * (1 - SLACK)) / unit) * unit;
   return inDigits(shown, digits);
