@@ -13,7 +13,7 @@ from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.wire import Address, Uploads
 from tests.collection.network.seeing import NO_FLAWS, flaws
 from tests.collection.network.shufflers import OCTETS, envelopes, process
-from tests.collection.network.sites import Site, lost, opened, said, visiting
+from tests.collection.network.sites import HOSTILE, ORIGIN, Site, lost, opened, said, visiting
 from tests.collection.network.studies import KEY, study
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_from_a_browsers_report_to_the_close(chromium: Browser, tmp_path: Path) 
 
 
 def test_the_token_is_in_memory_alone(chromium: Browser) -> None:
-    site = Site(study(), outlook=said(200, **FACTS))
+    site = Site(study(question=HOSTILE), outlook=said(200, **FACTS | {"why": HOSTILE}))
     with visiting(chromium, site) as device:
         page = opened(device, "/operator")
         assert page.get_by_label("token").get_attribute("type") == "password"
@@ -130,6 +130,8 @@ def test_the_token_is_in_memory_alone(chromium: Browser) -> None:
         )
         assert kept == [0, 0, 0]
         assert "secret" not in page.content()
+        assert page.get_by_text(HOSTILE).count() == 2  # as text, and nothing else
+        assert page.locator("main img, main script").count() == 0
         page.reload()
         page.get_by_label("token").wait_for()
         assert not page.locator("#board").is_visible()
@@ -143,7 +145,7 @@ def test_a_tab_that_nobody_sees_asks_nothing(chromium: Browser) -> None:
     with visiting(chromium, site) as device:
         page = device.new_page()
         page.clock.install()
-        page.goto("https://shuffler.test/operator")
+        page.goto(f"{ORIGIN}/operator")
         logged_in(page)
         page.get_by_text("Still refused").wait_for()
         page.evaluate(hide, True)
@@ -157,38 +159,36 @@ def test_a_tab_that_nobody_sees_asks_nothing(chromium: Browser) -> None:
         assert page.locator("#board").is_visible()  # what was known stays
 
 
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [
-        ({"state": "not open yet", "reports": 0, "epsilon": None, "stderr": None}, "too few reports to say"),
-        ({"state": "expired"}, "Refused for good: the time is over"),
-        ({"reports": 525, "may_close": True, "why": None}, "Closing is final"),
-        ({"state": "closed", "reports": 525, "why": None}, "What the analyst does next"),
-    ],
-)
-def test_every_state_is_said_and_seen(chromium: Browser, changed: dict[str, Any], sentence: str) -> None:
+STATES: dict[str, dict[str, Any]] = {
+    "too few reports to say": {"state": "not open yet", "reports": 0, "epsilon": None, "stderr": None},
+    "Refused for good: the time is over": {"state": "expired"},
+    "What the analyst does next": {"state": "closed", "reports": 525, "why": None},
+    "Closing is final": {"reports": 525, "may_close": True, "why": None},
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_state_is_said_and_seen(chromium: Browser, scheme: str) -> None:
     now = int(time.time())
-    site = Site(
-        study(question="Do you sleep well?", opens=now, closes=now + 90_000), outlook=said(200, **FACTS | changed)
-    )
-    scheme = "dark" if "may_close" in changed else "light"
+    site = Site(study(question="Do you sleep well?", opens=now, closes=now + 90_000))
     with visiting(chromium, site, color_scheme=scheme) as device:
-        page = opened(device, "/operator")
-        logged_in(page)
-        page.get_by_text(sentence).first.wait_for()
-        assert "tomorrow" in page.locator("#facts").inner_text()
-        assert "on purpose" in page.locator("#coarse").inner_text()
-        for width, zoom in ((1280, 100), (320, 100), (640, 200)):
-            page.set_viewport_size({"width": width, "height": 800})
-            page.evaluate(f"() => {{ document.documentElement.style.fontSize = '{zoom}%'; }}")
-            assert flaws(page) == NO_FLAWS, (width, zoom)
-        button = page.get_by_role("button", name="Close the collection")
-        if changed.get("may_close"):
-            button.focus()
-            page.keyboard.press("Enter")
-            assert page.evaluate("document.activeElement.id") == "sure-no"
-            assert flaws(page)["small"] == []
-            page.keyboard.press("Escape")
-            assert not page.get_by_role("dialog").is_visible()
-        else:
-            assert button.count() == 0 or button.get_attribute("aria-disabled") == "true"
+        page = device.new_page()
+        for sentence, changed in STATES.items():
+            site.outlook = said(200, **FACTS | changed)
+            page.goto(f"{ORIGIN}/operator")
+            logged_in(page)
+            page.get_by_text(sentence).first.wait_for()
+            assert "tomorrow" in page.locator("#facts").inner_text()
+            assert "on purpose" in page.locator("#coarse").inner_text()
+            for width, zoom in ((1280, 100), (320, 100), (640, 200)):
+                page.set_viewport_size({"width": width, "height": 800})
+                page.evaluate(f"() => {{ document.documentElement.style.fontSize = '{zoom}%'; }}")
+                assert flaws(page) == NO_FLAWS, (sentence, width, zoom)
+            button = page.get_by_role("button", name="Close the collection")
+            may = button.count() == 1 and button.get_attribute("aria-disabled") == "false"
+            assert may is changed.get("may_close", False)
+        button.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "sure-no"
+        assert flaws(page)["small"] == []
+        page.keyboard.press("Escape")
+        assert not page.get_by_role("dialog").is_visible()
