@@ -15,6 +15,7 @@ import os
 import time
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from typing import cast
 
 import uvloop
 
@@ -49,8 +50,7 @@ class Sender(asyncio.Protocol):
     since: float = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by descent
         self._next()
 
     def data_received(self, data: bytes) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import current_thread, main_thread
@@ -25,6 +26,7 @@ __all__ = ["Patience", "PatientProtocol", "PatientServer"]
 
 LONGEST_HEAD = 1 << 15  # bytes of a request before its body
 MOST_PIPELINED = 16  # requests that wait on one connection for the answer to another
+FAREWELL = 0.5  # seconds
 TICKS = 10  # of uvicorn, to a second
 
 
@@ -96,6 +98,12 @@ class PatientProtocol(HttpToolsProtocol):
         """Whether a request is being answered."""
         return bool(self.cycle) and not self.cycle.response_complete
 
+    def shutdown(self) -> None:
+        """The server stops: it waits for whoever is being answered, and for no farewell of TLS."""
+        super().shutdown()
+        if not self._answering:
+            self.loop.call_later(FAREWELL, self.transport.abort)
+
     def look(self, now: float) -> None:
         """Give up what takes too long."""
         if self.unread_since is not None and now > self.unread_since + self.patience.unread:
@@ -119,6 +127,15 @@ class PatientProtocol(HttpToolsProtocol):
 
 class PatientServer(uvicorn.Server):
     """uvicorn, which looks after its connections, and ends without a word when it is told to."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] = lambda: None) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so: whoever hears it can already stop us."""
+        await super().startup(sockets)
+        self.ready()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % TICKS == 0:

@@ -28,7 +28,7 @@ SPARE_FILES = 64
 LAST_ANSWERS = 10  # seconds for those who are being answered when the shuffler stops
 LOG = logging.getLogger(__name__)
 EXPOSED = "warning: without TLS, %s must be reached through a reverse proxy that has it, and by nobody else"
-OURS = "shuffledp.collection.network.shuffler"
+OURS = "shuffledp.collection.network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,8 @@ def serve(shuffler: Shuffler, listening: Listening, ready: Callable[[str], None]
             if not listening.local and listening.certificate is None:
                 LOG.warning(EXPOSED, listening.host)
             _allow_files(listening.patience.connections + SPARE_FILES)
-            server = PatientServer(configured(shuffler, listening))
-            ready(listening.address(bound))
-            server.run(sockets=[bound])
+            address = listening.address(bound)
+            PatientServer(configured(shuffler, listening), lambda: ready(address)).run(sockets=[bound])
     finally:
         shuffler.writer.stop()
     LOG.info("stopped; %s", shuffler.metrics.refusals())
