@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,7 @@ beam = pytest.importorskip("apache_beam", reason="apache-beam is not installed: 
 
 from apache_beam.options.pipeline_options import PipelineOptions  # noqa: E402
 from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner  # noqa: E402
+from apache_beam.transforms import userstate  # noqa: E402
 
 from shuffledp.collection.engines import beam as ours  # noqa: E402
 from shuffledp.collection.engines import beam_tasks  # noqa: E402
@@ -80,6 +82,33 @@ def see_and_fail(batch: pa.RecordBatch) -> None:
     see(batch, "reports")
     if len(SEEN["reports"]) == 3:
         fail_once()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def looked_up_once() -> Iterator[None]:
+    """Beam asks every step for its kinds of state, and parses the options of a pipeline, a dozen times
+    over, which took half the time of these tests. Here the first answer is kept.
+    """
+    specs, viewed = userstate.get_dofn_specs, PipelineOptions.view_as
+    kept: dict[Any, Any] = {}
+    views: WeakKeyDictionary[Any, dict[type, Any]] = WeakKeyDictionary()
+
+    def kept_specs(step: Any) -> Any:
+        kind = type(step), getattr(getattr(step, "_fn", None), "__code__", None)  # of a function: which one it is
+        if kind not in kept:
+            kept[kind] = specs(step)
+        return kept[kind]
+
+    def kept_view(options: Any, kind: type) -> Any:
+        held = views.setdefault(options, {})
+        if kind not in held:
+            held[kind] = viewed(options, kind)
+        return held[kind]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(userstate, "get_dofn_specs", kept_specs)
+        patch.setattr(PipelineOptions, "view_as", kept_view)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -66,8 +66,14 @@ def told(name: str) -> dict[str, Any]:
     made = facts(name)
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
     made["counted"]["repeated"] = 3
+    made["counted"]["collected"] = collected(made["counted"]["reports"])
     made["notes"] = ["a note", "another"]
     return rehashed(made | {"ledger": LEDGER})
+
+
+def collected(reports: int) -> dict[str, Any]:
+    """So many reports, as if they had come over the network."""
+    return {"digest": "5e" * 32, "round": 1, "arrived": reports + 4, "invalid": 4}
 
 
 @cache
