@@ -4,7 +4,8 @@ A page's ```python blocks are executed from top to bottom in one namespace; a bl
 prompts is a doctest, and its outputs are compared. In its ```console blocks, every `$ shuffledp
 ...` runs, in one folder; it must exit with 0, or with what an `$ echo $?` right after it says, and
 print the lines shown beneath it, if any. Outputs are compared up to whitespace, and `...` stands for
-any text. Other commands (`$ make demo`) are not run.
+any text. Other commands (`$ make demo`) are not run. One that ends in `&` is a process of its own until
+the page ends, and has started when it has printed what is shown.
 
 A block right after the line `<!-- needs: java -->` runs where Java and pyspark are, commands too among
 the page's python blocks, so that one JVM serves all of them; elsewhere the page is reported as skipped,
@@ -16,7 +17,10 @@ import doctest
 import io
 import re
 import shlex
+import subprocess
+import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -150,17 +154,46 @@ def run(command: Command, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
         return main(arguments), printed.getvalue()
 
 
+@contextlib.contextmanager
+def started(command: Command) -> Iterator[None]:
+    """A command in the background; at the end it is asked to stop, and must do so without complaint."""
+    said = Path(f"{len(list(Path().glob('*.said')))}.said")
+    call = [sys.executable, "-m", "shuffledp", *shlex.split(command.line.removesuffix("&"))[1:]]
+    with said.open("wb") as out, subprocess.Popen(call, stdout=out, stderr=subprocess.STDOUT) as process:
+        try:
+            until = time.monotonic() + 60
+            while not _shown(command, said.read_text(encoding="utf-8")):
+                assert process.poll() is None, said.read_text(encoding="utf-8")
+                assert time.monotonic() < until, f"$ {command.line}\n{said.read_text(encoding='utf-8')}"
+                time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
+        assert process.wait(30) == 0, said.read_text(encoding="utf-8")
+
+
+def _shown(command: Command, printed: str) -> bool:
+    return doctest.OutputChecker().check_output(command.output.strip() + "\n", printed.strip() + "\n", MATCH)
+
+
 def follow(session: list[Command], monkeypatch: pytest.MonkeyPatch) -> None:
     """Run commands one after the other, and compare."""
-    for command, after in zip(session, [*session[1:], None], strict=True):
-        if not command.line.startswith("shuffledp"):
-            continue
-        expected_exit = int(after.output) if after is not None and after.line == "echo $?" else 0
-        code, printed = run(command, monkeypatch)
-        assert code == expected_exit, f"$ {command.line}\n{printed}"
-        if command.output.strip():
-            matches = doctest.OutputChecker().check_output(command.output.strip() + "\n", printed.strip() + "\n", MATCH)
-            assert matches, f"$ {command.line}\nexpected:\n{command.output}\ngot:\n{printed}"
+    with contextlib.ExitStack() as background:
+        for command, after in zip(session, [*session[1:], None], strict=True):
+            if not command.line.startswith("shuffledp"):
+                continue
+            if command.line.endswith("&"):
+                background.enter_context(started(command))
+                continue
+            _follow(command, after, monkeypatch)
+
+
+def _follow(command: Command, after: Command | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected_exit = int(after.output) if after is not None and after.line == "echo $?" else 0
+    code, printed = run(command, monkeypatch)
+    assert code == expected_exit, f"$ {command.line}\n{printed}"
+    if command.output.strip():
+        assert _shown(command, printed), f"$ {command.line}\nexpected:\n{command.output}\ngot:\n{printed}"
 
 
 def sessions() -> list[object]:

@@ -12,10 +12,24 @@ import typer
 from shuffledp import __version__
 from shuffledp.cli.parsing import App
 
-__all__ = ["COMPARE", "DEFEND", "KRR", "LISTED", "PLAN", "RANDOMIZERS", "RUN", "Listed", "app", "examples", "load"]
+__all__ = [
+    "COMPARE",
+    "DEFEND",
+    "KRR",
+    "LISTED",
+    "NETWORK",
+    "PLAN",
+    "RANDOMIZERS",
+    "RUN",
+    "Listed",
+    "app",
+    "examples",
+    "load",
+]
 
 KRR = "--randomizer krr --k 16"
-PLAN, RUN, DEFEND, COMPARE = "Plan a collection", "Run it", "Defend it", "Compare with the literature"
+PLAN, RUN, NETWORK = "Plan a collection", "Run it", "Run it over the network"
+DEFEND, COMPARE = "Defend it", "Compare with the literature"
 
 
 class Listed(NamedTuple):
@@ -50,6 +64,13 @@ LISTED = (
         "plan",
         PLAN,
         "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
+    ),
+    Listed(
+        "studio",
+        "studio",
+        PLAN,
+        "Plan on a page: move users, categories, rounds and promise, and see noise, error and every published bound "
+        "while you move.",
     ),
     Listed(
         "training",
@@ -97,6 +118,30 @@ LISTED = (
         "stages",
         RUN,
         "Data to try things out on: a real survey with a sensitive question, and a made-up population.",
+    ),
+    Listed(
+        "collection",
+        "collecting",
+        NETWORK,
+        "A collection over the network: announce it, invite people, follow it, end it.",
+    ),
+    Listed(
+        "send",
+        "send",
+        NETWORK,
+        "On a person's device: randomize an answer, seal it for the analyst, and send it to the shuffler.",
+    ),
+    Listed(
+        "serve",
+        "serve",
+        NETWORK,
+        "Be the shuffler of a collection: take sealed reports over HTTP, and release them without their order.",
+    ),
+    Listed(
+        "open",
+        "opening",
+        NETWORK,
+        "For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
     ),
     Listed(
         "audit",

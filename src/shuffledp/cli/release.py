@@ -19,12 +19,13 @@ from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.release.budget import Budget
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.release.released import Release
     from shuffledp.collection.release.rows import EstimateTable
     from shuffledp.protocols.design import Design
 
-__all__ = ["show_release"]
+__all__ = ["fitting", "heard", "show_release"]
 
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
 WOULD_REPLACE = (
@@ -127,15 +128,9 @@ def _answer(asking: Asking, **asked: Any) -> None:
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
             return _plan(asking, table.question, design, table.missing)
-        with _heard(as_json=keeping.as_json):
+        with heard(as_json=keeping.as_json):
             made = table.publish(design)
-        more = None
-        if asking.budget is not None:
-            with (
-                patiently("composing the budget"),
-                suppress(InvalidInput),
-            ):  # the release stands, whatever becomes of this
-                more = asking.budget.more(design)
+        more = fitting(asking.budget, design)
     return show_release(made, as_json=keeping.as_json, more=more)
 
 
@@ -181,8 +176,17 @@ def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
         yield Found(settled, values.count, values.missing if settled.leaves_out else None, publish)
 
 
+def fitting(budget: "Budget | None", design: "Design") -> int | None:
+    """How many more releases like one that stands fit within the budget, where that can be told."""
+    if budget is None:
+        return None
+    with patiently("composing the budget"), suppress(InvalidInput):  # the release stands, whatever becomes of this
+        return budget.more(design)
+    return None
+
+
 @contextmanager
-def _heard(*, as_json: bool) -> Iterator[None]:
+def heard(*, as_json: bool) -> Iterator[None]:
     """What is to be said after Ctrl-C, if anything; the parser would keep it to itself."""
     try:
         yield

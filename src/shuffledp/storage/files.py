@@ -25,6 +25,9 @@ __all__ = [
     "check_file",
     "check_new_file",
     "check_new_folder",
+    "first_file",
+    "flush",
+    "locked",
     "new_folder",
     "plain_cell",
     "replace_file",
@@ -90,17 +93,51 @@ def replace_file(
     path = check_file(path).resolve()  # a link stays a link
     with unwritable(path):
         _sweep(path)
-        with _neighbour(
-            path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        ) as (temporary, mode):
+        with _neighbour(path, _create) as (temporary, mode):
             write(temporary)
-            _flush(temporary)
+            flush(temporary)
             if last is not None:
                 last()
             mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else mode
             os.chmod(temporary, mode & stat.S_IRWXU if private else mode)
             os.replace(temporary, path)
-            _flush(path.parent)
+            flush(path.parent)
+
+
+def first_file(path: Path, write: Callable[[Path], object]) -> bool:
+    """Let ``write`` fill a new file at ``path``, for its owner alone, whole or not at all; return
+    whether it stands. Where one stands already, that one stays: of several processes at the same
+    time, one is the first.
+    """
+    path = check_file(path).resolve()
+    with unwritable(path):
+        _sweep(path)
+        with _neighbour(path, _create) as (temporary, _):
+            write(temporary)
+            flush(temporary)
+            try:
+                os.link(temporary, path)  # unlike a renaming, it replaces nothing
+            except FileExistsError:
+                return False
+            flush(path.parent)
+    return True
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold the lock of an empty file at ``path``, which stays, or learn that another process holds
+    it. The system takes it back when a process ends, however it ends.
+    """
+    with unwritable(path):
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    try:
+        yield _lock(handle)
+    finally:
+        os.close(handle)
+
+
+def _create(path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
 
 def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:
@@ -162,7 +199,7 @@ def new_folder(
         with _neighbour(path, os.mkdir) as (temporary, mode):
             fill(temporary)
             for each in [*temporary.rglob("*"), temporary]:
-                _flush(each)
+                flush(each)
             check_new_folder(path, replacing=replacing)
             if last is not None:
                 last()
@@ -212,7 +249,7 @@ def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
     old = temporary.with_suffix(".old.part")
     if not replacing or not os.path.lexists(path):
         os.rename(temporary, path)
-        return _flush(path.parent)
+        return flush(path.parent)
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # it stays ours while it is aside
     try:
         _lock(lock)
@@ -224,7 +261,7 @@ def _put(temporary: Path, path: Path, replacing: Collection[str]) -> None:
             with suppress(OSError):
                 os.rename(old, path)
             raise
-        _flush(path.parent)
+        flush(path.parent)
         _remove(old)
     finally:
         os.close(lock)
@@ -291,7 +328,7 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Ask the disk to keep what was written; some file systems cannot flush a folder, and then
     there is nothing to ask.
     """

@@ -20,13 +20,14 @@ from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
 from shuffledp.wording import WORDINGS
-from tests.collection.verify.releases import as_page, facts, made_by, rehashed
+from tests.collection.verify.releases import as_page, collected, facts, made_by, rehashed
 
 V1 = Path(__file__).parents[2] / "data" / "v1"
 STYLES = {
     1: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
     2: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
     3: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
+    4: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
 }
 
 
@@ -175,6 +176,38 @@ def test_what_protects_a_reader_of_this_edition_cannot_be_left_out(
     assert [check.what for check in verify(as_page(rehashed(made))).failed] == [
         "what a page of its edition cannot leave out"
     ], "nor borrowed by an earlier one"
+
+
+@pytest.mark.parametrize(("edition", "wrong"), [(4, []), (3, ["what a page of its edition cannot leave out"])])
+def test_reports_that_came_over_the_network_are_told_from_the_fourth_edition_on(edition: int, wrong: list[str]) -> None:
+    made = collected(facts("tiny")) | {"edition": edition}
+    page = as_page(rehashed(made))
+    assert [check.what for check in verify(page).failed] == wrong
+    assert ("How it was collected" in page) == (edition == 4)
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"arrived": 1}, "valid reports of the collection"),
+        ({"invalid": 0}, "valid reports of the collection"),
+        ({"round": 2}, "round of the collection"),
+        ({"digest": "5E" * 32}, "digest of the collection"),
+    ],
+)
+def test_what_is_said_of_a_collection_must_fit_the_rest(changed: dict[str, Any], what: str) -> None:
+    made = collected(facts("tiny"))
+    made["counted"]["collected"] |= changed
+    assert [check.what for check in verify(as_page(rehashed(made))).failed] == [what]
+
+
+def test_a_release_over_the_network_cannot_pass_for_one_of_a_table() -> None:
+    made = collected(facts("tiny"))
+    del made["counted"]["collected"]
+    assert [check.what for check in verify(as_page(rehashed(made))).failed] == [
+        "the assumptions",
+        "the ids of theorem and assumptions",
+    ]
 
 
 def test_facts_that_are_wrong_are_wrong_in_any_edition() -> None:

@@ -5,6 +5,7 @@ document  the whole page, and the list of its sections
 head      what was asked, and the answer at a glance
 answers   the estimates, drawn and in numbers
 signing   what is certified, as a block to sign and as a curve
+collecting  how reports came over the network, and what colluders would learn
 context   what other trust would cost, the budget, and how to check it all again
 phrases   sentences that an edition worded anew, in the words of each
 clipping  what is said of a mean of clipped values, here and on the terminal

@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import estimates
+from shuffledp.collection.page.collecting import collecting
 from shuffledp.collection.page.context import budget, checking, trust
 from shuffledp.collection.page.head import head, name_of
 from shuffledp.collection.page.markup import Markup, element, join
@@ -22,7 +23,15 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 
 # What stands on the page below its head, from top to bottom; a section that has nothing to say is
 # None. A new one says so only of records of its edition.
-SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (estimates, certificate, profile, trust, budget, checking)
+SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (
+    estimates,
+    certificate,
+    profile,
+    collecting,
+    trust,
+    budget,
+    checking,
+)
 
 
 def html(record: Record) -> str:

@@ -292,6 +292,23 @@ FAR_ALONE = Phrase(
 )
 ONE_REPORT_ALONE = Phrase("a report alone", (3, "one report alone"))
 
+# A collection over the network.
+COLLECTED = Phrase(
+    "The answers came over the network. Every device randomized its own answer, sealed the report so that only the "
+    "analyst’s key opens it, and sent it to a shuffler. The shuffler stored what it could not read, and released it "
+    "sorted by its bytes: without senders, without times, and in an order that says nothing."
+)
+ARRIVED = Phrase("{arrived}, all of them valid")
+ARRIVED_SOME_INVALID = Phrase(
+    "{arrived}, {invalid} of them invalid and left out: those did not open, or held no report of this design"
+)
+COLLUDING = Phrase(
+    "The shuffler saw which devices connected, and no report; the analyst sees every report, and no sender. Only the "
+    "two together could trace a report to its sender. What would then be left to protect a person{each} is the noise "
+    "in the report itself: ε₀ = {alone}."
+)
+PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
+
 # Other kinds of trust, the budget, and how to check it all.
 TRUST_TITLE = Phrase("What other trust would cost", (3, "What other kinds of trust would cost"))
 NO_GAIN = Phrase(

@@ -32,6 +32,7 @@ __all__ = [
     "Alternative",
     "Asked",
     "Certificate",
+    "Collected",
     "Counted",
     "Curve",
     "DeltaBound",
@@ -176,14 +177,28 @@ class Designed(Part):
 
 
 @part
+class Collected(Part):
+    """Which collection over the network reports came from: its ``digest`` and its round. So many
+    envelopes ``arrived``; the ``invalid`` ones did not open, or held no report of the design.
+    """
+
+    digest: str = needed(text)
+    round: int = needed(some)
+    arrived: int = needed(count)
+    invalid: int = needed(count)
+
+
+@part
 class Counted(Part):
     """What may be known of everybody: how many reports there were, how many values were missing,
-    and how many rows were left out since their person has another one.
+    how many rows were left out since their person has another one, and how reports came over the
+    network, if they did; editions 1 to 3 had no such.
     """
 
     reports: int = needed(count)
     missing: int | None = needed(or_none(count))
     repeated: int | None = perhaps(count, default=None)
+    collected: Collected | None = perhaps(Collected, default=None)
 
 
 @part

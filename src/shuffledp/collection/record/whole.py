@@ -44,7 +44,8 @@ FORMAT, VERSION = "shuffledp-release", 1
 #    of a cut one, all votes are bound by a digest
 # 3  a report is what one person sends, and this is a page; other words; theorems and assumptions
 #    have ids beside their words
-EDITION = 3
+# 4  reports that came over the network: which collection, how many arrived, how many were invalid
+EDITION = 4
 MOST_EDITIONS = 10**6
 HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
 REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."

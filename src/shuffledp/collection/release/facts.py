@@ -21,6 +21,7 @@ from shuffledp.collection.client import cautions
 from shuffledp.collection.page.clipping import perhaps_clipped
 from shuffledp.collection.record import (
     Asked,
+    Collected,
     Counted,
     Designed,
     Ends,
@@ -46,15 +47,18 @@ SHORT = 20  # rows of a list that is shown whole and in its own order, wherever 
 LEVEL = 0.95
 
 
-def estimate_of(design: Design, tally: NDArray[np.int64], *, secure: bool = True, clipped: bool = False) -> Estimate:
+def estimate_of(
+    design: Design, tally: NDArray[np.int64], *, secure: bool = True, clipped: bool = False, invalid: bool = False
+) -> Estimate:
     """What the analyst concludes from the tally of all reports; ``clipped`` says that values
-    outside the range were moved to its ends.
+    outside the range were moved to its ends, ``invalid`` that reports were left out.
     """
+    came = "arrived and were valid" if invalid else "arrived"
     reports, n = check_reports(design, _reports(design, tally)), design.n
     notes = (
         ()
         if reports == n
-        else (f"{reports} of {n} reports arrived; the certificate holds for any {design.least} or more honest ones",)
+        else (f"{reports} of {n} reports {came}; the certificate holds for any {design.least} or more honest ones",)
     )
     protocol = design.protocol
     said = cautions(design, protocol.predicted_stderr())
@@ -90,6 +94,7 @@ def record_of(
     asked: Asked,
     missing: int | None,
     repeated: int | None = None,
+    collected: Collected | None = None,
     ledger: LedgerEntry | None = None,
 ) -> Record:
     """The record of one release. ``asked`` says what was asked in the user's words; ``missing``
@@ -98,13 +103,13 @@ def record_of(
     ``repeated`` counts the rows that were left out since their person has another one; it is None,
     and stands nowhere, if every row was taken for a person.
     """
-    certified = certificate(design)
+    certified = certificate(design, collected=collected is not None)
     kept = _largest(estimate)
     record = Record.of(
         made=_made(),
         asked=asked,
         design=Designed.from_json(design.as_json()),
-        counted=Counted(reports=estimate.n, missing=missing, repeated=repeated),
+        counted=Counted(reports=estimate.n, missing=missing, repeated=repeated, collected=collected),
         certificate=certified,
         comparison=comparison(design, certified),
         tally=_tally(design, tally, kept),

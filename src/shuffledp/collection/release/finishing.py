@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from shuffledp.collection.record import Asked
+from shuffledp.collection.record import Asked, Collected
 from shuffledp.collection.release.budget import Spent, Unnoted
 from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.collection.release.released import Release
@@ -25,12 +25,20 @@ REPLACED = (
     "if both are about the same people they "
     "are two releases, and what they cost adds up"
 )
+REPLACED_UNDRAWN = (
+    "an earlier release stood in this folder and was replaced, which does not undo it: if it was of other reports of "
+    "the same people, they are two releases, and what they cost adds up"
+)
 LEDGER = "; the ledger was charged for each"
 
 
-def standing(folder: Path, *, charging: bool) -> tuple[str, ...]:
-    """What is to be said where an earlier release stands in the folder of a new one."""
-    return (REPLACED + LEDGER * charging,) if holds_release(folder) else ()
+def standing(folder: Path, *, charging: bool, drawn: bool = True) -> tuple[str, ...]:
+    """What is to be said where an earlier release stands in the folder of a new one, whose reports
+    were ``drawn`` for it, or came from elsewhere.
+    """
+    if not holds_release(folder):
+        return ()
+    return (REPLACED + LEDGER * charging if drawn else REPLACED_UNDRAWN,)
 
 
 @contextmanager
@@ -58,11 +66,14 @@ def finished(
     force: bool,
     notes: tuple[str, ...] = (),
     held_back: bool = False,
+    collected: Collected | None = None,
+    last: Callable[[], object] | None = None,
 ) -> Release:
     """Estimate, record and write a tally, and note in the ledger that it stands; what was
-    ``held_back`` is begun just before it can be seen.
+    ``held_back`` is begun just before it can be seen, and ``last`` is called before that.
     """
-    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips)
+    invalid = collected is not None and collected.invalid > 0
+    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips, invalid=invalid)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
     record = record_of(
         design,
@@ -71,11 +82,15 @@ def finished(
         asked=asked,
         missing=missing,
         repeated=repeated,
+        collected=collected,
         ledger=None if spent is None else spent.entry(),
     )
-    if folder is not None:
-        begin = spent.begin if spent is not None and held_back else None
-        write_release(folder, record, estimate, replace=force, last=begin)
+    final = last or (lambda: None)
+    begin = spent.begin if spent is not None and held_back else (lambda: None)
+    if folder is None:
+        final()
+    else:
+        write_release(folder, record, estimate, replace=force, last=lambda: (final(), begin()))
     if spent is not None:
         _publish(spent, digest_of(record.as_json()), folder)
     return Release(record, estimate, folder)

@@ -25,7 +25,15 @@ def headline(record: Record) -> str:
     counted = record.counted
     missing = f", {counted.missing:,} values missing" if counted.missing else ""
     again = f", {counted.repeated:,} rows left out because their person has another one" if counted.repeated else ""
-    return f"{record.asked.what}: {many(counted.reports, 'report')}{missing}{again}"
+    return f"{record.asked.what}: {many(counted.reports, 'report')}{missing}{again}{_invalid(record)}"
+
+
+def _invalid(record: Record) -> str:
+    """Of what came over the network, what was left out."""
+    collected = record.counted.collected
+    if collected is None or not collected.invalid:
+        return ""
+    return f", {collected.invalid:,} of {collected.arrived:,} that arrived were invalid"
 
 
 def warned(record: Record) -> list[str]:

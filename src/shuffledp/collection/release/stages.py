@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.collection.client import Encoder, read_design
-from shuffledp.collection.record import Asked
+from shuffledp.collection.record import Asked, Collected
 from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.facts import check_reports, check_sayable
 from shuffledp.collection.release.finishing import charged, finished, standing
@@ -250,16 +250,20 @@ def release_counts(
     *,
     budget: Budget | None = None,
     force: bool = False,
+    collected: Collected | None = None,
+    notes: tuple[str, ...] = (),
+    last: Callable[[], object] | None = None,
 ) -> Release:
-    """``release`` of what an engine counted. The budget is spent once for its batches: a run that
-    is killed before anything can be seen, and started again, takes its record over.
+    """``release`` of what an engine counted, or of what was ``collected`` over the network. The
+    budget is spent once for its batches: a run that is killed before anything can be seen, and
+    started again, takes its record over. ``last`` is called when nothing but that is left.
     """
     check_sayable(check_counts(counted, "what was counted", design))
-    notes: tuple[str, ...] = operated(counted)
+    notes += operated(counted)
     if folder is not None:
         check_folder(folder, replace=force)
         check_apart(folder, *(() if budget is None else (budget.path,)))
-        notes += standing(folder, charging=budget is not None)
+        notes += standing(folder, charging=budget is not None, drawn=collected is None)
     spent = None
     if budget is not None:
         what = asked.what or asked.task
@@ -276,6 +280,8 @@ def release_counts(
             force=force,
             notes=notes,
             held_back=True,
+            collected=collected,
+            last=last,
         )
 
 

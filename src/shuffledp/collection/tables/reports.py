@@ -31,7 +31,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import replace_file
 
-__all__ = ["Check", "Header", "ReportsFile", "Rows", "Stage", "open_reports", "write_reports"]
+__all__ = ["Check", "Header", "ReportsFile", "Rows", "Stage", "legal_rows", "open_reports", "write_reports"]
 
 Stage = Literal["encoded", "shuffled"]
 Check = Callable[[NDArray[Any]], NDArray[Any]]
@@ -221,7 +221,7 @@ class ReportsFile:
                 )
             for batch in file.iter_batches(batch_rows(self.header.row_bytes), columns=wanted, use_threads=False):
                 reports = self.header._rows(batch.column(0))
-                legal = None if check is None else _legal(reports, check)
+                legal = None if check is None else legal_rows(reports, check)
                 if legal is not None and not drop:
                     raise self._illegal(reports, came, legal, check)
                 yield _kept(reports, batch.column(1) if len(wanted) == 2 else None, legal)
@@ -337,7 +337,7 @@ def _described(path: Path, file: pa.parquet.ParquetFile, title: str) -> ReportsF
     return ReportsFile(path, header, metadata.num_rows, named)
 
 
-def _legal(reports: NDArray[Any], check: Check) -> NDArray[np.bool_] | None:
+def legal_rows(reports: NDArray[Any], check: Check) -> NDArray[np.bool_] | None:
     """Which reports ``check`` lets pass, or None for all. It judges rows one by one, so that halves
     find the culprits among distinct rows.
     """

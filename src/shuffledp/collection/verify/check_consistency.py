@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.effort import LISTED
@@ -14,7 +16,14 @@ SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals 
 
 def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     """Everything that needs no oracle."""
-    return [*_counts(record, law), *_promise(record, law), *_hashes(record), *_bound(record), *_beyond(record)]
+    return [
+        *_counts(record, law),
+        *_collected(record),
+        *_promise(record, law),
+        *_hashes(record),
+        *_bound(record),
+        *_beyond(record),
+    ]
 
 
 def _counts(record: Record, law: CountedLaw) -> list[Check]:
@@ -41,6 +50,21 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
         how = "every report votes for as many values"
         checks.append(equal("votes in all", sum(tally.votes), reports * law.support, how))
     return checks
+
+
+def _collected(record: Record) -> list[Check]:
+    """What is said of a collection over the network."""
+    collected, rounds = record.counted.collected, record.design.rounds
+    if collected is None:
+        return []
+    valid, digest = collected.arrived - collected.invalid, collected.digest
+    named = re.fullmatch("[0-9a-f]{64}", digest) is not None
+    how = "reports that arrived, without the invalid ones"
+    return [
+        equal("valid reports of the collection", record.counted.reports, valid, how),
+        holds("round of the collection", collected.round, f"1 to {rounds}", "the design", collected.round <= rounds),
+        holds("digest of the collection", digest, "64 hexadecimal digits", "a SHA-256", named),
+    ]
 
 
 def _promise(record: Record, law: CountedLaw) -> list[Check]:
@@ -82,6 +106,7 @@ def _bound(record: Record) -> list[Check]:
         "ends": record.estimates.ends is not None,
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
+        "collected": record.counted.collected is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
@@ -89,6 +114,7 @@ def _bound(record: Record) -> list[Check]:
         "ends": protected and not counts and record.asked.may_be_clipped,
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
+        "collected": record.since(4) and said["collected"],
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"
@@ -107,4 +133,7 @@ def _beyond(record: Record) -> list[Check]:
     ]
     if counted.repeated is not None:
         checks.append(unchecked("other rows of the same people", counted.repeated, "the data are not here"))
+    if counted.collected is not None:
+        why = "no envelope is here; `sha256sum collection.json` shows which collection it was"
+        checks.append(unchecked("what arrived, and from where", counted.collected.arrived, why))
     return checks

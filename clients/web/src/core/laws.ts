@@ -1,0 +1,279 @@
+// How one report is drawn: a law for every family of randomizers that a design can hold.
+//
+// A law's integers are taken from the design, out of 2^64, and never computed here. What is checked is that they belong
+// to the epsilon0 beside them: whoever shows that number to people must not be told another one.
+import { bitsFor, coin, coins, one, uniform, WORD } from "./draws.ts";
+import { fieldsOf, real, shown, text, unsound, whole } from "./fields.ts";
+import { Refused } from "./refused.ts";
+import type { Fields, Json } from "./strict_json.ts";
+import type { Bits, Words } from "./words.ts";
+
+/** What one report is: a number below ``outputs`` or, where that is null, a row of ``width`` numbers. */
+export interface Form {
+  bits: Bits;
+  width: number;
+  outputs: number | null;
+}
+
+/** The law of one report about the values 0, ..., k - 1. */
+export interface Law {
+  family: string;
+  k: number;
+  epsilon0: number;
+  form: Form;
+  /** The chance that a report is drawn without a look at the answer; else it is one that speaks for the answer. */
+  random: number;
+  /** The chance that a report is blank. It is part of ``random``. */
+  blank: number;
+  /** The chance that a report speaks for the sender's own value. */
+  own: number;
+  /** The chance that it speaks for a given other value; null where that depends on which. */
+  other: number | null;
+  /** One report: the numbers that it is made of. */
+  draw(source: Words, value: number): (number | bigint)[];
+}
+
+type Reader = (fields: Fields, k: number, epsilon0: number) => Law;
+
+const LARGEST_EPSILON0 = 50;
+const SMALLEST_EPSILON0 = 1e-12;
+const CLOSE = 1e-9;
+const MOST_NESTED = 32;
+const UNIT = 2 ** -64;
+
+const PARAMETERS: Record<string, readonly string[]> = { hash: ["g"], subset: ["size"] };
+const FAMILIES: Record<string, Reader> = { krr, hadamard, hash, subset, oue };
+
+/** The law that a design holds. */
+export function lawOf(written: Json | undefined, depth = 0): Law {
+  const family = written instanceof Map ? written.get("randomizer") : undefined;
+  if (family === "check-in") return checkIn(written, depth);
+  if (typeof family !== "string" || !Object.hasOwn(FAMILIES, family)) {
+    const known = [...Object.keys(FAMILIES), "check-in"].join(", ");
+    throw new Refused(
+      `The randomizer of a law must be one that this page can draw from (${known}), got ${shown(family)}. ` +
+        "Take part with the Python package instead, or ask the organizer for another design.",
+    );
+  }
+  const names = ["randomizer", "k", "epsilon0", "integers", ...(PARAMETERS[family] ?? [])];
+  const fields = fieldsOf(`the law of ${family}`, written, names);
+  const epsilon0 = real(fields, "epsilon0", SMALLEST_EPSILON0, LARGEST_EPSILON0, true);
+  return FAMILIES[family]!(fields, whole(fields, "k", 2), epsilon0);
+}
+
+/** The bytes of a report, each number with its least byte first. */
+export function bytesOf(form: Form, report: readonly (number | bigint)[]): Uint8Array<ArrayBuffer> {
+  const size = form.bits / 8;
+  const bytes = new DataView(new ArrayBuffer(size * report.length));
+  report.forEach((each, index) => {
+    const place = size * index;
+    if (form.bits === 8) bytes.setUint8(place, Number(each));
+    else if (form.bits === 16) bytes.setUint16(place, Number(each), true);
+    else if (form.bits === 32) bytes.setUint32(place, Number(each), true);
+    else bytes.setBigUint64(place, BigInt(each), true);
+  });
+  return new Uint8Array(bytes.buffer);
+}
+
+/** k-ary randomized response: the value or, with probability T / 2^64, a uniformly random one. */
+function krr(fields: Fields, k: number, epsilon0: number): Law {
+  const threshold = mixing(fields, epsilon0, 1 / k);
+  return {
+    ...mixed("krr", k, epsilon0, threshold, 1 / k, 0),
+    form: { bits: bitsFor(k), width: 1, outputs: k },
+    draw(source, value) {
+      const noise = uniform(source, k);
+      return [coin(source, threshold) ? noise : value];
+    },
+  };
+}
+
+/**
+ * Hadamard response: a column of a block matrix. A uniform one or, without noise, the same moved to the value's block
+ * and, if the value's row is -1 there, to its partner with the row's lowest bit flipped.
+ */
+function hadamard(fields: Fields, k: number, epsilon0: number): Law {
+  const blocks = 2 ** (Math.min(Math.ceil(epsilon0 / Math.LN2), bitLength(2 * k - 1)) - 1);
+  const size = 2 ** bitLength(Math.ceil(k / blocks));
+  const columns = blocks * size;
+  const share = 1 / (2 * blocks);
+  const threshold = mixing(fields, epsilon0, share);
+  return {
+    ...mixed("hadamard", k, epsilon0, threshold, share, null),
+    form: { bits: bitsFor(columns), width: 1, outputs: columns },
+    draw(source, value) {
+      const block = Math.floor(value / (size - 1));
+      const row = (value % (size - 1)) + 1;
+      const noise = uniform(source, columns);
+      const column = noise & (size - 1);
+      const partner = oddOnes(row & column) ? column ^ (row & -row) : column;
+      return [coin(source, threshold) ? noise : block * size + partner];
+    },
+  };
+}
+
+/** Local hashing: the seed of a hash function, and the hash of the value by g-ary randomized response. */
+function hash(fields: Fields, k: number, epsilon0: number): Law {
+  const g = whole(fields, "g", 2, 2 ** 32);
+  const threshold = mixing(fields, epsilon0, 1 / g);
+  return {
+    ...mixed("hash", k, epsilon0, threshold, 1 / g, 1 / g),
+    form: { bits: 64, width: 2, outputs: null },
+    draw(source, value) {
+      const seed = one(source, 64);
+      const hashed = (finalised(seed ^ finalised(BigInt(value) + 1n)) * BigInt(g)) >> 64n;
+      const noisy = coin(source, threshold);
+      const noise = uniform(source, g);
+      return [seed, noisy ? noise : hashed];
+    },
+  };
+}
+
+/** Subset selection: any set of w values or, without noise, the value with a set of w - 1 others. */
+function subset(fields: Fields, k: number, epsilon0: number): Law {
+  const w = whole(fields, "size", 1, k - 1);
+  const threshold = mixing(fields, epsilon0, w / k);
+  return {
+    ...mixed("subset", k, epsilon0, threshold, w / k, (w - 1) / (k - 1)),
+    form: { bits: bitsFor(k), width: w, outputs: null },
+    draw(source, value) {
+      const chosen = coin(source, threshold) ? setOf(source, k, w) : holding(value, setOf(source, k - 1, w - 1), k - 1);
+      return [...chosen].sort((a, b) => a - b);
+    },
+  };
+}
+
+/** Unary encoding: a bit for each value, the sender's own set with probability P / 2^64, the others with Q / 2^64. */
+function oue(fields: Fields, k: number, epsilon0: number): Law {
+  const [own, other] = integersOf(fields, 2) as [bigint, bigint];
+  const implied = (flip: bigint) => Math.log1p(Number(WORD - 2n * flip) / Number(flip)); // of (1 - q) / q
+  if (own !== WORD / 2n || other >= own) throw unlike(fields, epsilon0);
+  checkImplied(fields, epsilon0, implied(other), implied(other - 1n));
+  const q = Number(other) * UNIT;
+  return {
+    family: "oue",
+    k,
+    epsilon0,
+    random: 0.5 / (1 - q),
+    blank: 0,
+    own: 0.5,
+    other: q,
+    form: { bits: 8, width: Math.ceil(k / 8), outputs: null },
+    draw(source, value) {
+      const bits = coins(source, other, k);
+      bits[value] = coin(source, own);
+      const bytes = new Array<number>(Math.ceil(k / 8)).fill(0);
+      bits.forEach((set, place) => (bytes[place >> 3]! |= set ? 0x80 >> (place & 7) : 0));
+      return bytes;
+    },
+  };
+}
+
+/** A check-in: the report of another law or, unless a coin says so, a blank. */
+function checkIn(written: Json | undefined, depth: number): Law {
+  const fields = fieldsOf("the law of a check-in", written, [
+    "randomizer",
+    "epsilon0",
+    "probability",
+    "of",
+    "integers",
+  ]);
+  if (depth >= MOST_NESTED) throw unsound("a law", `at most ${MOST_NESTED} check-ins deep`, undefined);
+  const inside = lawOf(fields.get("of"), depth + 1);
+  const epsilon0 = real(fields, "epsilon0", SMALLEST_EPSILON0, LARGEST_EPSILON0, true);
+  const probability = real(fields, "probability", 2 ** -64, 1, true);
+  const [threshold] = integersOf(fields, 1) as [bigint];
+  if (inside.family === "hadamard" || epsilon0 !== inside.epsilon0) throw unlike(fields, inside.epsilon0);
+  if (threshold !== BigInt(Math.floor(probability * 2 ** 64))) throw unlike(fields, epsilon0);
+  const { bits, width, outputs } = inside.form;
+  const taking = Number(threshold) * UNIT;
+  return {
+    ...inside,
+    epsilon0,
+    random: 1 - taking * (1 - inside.random),
+    blank: 1 - taking * (1 - inside.blank),
+    own: taking * inside.own,
+    other: inside.other === null ? null : taking * inside.other,
+    form:
+      outputs === null
+        ? { bits, width: width + 1, outputs }
+        : { bits: bitsFor(outputs + 1), width, outputs: outputs + 1 },
+    draw(source, value) {
+      const report = inside.draw(source, value);
+      const present = coin(source, threshold);
+      if (outputs !== null) return present ? report : [outputs];
+      return present ? [1, ...report] : new Array<number>(width + 1).fill(0);
+    },
+  };
+}
+
+/** What is common to the laws that draw noise with probability T / 2^64, of which a ``share`` speaks for a value. */
+function mixed(family: string, k: number, epsilon0: number, threshold: bigint, share: number, stray: number | null) {
+  const random = Number(threshold) * UNIT;
+  const truth = Number(WORD - threshold) * UNIT;
+  const other = stray === null ? null : random * share + truth * stray;
+  return { family, k, epsilon0, random, blank: 0, own: random * share + truth, other };
+}
+
+/** T, if t = T / 2^64 is the probability of noise that epsilon0 asks for: e^epsilon0 = 1 + (1 - t) / (t f). */
+function mixing(fields: Fields, epsilon0: number, share: number): bigint {
+  const [threshold] = integersOf(fields, 1) as [bigint];
+  const implied = (noise: bigint) => Math.log1p(Number(WORD - noise) / (Number(noise) * share));
+  checkImplied(fields, epsilon0, implied(threshold), implied(threshold - 1n));
+  return threshold;
+}
+
+/** Refuse integers that give away more than epsilon0, or less than they must: one word fewer would give away more. */
+function checkImplied(fields: Fields, epsilon0: number, implied: number, next: number): void {
+  if (!(implied <= epsilon0 * (1 + CLOSE) && next >= epsilon0 * (1 - CLOSE))) throw unlike(fields, epsilon0);
+}
+
+function unlike(fields: Fields, epsilon0: number): Refused {
+  return new Refused(
+    `The integers of ${text(fields, "randomizer")} must be those of its epsilon0 = ${epsilon0}, got others. ` +
+      "A report drawn with them protects you differently than the file says: do not take part, and tell the organizer.",
+  );
+}
+
+/** The whole numbers that decide every draw, strictly between 0 and 2^64 or, for whoever always takes part, 2^64. */
+function integersOf(fields: Fields, count: number): bigint[] {
+  const written = fields.get("integers");
+  const fit = (each: Json) => typeof each === "string" && /^[1-9][0-9]{0,19}$/.test(each) && BigInt(each) <= WORD;
+  if (!Array.isArray(written) || written.length !== count || !written.every(fit)) {
+    throw unsound("integers", `${count} whole numbers from 1 to 2^64, as text`, written);
+  }
+  return written.map((each) => BigInt(each as string));
+}
+
+/** A uniformly random set of so many of 0, ..., k - 1 (Floyd's algorithm: Bentley and Floyd 1987). */
+function setOf(source: Words, k: number, size: number): Set<number> {
+  const chosen = new Set<number>();
+  for (let last = k - size; last < k; last++) {
+    const drawn = uniform(source, last + 1);
+    chosen.add(chosen.has(drawn) ? last : drawn);
+  }
+  return chosen;
+}
+
+/** The value, and a set of others: these were numbered by calling the ``last`` by the value's number. */
+function holding(value: number, others: Set<number>, last: number): Set<number> {
+  if (others.has(value)) others.add(last);
+  return others.add(value);
+}
+
+/** The 64-bit finaliser of MurmurHash3, a bijection. */
+function finalised(word: bigint): bigint {
+  for (const factor of [0xff51afd7ed558ccdn, 0xc4ceb9fe1a85ec53n]) {
+    word = BigInt.asUintN(64, (word ^ (word >> 33n)) * factor);
+  }
+  return word ^ (word >> 33n);
+}
+
+function bitLength(number: number): number {
+  return number.toString(2).length;
+}
+
+function oddOnes(word: number): boolean {
+  for (let shift = 16; shift; shift >>= 1) word ^= word >>> shift;
+  return (word & 1) === 1;
+}

@@ -1,0 +1,194 @@
+"""The commands collection new and invite: what an organizer does before anybody reports."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.numbers import read_count
+from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.parsing import App
+from shuffledp.cli.waiting import patiently
+
+__all__ = ["Json", "collection", "moment"]
+
+WHEN = "When"
+collection = App(
+    name="collection",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    help="A collection over the network: announce it, invite people, follow it, end it.",
+)
+app.add_typer(collection, rich_help_panel=NETWORK)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
+
+
+def moment(text: str) -> int:
+    """A time in ISO 8601, as seconds since 1970.
+
+    >>> moment("2026-12-01T09:00:00+01:00")
+    1796112000
+    """
+    try:
+        read = datetime.fromisoformat(text.strip())
+    except ValueError:
+        read = None
+    if read is None or read.tzinfo is None or read.microsecond or read.year < 1970:
+        raise typer.BadParameter(
+            f"a time must be written with its zone, in whole seconds, got {text!r}. Write it as in "
+            f"2026-12-01T09:00:00+01:00 or 2026-12-01T08:00Z."
+        )
+    return int(read.timestamp())
+
+
+def _shown(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+@collection.command(
+    "new",
+    epilog=examples(
+        "collection new --design design.json --shuffler https://shuffle.example.org --out study",
+        "collection new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z "
+        "--out study",
+    ),
+)
+def new(
+    design: Annotated[
+        Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)
+    ],
+    shuffler: Annotated[
+        str,
+        typer.Option("--shuffler", metavar="URL", help="Where reports will be collected.", rich_help_panel=QUESTION),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="FOLDER", help="The folder to write; it must not exist yet.", rich_help_panel=ANSWER
+        ),
+    ],
+    question: Annotated[
+        str | None,
+        typer.Option("--question", metavar="TEXT", help="What people are asked, in a line.", rich_help_panel=QUESTION),
+    ] = None,
+    round_: Annotated[
+        int | None,
+        typer.Option(
+            "--round",
+            parser=read_count,
+            metavar="COUNT",
+            help="Which of the design's rounds this is: 1. Each has a folder and a key of its own.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    codes: Annotated[
+        bool,
+        typer.Option("--codes", help="Take a report only with an invitation code.", rich_help_panel=QUESTION),
+    ] = False,
+    opens: Annotated[
+        int | None,
+        typer.Option(
+            "--opens", parser=moment, metavar="TIME", help="Take no report before that.", rich_help_panel=WHEN
+        ),
+    ] = None,
+    closes: Annotated[
+        int | None,
+        typer.Option(
+            "--closes", parser=moment, metavar="TIME", help="Take no report after that.", rich_help_panel=WHEN
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Announce a collection: the file that everybody pins, and the key that opens the reports.
+
+    The promise of the design is certified first. Times are written as in 2026-12-01T09:00:00+01:00.
+    Keep analyst.key on the analyst's machine, and destroy it when the collection has been opened
+    and is no longer needed: without it nobody can read a report, whoever has kept the file.
+    """
+    from shuffledp.collection.client import exposure, read_design
+    from shuffledp.collection.network.organizing import COLLECTION, KEY, new_collection
+
+    settled, which = read_design(design), 1 if round_ is None else round_
+    with patiently("certifying"):
+        made = new_collection(
+            settled, shuffler, out, round=which, question=question, opens=opens, closes=closes, codes=codes
+        )
+    file, warnings = out / COLLECTION, exposure(made.design, certified=True)[2:]
+    if as_json:
+        facts: dict[str, object] = {
+            "collection": str(file),
+            "key": str(out / KEY),
+            "digest": made.digest,
+            "shuffler": made.shuffler,
+        }
+        times = {"round": made.round, "opens": made.opens, "closes": made.closes, "codes": made.codes}
+        return show.as_json(facts | times, warnings)
+    rounds = "" if made.design.rounds == 1 else f", round {made.round} of {made.design.rounds:,}"
+    rows = [(name, _shown(at), "") for name, at in (("opens", opens), ("closes", closes)) if at is not None]
+    show.answer(f"{made.design.task} of {made.design.n:,} people{rounds}, collected at {made.shuffler}", rows, warnings)
+    print()
+    show.files(out, {COLLECTION: "public: for everybody", KEY: "the analyst's alone: never on the shuffler's machine"})
+    show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")
+    if made.codes:
+        show.command(
+            f"shuffledp collection invite {quote(str(file))} --count {made.design.n} --out codes.txt --hashes "
+            f"hashes.txt",
+            "\nNext: ",
+        )
+    given = " --codes hashes.txt" * made.codes
+    show.command(f"shuffledp serve {quote(str(file))} --store reports.sqlite{given}", "\nOn the shuffler: ")
+    return None
+
+
+@collection.command(
+    "invite",
+    epilog=examples("collection invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt"),
+)
+def invite_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp collection new` wrote.")],
+    count: Annotated[
+        int,
+        typer.Option("--count", parser=read_count, metavar="COUNT", help="How many codes.", rich_help_panel=QUESTION),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="FILE", help="The codes, one per line, for the organizer alone.", rich_help_panel=ANSWER
+        ),
+    ],
+    hashes: Annotated[
+        Path,
+        typer.Option(
+            "--hashes", metavar="FILE", help="Their hashes, for `shuffledp serve --codes`.", rich_help_panel=ANSWER
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Invitation codes: whoever has one may send one report.
+
+    The organizer hands each code to one person, and should forget to whom. The shuffler gets the
+    hashes, in an order that says nothing about that of the codes.
+    """
+    from shuffledp.collection.network.collection_file import read_collection
+    from shuffledp.collection.network.organizing import invite
+
+    asked = read_collection(file)
+    invite(asked, count, out, hashes)
+    n = asked.design.n
+    warnings = [
+        f"{count:,} codes are more than the {n:,} people of the design, and no more reports than that are taken"
+    ]
+    warnings *= count > n
+    if as_json:
+        facts = {"codes": str(out), "hashes": str(hashes), "count": count, "digest": asked.digest}
+        return show.as_json(facts, warnings)
+    show.sentences([f"{count:,} codes written to {out}, for you alone; their hashes to {hashes}, for the shuffler."])
+    show.warnings(f"{each}." for each in warnings)
+    return show.command(
+        f"shuffledp serve {quote(str(file))} --store reports.sqlite --codes {quote(str(hashes))}", "On the shuffler: "
+    )

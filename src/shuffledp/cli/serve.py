@@ -1,0 +1,156 @@
+"""The command serve: a collection that is open to the network."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.options import ANSWER
+from shuffledp.errors import InvalidInput
+
+__all__: list[str] = []
+
+LISTENING, LIMITS = "Where it listens", "What it allows"
+
+
+@app.command(
+    "serve",
+    epilog=examples(
+        "serve study/collection.json --store reports.sqlite",
+        "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
+        "--tls-key key.pem",
+    ),
+    rich_help_panel=NETWORK,
+)
+def serve(
+    collection: Annotated[
+        Path, typer.Argument(metavar="COLLECTION", help="The collection.json that shuffledp collection new wrote.")
+    ],
+    store: Annotated[
+        str, typer.Option("--store", metavar="FILE", help="Where envelopes wait; created if nothing is there.")
+    ],
+    codes: Annotated[
+        Path | None,
+        typer.Option("--codes", metavar="FILE", help="The hashes of the invitations, if the collection has some."),
+    ] = None,
+    token: Annotated[
+        Path | None,
+        typer.Option(
+            "--token",
+            metavar="FILE",
+            help="The token for close and fetch, created if nothing is there; if left out, beside the store.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen at.", rich_help_panel=LISTENING)
+    ] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port",
+            metavar="PORT",
+            min=0,
+            max=65535,
+            help="The port; 0 takes one that is free.",
+            rich_help_panel=LISTENING,
+        ),
+    ] = 8000,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--tls-cert", metavar="FILE", help="A certificate, in PEM.", rich_help_panel=LISTENING),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key, in PEM.", rich_help_panel=LISTENING)
+    ] = None,
+    rate: Annotated[
+        float,
+        typer.Option(
+            "--rate",
+            metavar="NUMBER",
+            min=0.0,
+            max=1e9,
+            help="Requests per second of one address, after four seconds' worth at once; 0 sets no limit.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 50.0,
+    connections: Annotated[
+        int,
+        typer.Option(
+            "--connections",
+            metavar="COUNT",
+            min=1,
+            max=1_000_000,
+            help="Connections at a time.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = 1000,
+    proxied: Annotated[
+        bool,
+        typer.Option(
+            "--trust-proxy",
+            help="Limit the addresses that X-Forwarded-For names last: only behind a reverse proxy that sets it.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object when it listens.", rich_help_panel=ANSWER)
+    ] = False,
+) -> None:
+    """Be the shuffler of a collection: take sealed reports over HTTP, and release them without
+    their order.
+
+    It cannot read a report. SIGTERM or Ctrl-C stops it, and what it acknowledged is on the disk.
+    """
+    from shuffledp.collection.network.codes import read_hashes
+    from shuffledp.collection.network.collection_file import read_collection
+    from shuffledp.collection.network.stores.store_places import open_store
+
+    try:
+        from shuffledp.collection.network.shuffler.committing import Writer
+        from shuffledp.collection.network.shuffler.connections import Patience
+        from shuffledp.collection.network.shuffler.serving import Listening, logged
+        from shuffledp.collection.network.shuffler.serving import serve as run
+        from shuffledp.collection.network.shuffler.shuffler_app import Limits, Shuffler
+        from shuffledp.collection.network.shuffler.tokens import Token, made_token
+    except ModuleNotFoundError as missing:
+        raise InvalidInput(
+            f"starlette and uvicorn must be installed for a shuffler, got no module named {missing.name}. pip install "
+            f"'shuffledp[network]'"
+        ) from None
+
+    asked = read_collection(collection)
+    listening = Listening(host, port, certificate, key, Patience(connections=connections))
+    listening.check_certificate()
+    if asked.codes != (codes is not None):
+        raise InvalidInput(
+            "--codes must be given, got none: this collection asks for invitations. Give the file that `shuffledp "
+            "collection invite --hashes` wrote."
+            if asked.codes
+            else f"--codes must be left out, got {str(codes)!r}: this collection asks for no invitations. Leave it out."
+        )
+    hashes = [] if codes is None else read_hashes(codes)
+    beside = collection.with_name("shuffler.token") if "://" in store else Path(f"{store}.token")
+    opened = open_store(store, asked)
+    try:
+        secret = made_token(beside if token is None else token)
+        opened.invite(hashes)
+        shuffler = Shuffler(asked, Writer(opened), Token(secret), Limits(rate=rate, burst=4 * rate, proxied=proxied))
+    except BaseException:
+        opened.stop()
+        raise
+
+    def ready(address: str) -> None:
+        facts = {"address": address, "collection": asked.digest, "token": str(beside if token is None else token)}
+        if as_json:
+            print(json.dumps(facts))  # on one line: a program reads a line, and goes on
+        else:
+            print(f"The shuffler of collection {asked.digest}\nlistens at {address}")
+            print(f"Whoever closes it and fetches the reports needs the token in {facts['token']}")
+            print("Ctrl-C stops it; what it has acknowledged stays.")
+        sys.stdout.flush()  # a program may be waiting for it
+
+    with logged():
+        run(shuffler, listening, ready)

@@ -1,0 +1,174 @@
+"""The analyst opens what a shuffler released: every envelope by itself, on all cores; what does not
+open, or is no report, is counted and left out; the rest becomes a release like any other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from shuffledp.collection.arguments import in_python
+from shuffledp.collection.network.collection_file import Collection, read_collection
+from shuffledp.collection.network.opened_file import OpenedFile, check_opened, remember
+from shuffledp.collection.network.opening_processes import OnAllCores
+from shuffledp.collection.network.opening_tasks import Opener, Opening, slices_of
+from shuffledp.collection.network.organizing import COLLECTION, KEY
+from shuffledp.collection.network.sealed_file import SealedFile, open_sealed
+from shuffledp.collection.network.sealing import AnalystKey, Envelopes
+from shuffledp.collection.record import Asked, Collected
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.stages import release_counts
+from shuffledp.collection.release.terms import check_words
+from shuffledp.collection.release.write import check_folder
+from shuffledp.errors import InvalidInput, called_as
+from shuffledp.protocols.settling import certify
+
+__all__ = ["Study", "open_collection", "publish_study"]
+
+BATCH_DIGITS = 32  # of a digest, in a ledger
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The analyst's folder: the collection, and the key that opens its reports."""
+
+    folder: Path
+    collection: Collection
+    key: AnalystKey
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """What `shuffledp collection new` wrote; another key than the collection's is refused."""
+        collection, key = read_collection(folder / COLLECTION), AnalystKey.read(folder / KEY)
+        if key.public != collection.key:
+            raise InvalidInput(
+                f"{str(folder / KEY)!r} must be the key of the collection beside it, got that of another. Put the key "
+                f"back that `shuffledp collection new` wrote there."
+            )
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InvalidInput(
+                f"{str(folder)!r} must be writable, since it remembers what was opened, got one that is not. Change "
+                f"its permissions."
+            )
+        return cls(folder, collection, key)
+
+    def sealed(self, path: Path) -> SealedFile:
+        """The file of sealed reports at a path, if it is one of this collection."""
+        found, title = open_sealed(path), repr(str(path))
+        if found.header.collection != self.collection.digest:
+            raise InvalidInput(
+                f"{title} must be of the collection {self.collection.digest[:16]} in {str(self.folder)!r}, got one of "
+                f"{found.header.collection[:16]}. Fetch the reports of this one, or name the other's folder."
+            )
+        if found.header.length != (length := Envelopes(self.collection).length):
+            raise InvalidInput(
+                f"{title} must hold sealed reports of {length} bytes, got {found.header.length}. Fetch it again: "
+                f"shuffledp collection fetch."
+            )
+        return found
+
+    def check_valid(self, valid: int, arrived: int) -> None:
+        """Refuse fewer valid reports than were promised, and more than there are people."""
+        design = self.collection.design
+        if valid < design.least:
+            others = "" if valid == arrived else f": the other {arrived - valid:,} do not open, or are no reports"
+            raise InvalidInput(
+                f"valid reports must number at least the {design.least:,} that the design promises, got {valid:,} of "
+                f"{arrived:,} that arrived{others}. Nothing can be published of them: among fewer nobody is hidden as "
+                f"promised."
+            )
+        if valid > design.n:
+            raise InvalidInput(
+                f"valid reports must number at most the {design.n:,} people that the design knows, got {valid:,}. Ask "
+                f"whoever runs the shuffler why it took more."
+            )
+
+
+def publish_study(
+    study: Study,
+    sealed: SealedFile,
+    folder: Path | None,
+    *,
+    title: str | None = None,
+    budget: Budget | None = None,
+    force: bool = False,
+    opening: Opening | None = None,
+    notes: tuple[str, ...] = (),
+) -> Release:
+    """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
+    is spent, and what was opened is written down before anything can be seen.
+    """
+    collection, path = study.collection, sealed.path
+    design, arrived = certify(collection.design).design, sealed.header.count
+    if arrived < design.least:
+        study.check_valid(arrived, arrived)
+    file = slices_of(sealed)
+    check_opened(study.folder, collection.digest, file.digest, repr(str(path)))
+    opener = Opener(collection.content, study.key, path.absolute(), sealed.header)
+    sums = (opening or OnAllCores())(opener, file.slices)
+    study.check_valid(sums.reports, arrived)
+    opened = OpenedFile(collection.digest, file.digest, sums.reports, arrived - sums.reports)
+    # By its collection a ledger knows another file of it, by its own digest this one again.
+    batches = (collection.digest[:BATCH_DIGITS], file.digest[:BATCH_DIGITS])
+    return release_counts(
+        sums.counted(design, batches=batches, secure=True),
+        design,
+        _asked(collection, title),
+        folder,
+        budget=budget,
+        force=force,
+        collected=Collected(digest=collection.digest, round=collection.round, arrived=arrived, invalid=opened.invalid),
+        notes=notes,
+        last=lambda: remember(study.folder, opened, repr(str(path))),
+    )
+
+
+def _asked(collection: Collection, title: str | None) -> Asked:
+    """The question, as the collection put it to people."""
+    design = collection.design
+    which = "" if design.rounds == 1 else f", round {collection.round}"
+    return Asked(
+        task=design.task.name,
+        what=f"{design.task} of collection {collection.digest[:16]}{which}",
+        title=title or collection.question,
+        source=collection.shuffler,
+        learned=design.learned,
+    )
+
+
+@called_as('open_collection("study", "sealed.bin", out="result")')
+def open_collection(
+    study: PathLike,
+    sealed: PathLike,
+    *,
+    out: PathLike | None = None,
+    title: str | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    force: bool = False,
+    tick: Callable[[int], object] | None = None,
+) -> Release:
+    """Open the reports that a shuffler released, and publish what they say, in the folder ``out``
+    or in memory.
+
+    ``study`` is the folder that `shuffledp collection new` wrote, with the analyst's key;
+    ``sealed`` is what `shuffledp collection fetch` wrote. Reports that do not open, or that the
+    design never sends, are counted and left out; fewer valid ones than it promises are refused.
+
+    The same file may be opened again, with the same result; another one of the same collection is
+    refused, since the difference of two releases shows what a few people sent.
+    """
+    with in_python():
+        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+        check_words("--title", title)
+        folder = None if out is None else check_folder(Path(out), replace=force)
+        found = Study.read(Path(study))
+        file = found.sealed(Path(sealed))
+        return publish_study(found, file, folder, title=title, budget=budget, force=force, opening=OnAllCores(tick))

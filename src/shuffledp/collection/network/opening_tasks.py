@@ -1,0 +1,96 @@
+"""What opens a slice of a sealed file, in whichever process. Nothing is drawn here: the same slice
+gives the same sums wherever, and however often, it is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from shuffledp.collection.engines.batch import Sums
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader
+from shuffledp.collection.network.sealing import AnalystKey, Envelopes
+from shuffledp.collection.tables.reports import legal_rows
+from shuffledp.errors import InvalidInput
+
+__all__ = ["Opener", "Opening", "Slice", "SlicedFile", "slices_of"]
+
+SLICE = 10_000  # envelopes of a slice: half a second's work
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some envelopes of a sealed file, and the SHA-256 of their bytes when it was looked over."""
+
+    begin: int
+    end: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedFile:
+    """A sealed file that was looked over: its SHA-256, and that of every slice."""
+
+    digest: str
+    slices: tuple[Slice, ...]
+
+
+def slices_of(sealed: SealedFile) -> SlicedFile:
+    """Read a file once: envelopes out of order, or there twice, are refused."""
+    whole, feed, slices = hashlib.sha256(sealed.header.content), sealed.in_order(), []
+    for begin in range(0, sealed.header.count, SLICE):
+        envelopes = list(islice(feed, SLICE))
+        content = b"".join(envelopes)
+        whole.update(content)
+        slices.append(Slice(begin, begin + len(envelopes), hashlib.sha256(content).digest()))
+    return SlicedFile(whole.hexdigest(), tuple(slices))
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Opens slices of one sealed file; ``collection`` is the file of the collection. It holds the
+    analyst's ``key``: whoever runs it could read every report of the collection.
+    """
+
+    collection: bytes
+    key: AnalystKey
+    path: Path
+    header: SealedHeader
+
+    def __call__(self, part: Slice) -> Sums:
+        """What the valid reports of a slice add up to; all others count for nothing."""
+        try:
+            envelopes = list(SealedFile(self.path, self.header).envelopes(part.begin, part.end))
+        except OSError as error:
+            raise InvalidInput(
+                f"{str(self.path)!r} must lie where every process can read it, got: {error.strerror}. Put it on "
+                f"storage that all of them share."
+            ) from None
+        if hashlib.sha256(b"".join(envelopes)).digest() != part.digest:
+            raise InvalidInput(
+                f"{str(self.path)!r} must not change while it is opened, and be the same for every process, got other "
+                f"bytes. Open it again when nobody is writing there."
+            )
+        sealing = _envelopes(self.collection)
+        law = sealing.collection.encoder.randomizer
+        reports = sealing.opened(envelopes, self.key)
+        legal = legal_rows(reports, law.check_reports) if len(reports) else None
+        valid = reports if legal is None else reports[legal]
+        votes = law.tally(valid) if len(valid) else np.zeros(law.tally_size, dtype=np.int64)
+        return Sums(len(valid), 0, votes)
+
+
+Opening = Callable[[Opener, Sequence[Slice]], Sums]  # where slices are opened, and how many at a time
+
+
+@lru_cache(maxsize=2)
+def _envelopes(content: bytes) -> Envelopes:
+    """The collection, read once in a process and not for each slice."""
+    return Envelopes(Collection.from_bytes(content))

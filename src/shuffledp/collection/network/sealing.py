@@ -1,0 +1,168 @@
+"""Reports in envelopes that the analyst's key alone opens.
+
+HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256, AES-128-GCM. An envelope is the encapsulated key,
+the encrypted report and its tag; nothing else, so that all of a collection have one length. It is
+sealed for the digest of its collection: in another one, or another round, it does not open.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.errors import InvalidInput
+from shuffledp.storage.files import check_new_file, replace_file
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+    from cryptography.hazmat.primitives.hpke import Suite
+
+__all__ = ["OVERHEAD", "AnalystKey", "Envelopes"]
+
+LABEL = b"shuffledp sealed report 1"  # another number, should any byte of an envelope ever mean something else
+KEY_BYTES, TAG_BYTES = 32, 16
+OVERHEAD = KEY_BYTES + TAG_BYTES
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def suite() -> Suite:
+    """The one choice of algorithms."""
+    try:
+        from cryptography.hazmat.primitives import hpke
+    except ImportError:
+        raise InvalidInput(
+            "cryptography must be of version 47 or later to seal reports, got an earlier one. pip install "
+            "'shuffledp[network]'"
+        ) from None
+    return hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystKey:
+    """What opens the envelopes of a collection: 32 bytes, in a file that nobody else may read."""
+
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return "<AnalystKey>"  # a log or a traceback shows no more
+
+    @classmethod
+    def new(cls) -> Self:
+        """A key of fresh randomness."""
+        return cls(os.urandom(KEY_BYTES))
+
+    @property
+    def private(self) -> X25519PrivateKey:
+        """The key, as the cipher takes it."""
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+        return X25519PrivateKey.from_private_bytes(self.secret)
+
+    @property
+    def public(self) -> str:
+        """What the collection file says of it."""
+        return self.private.public_key().public_bytes_raw().hex()
+
+    def write(self, path: Path) -> None:
+        """Write it for its owner alone; a key that stands there is never replaced."""
+        check_new_file(path)
+        replace_file(path, lambda place: place.write_text(self.secret.hex() + "\n", encoding="ascii"), private=True)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The key in a file, if nobody but its owner may read it."""
+        title = repr(str(path))
+        try:
+            with path.open("rb") as file:
+                mode, content = os.fstat(file.fileno()).st_mode, file.read(2 * KEY_BYTES + 2)
+        except OSError as error:
+            raise InvalidInput(
+                f"{title} must be the analyst's key, got none that can be read: {error.strerror}. Give the folder that "
+                f"`shuffledp collection new` wrote, on the analyst's machine."
+            ) from None
+        if mode & OTHERS and os.name == "posix":
+            raise InvalidInput(
+                f"{title} must be readable by its owner alone, got permissions {stat.S_IMODE(mode):o}. If nobody has "
+                f"copied it: chmod 600 {path}; otherwise begin a new collection with a new key."
+            )
+        try:
+            secret = bytes.fromhex(content.decode("ascii"))
+        except ValueError:
+            secret = b""
+        if len(secret) != KEY_BYTES:
+            raise InvalidInput(
+                f"{title} must hold {2 * KEY_BYTES} hexadecimal digits, got something else. Restore it from a copy: "
+                f"without it no report can be read."
+            )
+        return cls(secret)
+
+
+@dataclass(frozen=True)
+class Envelopes:
+    """How reports of a collection are sealed and opened."""
+
+    collection: Collection
+
+    @cached_property
+    def info(self) -> bytes:
+        """What an envelope is sealed for."""
+        return LABEL + bytes.fromhex(self.collection.digest)
+
+    @cached_property
+    def report_bytes(self) -> int:
+        """The length of a report."""
+        dtype, width, _ = self.collection.encoder.randomizer.form
+        return dtype.itemsize * (width or 1)
+
+    @property
+    def length(self) -> int:
+        """The length of an envelope."""
+        return self.report_bytes + OVERHEAD
+
+    @cached_property
+    def _dtype(self) -> np.dtype[Any]:
+        """Numbers of a report, in an order of bytes that does not depend on the machine."""
+        return self.collection.encoder.randomizer.form.dtype.newbyteorder("<")
+
+    def seal(self, reports: NDArray[Any]) -> list[bytes]:
+        """An envelope for each report, a number or a row of them."""
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+
+        cipher, info = suite(), self.info
+        key = X25519PublicKey.from_public_bytes(bytes.fromhex(self.collection.key))
+        rows = np.ascontiguousarray(reports, dtype=self._dtype)
+        try:
+            return [cipher.encrypt(row.tobytes(), key, info) for row in rows]
+        except ValueError:
+            raise InvalidInput(
+                f"key of a collection must be a public key that can be sealed to, got {self.collection.key}. Do not "
+                f"report to it: whoever made it can be read by anybody."
+            ) from None
+
+    def opened(self, envelopes: Iterable[bytes], key: AnalystKey) -> NDArray[Any]:
+        """The reports in those envelopes that open to the right length, in their order; a report
+        may still be none that the law sends.
+        """
+        from cryptography.exceptions import InvalidTag
+
+        cipher, private, info = suite(), key.private, self.info
+        found = bytearray()
+        for envelope in envelopes:
+            try:
+                plain = cipher.decrypt(envelope, private, info)
+            except (InvalidTag, ValueError):
+                continue
+            if len(plain) == self.report_bytes:
+                found += plain
+        form = self.collection.encoder.randomizer.form
+        rows = np.frombuffer(bytes(found), dtype=self._dtype).astype(form.dtype)
+        return rows if form.width is None else rows.reshape(-1, form.width)

@@ -1,0 +1,26 @@
+"""What a number of reports would give, if the collection ended with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shuffledp.protocols.design import Design
+
+__all__ = ["outlook"]
+
+
+def outlook(design: Design, reports: int) -> dict[str, Any]:
+    """The epsilon that is certified, at the design's delta and for all its rounds, if all of these
+    reports are honest; and the standard error to expect, of a count or of the mean.
+    """
+    from shuffledp.protocols.settling import answering  # the accountant, which a shuffler needs for nothing else
+
+    if reports < 1:
+        return {"epsilon": None, "delta": design.delta, "stderr": None}
+    randomizer = design.protocol.randomizer  # the law that runs: nothing is calibrated again
+    smaller = answering(design.task, randomizer=randomizer, n=reports, rounds=design.rounds, delta=design.delta)
+    return {
+        "epsilon": smaller.guarantee.epsilon_at_most(delta=design.delta),
+        "delta": design.delta,
+        "stderr": smaller.predicted_stderr(),
+    }

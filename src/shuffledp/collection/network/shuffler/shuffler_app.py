@@ -1,0 +1,319 @@
+"""What the shuffler answers to which request. Nothing here knows how envelopes are stored, or could
+open one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shuffledp.collection.network.collection_file import SKEW, Collection
+from shuffledp.collection.network.sealed_file import SealedHeader
+from shuffledp.collection.network.shuffler.committing import Writer
+from shuffledp.collection.network.shuffler.limits import Rates, Room
+from shuffledp.collection.network.shuffler.metrics import Metrics, Steps
+from shuffledp.collection.network.shuffler.outlook import outlook
+from shuffledp.collection.network.shuffler.replies import NOT_KEPT, RAW_HEADERS, answer, kept, refusal
+from shuffledp.collection.network.shuffler.tokens import Token
+from shuffledp.collection.network.shuffler.web_files import WebFile, web_files
+from shuffledp.collection.network.stores.interface import Stocked
+from shuffledp.collection.network.wire import MEDIA_TYPE, Refused, Uploads
+
+__all__ = ["Limits", "Shuffler"]
+
+LOG = logging.getLogger(__name__)
+FRESH = 1.0  # seconds for which the store is not asked again how much it holds
+OPEN, EARLY, EXPIRED, CLOSED = "open", "not open yet", "expired", "closed"
+WORDS = {
+    404: "there is nothing at this address. Check it, letter by letter.",
+    405: "this address must be asked by another method, got one that it does not know. Nothing was changed.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What may be asked: ``rate`` requests a second of one address, after ``burst`` at once (0: as
+    many as it likes), and ``room`` bytes of uploads in memory. With ``proxied``, addresses are
+    those that a reverse proxy names.
+    """
+
+    rate: float = 50.0
+    burst: float = 200.0
+    room: int = 64 << 20
+    proxied: bool = False
+
+
+@dataclass(eq=False)
+class Shuffler:
+    """A collection that is open to the network: call it as an ASGI application."""
+
+    collection: Collection
+    writer: Writer
+    token: Token
+    limits: Limits = field(default_factory=Limits)
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        self.uploads = Uploads(self.collection)
+        self.steps = Steps(self.collection.design.least)
+        self.metrics = Metrics(self.steps)
+        self.room = Room(self.limits.room)
+        self._guesses = Rates(1 / 12, 5)
+        self._stocked: tuple[float, Stocked] | None = None
+        self._outlooks: dict[int, dict[str, Any]] = {}
+        self._thinking = asyncio.Lock()
+
+    # ---- what is asked of a running shuffler
+
+    async def upload(self, request: Request) -> Response:
+        """Reports, one or many."""
+        self._check_collection(request)
+        self._check_media_type(request)
+        self._check_open()
+        with self.room.share() as take:
+            body = await self._body(request, take)
+            added = await self.writer.add(self.uploads.read(body))
+        return answer(added._asdict(), status=201 if added.new else 200)
+
+    async def status(self, request: Request) -> Response:
+        """How far the collection is, in steps."""
+        self._check_collection(request)
+        return answer(self._told(await self._stock()))
+
+    async def close(self, request: Request) -> Response:
+        """The end of the collection."""
+        self._check_token(request)
+        self._check_collection(request)
+        least = self.collection.design.least
+        stocked = await self.writer.call(lambda: self.writer.store.close(least))
+        self._stocked = None
+        if not stocked.closed:
+            raise Refused(409, self._why_open())
+        LOG.info("the collection is closed")
+        return answer({"state": CLOSED, "reports": stocked.reports})
+
+    async def sealed(self, request: Request) -> Response:
+        """All envelopes, as often as they are asked for."""
+        self._check_token(request)
+        self._check_collection(request)
+        store = self.writer.store
+        stocked = await self.writer.call(store.stock)
+        if not stocked.closed:
+            raise Refused(409, "the collection must be closed before it is fetched, got an open one. Close it first.")
+        header = SealedHeader(self.collection.digest, stocked.reports, self.uploads.envelope_bytes)
+        size = len(header.content) + header.count * header.length
+        headers = NOT_KEPT | {"content-length": str(size)}
+        return StreamingResponse(self._released(header), headers=headers, media_type=MEDIA_TYPE)
+
+    async def _released(self, header: SealedHeader) -> AsyncIterator[bytes]:
+        yield header.content
+        blocks = self.writer.store.sealed()
+        while block := await self.writer.call(lambda: next(blocks, b"")):
+            yield block
+
+    async def outlook(self, request: Request) -> Response:
+        """What the reports so far would give, and whether the collection may be closed."""
+        self._check_token(request)
+        self._check_collection(request)
+        stocked = await self._stock()
+        shown = self.steps.shown(stocked.reports)
+        async with self._thinking:
+            if shown not in self._outlooks:
+                self._outlooks[shown] = await asyncio.to_thread(outlook, self.collection.design, shown)
+        enough = stocked.reports >= self.collection.design.least
+        why = None if enough or stocked.closed else self._why_open()
+        return answer(
+            self._told(stocked)
+            | self._outlooks[shown]
+            | {"promised": self.collection.design.epsilon, "may_close": enough and not stocked.closed, "why": why}
+        )
+
+    async def health(self, request: Request) -> Response:
+        """Whether the store answers."""
+        await self._stock()
+        return answer({"healthy": True})
+
+    async def counts(self, request: Request) -> Response:
+        """Metrics."""
+        stocked = await self._stock()
+        text = self.metrics.lines(stocked.reports, closed=stocked.closed)
+        return Response(text, headers=NOT_KEPT, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def file(self, request: Request) -> Response:
+        """The collection itself."""
+        return kept(request, WebFile(self.collection.content, "application/json"))
+
+    async def page(self, request: Request) -> Response:
+        """A page, or a part of one."""
+        name = {"/": "participant.html", "/operator": "operator.html"}.get(request.scope["path"])
+        found = web_files().get(name or request.path_params["name"])
+        if found is None or (name is None and found.media_type.startswith("text/html")):
+            raise HTTPException(404)
+        return kept(request, found)
+
+    # ---- parts of the answers
+
+    async def _body(self, request: Request, take: Callable[[int], None]) -> bytes:
+        """The body of an upload, as long as one may be, and not a byte more."""
+        too_long = Refused(
+            413, f"an upload must hold at most {self.uploads.most:,} reports, got more. Send fewer at once."
+        )
+        told = request.headers.get("content-length", "0")
+        if not told.isdecimal() or int(told[:20]) > self.uploads.most_bytes:
+            raise too_long
+        body = bytearray()
+        try:
+            async for piece in request.stream():
+                if len(body) + len(piece) > self.uploads.most_bytes:
+                    raise too_long
+                take(len(piece))
+                body += piece
+        except ClientDisconnect:
+            raise Refused(400, "an upload must arrive whole, got a part of one. Send the same bytes again.") from None
+        return bytes(body)
+
+    async def _stock(self) -> Stocked:
+        now = time.monotonic()
+        if self._stocked is None or now - self._stocked[0] > FRESH:
+            self._stocked = (now, await self.writer.call(self.writer.store.stock))
+        return self._stocked[1]
+
+    def _told(self, stocked: Stocked) -> dict[str, Any]:
+        design = self.collection.design
+        facts = {"reports": self.steps.shown(stocked.reports), "step": self.steps.step}
+        state = CLOSED if stocked.closed else self._state()
+        return {
+            "collection": self.collection.digest,
+            "state": state,
+            **facts,
+            "promise": design.least,
+            "most": design.n,
+        }
+
+    def _state(self) -> str:
+        """Whether reports are taken now, by the clock; ours and a client's may differ a little."""
+        now, opens, closes = self.clock(), self.collection.opens, self.collection.closes
+        if opens is not None and now < opens - SKEW:
+            return EARLY
+        return EXPIRED if closes is not None and now >= closes + SKEW else OPEN
+
+    def _why_open(self) -> str:
+        return (
+            f"a collection must have the {self.collection.design.least:,} reports of its promise before it is closed, "
+            f"got fewer. Wait for more."
+        )
+
+    def _check_open(self) -> None:
+        state = self._state()
+        if state == EARLY:
+            raise Refused(425, "this collection has not opened yet. Nothing was stored: send it after the opening.")
+        if state == EXPIRED:
+            raise Refused(410, "this collection has ended, and takes no more reports. What was acknowledged counts.")
+
+    def _check_collection(self, request: Request) -> None:
+        if request.path_params["digest"] != self.collection.digest:
+            raise Refused(
+                404,
+                f"the collection must be the one that this shuffler serves, {self.collection.digest}, got another. "
+                f"Check the address, and the collection file.",
+            )
+
+    def _check_media_type(self, request: Request) -> None:
+        given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if given != MEDIA_TYPE or request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Refused(415, f"an upload must be {MEDIA_TYPE}, not compressed, got another. Send the bytes as such.")
+
+    def _check_token(self, request: Request) -> None:
+        if self.token.admits(request.headers.get("authorization")):
+            return
+        if wait := self._guesses.wait(self.address(request.scope)):
+            raise Refused(429, "too many wrong tokens came from this address. Wait a little.", wait=int(wait) + 1)
+        raise Refused(401, "the token must be the one that this shuffler made, got another or none. Give its file.")
+
+    def address(self, scope: Scope) -> str:
+        """Whose request this is, for the limits alone."""
+        if self.limits.proxied:
+            named = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+            if named:
+                return str(named[-1].decode("latin-1").rpartition(",")[2].strip())
+        client = scope.get("client")
+        return client[0] if client else ""
+
+    # ---- the application
+
+    @cached_property
+    def application(self) -> ASGIApp:
+        """All of it, as ASGI."""
+        one = "/collections/{digest}"
+        routes = [
+            Route(f"{one}/reports", self.upload, methods=["POST"]),  # first: most requests are for this
+            Route("/", self.page),
+            Route("/operator", self.page),
+            Route("/static/{name}", self.page),
+            Route("/collection.json", self.file),
+            Route("/health", self.health),
+            Route("/metrics", self.counts),
+            Route(f"{one}/status", self.status),
+            Route(f"{one}/close", self.close, methods=["POST"]),
+            Route(f"{one}/sealed", self.sealed),
+            Route(f"{one}/outlook", self.outlook),
+        ]
+        handlers: Mapping[Any, Any] = {Refused: _refused, HTTPException: _unknown}
+        starlette = Starlette(routes=routes, exception_handlers=handlers)
+        starlette.router.redirect_slashes = False
+        return starlette
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request: within the limits, with the headers that every answer has."""
+        if scope["type"] != "http":
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                if self.metrics.add(message["status"]):
+                    LOG.info(self.metrics.refusals())
+                message["headers"] = [*message["headers"], *RAW_HEADERS]
+            await send(message)
+
+        try:
+            if wait := self._rates.wait(self.address(scope)):
+                words = "too many requests came from this address. Wait a little, and send the same bytes again."
+                await refusal(Refused(429, words, wait=int(wait) + 1))(scope, receive, sending)
+                return
+            await self.application(scope, receive, sending)
+        except Exception:
+            LOG.exception("a request failed")
+            if not begun:
+                slip = Refused(500, "the shuffler failed at this request. Nothing was acknowledged: send it again.")
+                await refusal(slip)(scope, receive, sending)
+
+    @cached_property
+    def _rates(self) -> Rates:
+        return Rates(self.limits.rate, self.limits.burst)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return refusal(error)
+
+
+async def _unknown(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    reply = refusal(Refused(error.status_code, WORDS.get(error.status_code, error.detail)))
+    reply.headers.update(error.headers or {})
+    return reply

@@ -1,0 +1,102 @@
+"""What a shuffler asks of the place where envelopes wait."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from shuffledp.collection.network.wire import Delivery, Refused
+
+__all__ = ["Added", "Stocked", "Store", "Unavailable", "already_closed", "full", "unknown_code", "used_code"]
+
+
+class Added(NamedTuple):
+    """How many records of an upload are stored now, and how many of them were not before."""
+
+    reports: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stocked:
+    """How many envelopes there are, and whether the collection is closed."""
+
+    reports: int
+    closed: bool
+
+
+class Unavailable(Refused):
+    """The store cannot write now: a full disk, a lost connection. Nothing was acknowledged."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(503, sentence, wait=30)
+
+
+class Store(ABC):
+    """Envelopes of one collection, for one shuffler or several.
+
+    Uploads of many clients are added together, in one transaction. When ``add`` returns, what it
+    acknowledges is on the disk, whatever happens next; what it refuses has left no trace. After
+    ``close`` nothing on the disk depends on when, in which order or with which code envelopes came.
+    All methods are called from one thread of the shuffler.
+    """
+
+    @abstractmethod
+    def invite(self, hashes: Iterable[bytes]) -> int:
+        """Let whoever has one of the codes with these hashes send a report; return how many were
+        not known before. Codes that are known stay as they are, used or not.
+        """
+
+    @abstractmethod
+    def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
+        """Add uploads, each whole or not at all, in one commit. Of each: what was added, or why it
+        was refused.
+
+        Envelopes that are stored already are acknowledged again, whatever code comes with them, and
+        use none up. A new envelope needs a code that is known and unused, if the collection has
+        codes; the same upload may not bring one code twice. More envelopes than the design has
+        people are refused, and all that come after the close, but for those that are stored.
+        """
+
+    @abstractmethod
+    def stock(self) -> Stocked:
+        """How far the collection is."""
+
+    @abstractmethod
+    def close(self, least: int) -> Stocked:
+        """End the collection, if it has at least so many envelopes; else leave it open. To close
+        what is closed changes nothing.
+        """
+
+    @abstractmethod
+    def sealed(self) -> Iterator[bytes]:
+        """The envelopes of a closed collection, in the order of their bytes, some at a time."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Let go of files and connections; what was acknowledged stays."""
+
+
+def already_closed() -> Refused:
+    """To whoever comes after the close."""
+    return Refused(410, "this collection is closed, and takes no more reports. Nothing was stored.")
+
+
+def full(most: int) -> Refused:
+    """To whoever comes when everybody has reported."""
+    return Refused(
+        409,
+        f"this collection has the {most:,} reports that it was designed for, and takes no more. Nothing was stored.",
+    )
+
+
+def unknown_code(at: int) -> Refused:
+    """To whoever has no invitation."""
+    return Refused(403, "this code is not one that this collection knows. Check it letter by letter.", at=at)
+
+
+def used_code(at: int) -> Refused:
+    """To whoever comes twice with an invitation, and another report."""
+    return Refused(409, "this code was used for another report already, and counts once. Nothing was stored.", at=at)

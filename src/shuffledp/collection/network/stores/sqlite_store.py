@@ -1,0 +1,413 @@
+"""Envelopes in one SQLite file, for one shuffler.
+
+While the collection is open, each commit appends one block of new envelopes, and is on the disk
+before anybody is told; which envelopes are there is known by their fingerprints, in memory. (A
+table keyed by the envelopes themselves costs twenty times as much: every one of them changes
+another page.) The close writes a new file in the order of the envelopes' bytes, puts it in the
+place of the old one, and overwrites that: the bytes that stay are a function of the collection and
+of its set of envelopes. Invitations are forgotten then. Whenever the program ends in between, the
+collection is open with everything in it, or closed with everything in it, and the next start
+finishes the rest.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from itertools import chain, pairwise
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.stores.admission import Admission
+from shuffledp.collection.network.stores.fingerprints import Fingerprints
+from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
+from shuffledp.collection.network.wire import Delivery, Refused, Uploads
+from shuffledp.errors import InvalidInput
+from shuffledp.storage.files import check_file, flush, unwritable
+
+__all__ = ["SQLiteStore"]
+
+APPLICATION, VERSION = 0x73686466, 1
+MAGIC, APPLICATION_AT = b"SQLite format 3\0", 68  # of the file's first hundred bytes
+PAGE = 4096
+CACHE, LOGGED = -65536, 4096  # 64 MiB of pages in memory, 16 MiB in the log: fewer of them are written twice
+TABLES = (
+    "CREATE TABLE collection(digest TEXT PRIMARY KEY, closed INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE blocks(number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, envelopes BLOB NOT NULL)",
+    "CREATE TABLE codes(hash BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
+)
+ASKED = 256  # values that one query asks for
+BLOCK = 4096  # envelopes of a block, when they are in order
+AT_ONCE = 1 << 28  # bytes that are put in order at a time
+RECENT = 1 << 14  # envelopes that are known as they are, before their fingerprints are taken
+ZEROS = bytes(1 << 20)
+
+
+class SQLiteStore(Store):
+    """The store at ``path``, which is created if nothing is there; it must be of ``collection``."""
+
+    def __init__(self, path: Path, collection: Collection) -> None:
+        self.path = check_file(path).resolve()
+        self.collection = collection
+        self._new, self._old, self._log = (
+            self.path.with_name(name)
+            for name in (f".{self.path.name}.new", f".{self.path.name}.old", f"{self.path.name}-wal")
+        )
+        self._length = Uploads(collection).envelope_bytes
+        self._closed = False
+        self._forget()
+        self._connection: sqlite3.Connection | None = None
+        with unwritable(self.path):
+            self._lock = self._locked()
+            try:
+                if not self.path.exists():
+                    self._create()
+                self._open()
+            except BaseException:
+                os.close(self._lock)
+                raise
+
+    def _forget(self) -> None:
+        """Know of no envelope."""
+        self._seen, self._recent = Fingerprints(self._length), set[bytes]()
+        self._ends: list[int] = []  # of the blocks, in envelopes
+        self._joined: list[bytes] = []  # what is recent, block by block
+
+    @property
+    def _reports(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    # ---- opening
+
+    def _locked(self) -> int:
+        """Hold the lock that says that a shuffler runs on this store; it stays when files change
+        places, and ends with the process.
+        """
+        lock = os.open(self.path.with_name(f".{self.path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise InvalidInput(
+                f"{str(self.path)!r} must be used by one shuffler at a time, got one that runs. Stop it first; several "
+                f"can share a PostgreSQL store."
+            ) from None
+        return lock
+
+    def _create(self) -> None:
+        if self._old.exists():
+            raise InvalidInput(
+                f"{str(self.path)!r} must be there, got only {str(self._old)!r}, from a close that did not end. "
+                f"Restore the file that was removed."
+            )
+        self._write_anew(closed=False, blocks=())
+        os.rename(self._new, self.path)
+        flush(self.path.parent)
+
+    def _write_anew(self, *, closed: bool, blocks: Iterable[bytes]) -> None:
+        """A whole store in a file beside, whose bytes depend on nothing but what it holds."""
+        self._new.unlink(missing_ok=True)
+        try:
+            self._fill(closed=closed, blocks=blocks)
+        except BaseException:
+            self._new.unlink(missing_ok=True)  # on a full disk it would be in the way
+            raise
+        flush(self._new)
+
+    def _fill(self, *, closed: bool, blocks: Iterable[bytes]) -> None:
+        os.close(os.open(self._new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(sqlite3.connect(self._new, isolation_level=None)) as connection:
+            for setting in (
+                f"page_size={PAGE}",
+                "journal_mode=OFF",
+                "synchronous=OFF",
+                f"application_id={APPLICATION}",
+                f"user_version={VERSION}",
+            ):
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute("BEGIN")
+            for table in TABLES:
+                connection.execute(table)
+            connection.execute("INSERT INTO collection VALUES (?, ?)", (self.collection.digest, closed))
+            rows = ((number, crc32(block), block) for number, block in enumerate(blocks))
+            connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", rows)
+            connection.execute("COMMIT")
+
+    def _open(self) -> None:
+        """Open the file, refuse one that is not ours or not sound, and finish a close that did not
+        end.
+        """
+        title = repr(str(self.path))
+        with self.path.open("rb") as file:
+            head = file.read(APPLICATION_AT + 4)
+        if not head.startswith(MAGIC) or int.from_bytes(head[APPLICATION_AT:]) != APPLICATION:
+            raise InvalidInput(f"{title} must be a store of reports, got another file. Name a new one.")
+        connection = sqlite3.connect(
+            self.path, isolation_level=None, check_same_thread=False, cached_statements=2 * ASKED
+        )
+        try:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            self._check(connection)
+            for setting in self._settings():
+                connection.execute(f"PRAGMA {setting}")
+            self._tidy()
+        except sqlite3.Error as error:
+            connection.close()
+            raise InvalidInput(f"{title} must be a sound store, got: {error}. Restore it from a copy.") from None
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        title = repr(str(self.path))
+        if (version := connection.execute("PRAGMA user_version").fetchone()[0]) != VERSION:
+            raise InvalidInput(
+                f"{title} must be a store of version {VERSION}, got {version}. Use the shuffledp that wrote it."
+            )
+        if (found := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+            raise sqlite3.DatabaseError(" ".join(str(found).split()))
+        ((digest, closed),) = connection.execute("SELECT digest, closed FROM collection").fetchall()
+        if digest != self.collection.digest:
+            raise InvalidInput(
+                f"{title} must be the store of collection {self.collection.digest}, got that of {digest}. Name another "
+                f"file for this collection."
+            )
+        self._closed = bool(closed)
+        self._read(connection)
+
+    def _read(self, connection: sqlite3.Connection) -> None:
+        """Know every envelope in the file."""
+        self._forget()
+        query = "SELECT number, checksum, envelopes FROM blocks ORDER BY number"
+        for number, checksum, block in connection.execute(query):
+            whole = isinstance(block, bytes) and block and len(block) % self._length == 0
+            if number != len(self._ends) or not whole or checksum != crc32(block):
+                raise sqlite3.DatabaseError("a block of envelopes is damaged")
+            self._note(block)
+        self._settle()
+
+    def _note(self, block: bytes) -> None:
+        """Know one more block."""
+        self._ends.append(self._reports + len(block) // self._length)
+        self._joined.append(block)
+        self._recent.update(self._cut(block))
+        if len(self._recent) >= RECENT:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Of what is recent, keep the fingerprints."""
+        if self._joined:
+            self._seen.add(b"".join(self._joined))
+        self._recent.clear()
+        self._joined.clear()
+
+    def _cut(self, block: bytes) -> list[bytes]:
+        return [block[start : start + self._length] for start in range(0, len(block), self._length)]
+
+    def _settings(self) -> tuple[str, ...]:
+        if self._closed:
+            return ("query_only=ON",)  # not a byte changes any more
+        return (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "secure_delete=ON",
+            "temp_store=MEMORY",
+            f"cache_size={CACHE}",
+            f"wal_autocheckpoint={LOGGED}",
+        )
+
+    def _tidy(self) -> None:
+        """What a close that did not end has left."""
+        self._new.unlink(missing_ok=True)
+        if not self._old.exists():
+            return
+        if self._old.samefile(self.path):
+            self._old.unlink()
+        elif self._closed:
+            _overwrite(self._old)
+            self._old.unlink()
+        else:
+            raise InvalidInput(
+                f"{str(self._old)!r} must not be beside an open store, got one. Move it away if it is yours."
+            )
+        flush(self.path.parent)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """The open file; what goes wrong with it is told to clients as a reason to come again."""
+        try:
+            if self._connection is None:
+                self._open()
+            assert self._connection is not None
+            yield self._connection
+        except (sqlite3.Error, OSError, InvalidInput) as error:
+            self._recover()
+            raise Unavailable(
+                f"the shuffler's store cannot be used now ({_cause(error)}). Send the same bytes again later."
+            ) from error
+
+    def _recover(self) -> None:
+        """After a failure: nothing half done, and no doubt about what the file holds. A commit that
+        failed may stand for all that.
+        """
+        if (connection := self._connection) is None:
+            return
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
+            if blocks == len(self._ends):
+                return
+        except sqlite3.Error:
+            pass
+        self._connection = None
+        with suppress(sqlite3.Error):
+            connection.close()
+
+    # ---- what a shuffler asks
+
+    def invite(self, hashes: Iterable[bytes]) -> int:
+        with self._connected() as connection:
+            if self._closed:
+                return 0
+            before = connection.total_changes
+            connection.execute("BEGIN IMMEDIATE")
+            rows = ((each,) for each in sorted(hashes))
+            connection.executemany("INSERT OR IGNORE INTO codes VALUES (?, 0)", rows)
+            connection.execute("COMMIT")
+            return connection.total_changes - before
+
+    def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
+        with self._connected() as connection:
+            admission = self._admission(connection, uploads)
+            answers = [admission.decide(upload) for upload in uploads]
+            if new := admission.new:
+                connection.execute("BEGIN IMMEDIATE")
+                row = (len(self._ends), crc32(block := b"".join(new)), block)
+                connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", row)
+                connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(admission.spent))
+                connection.execute("COMMIT")
+                self._note(block)
+            return answers
+
+    def _admission(self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]]) -> Admission:
+        stored = self._stored(connection, [delivery.envelope for upload in uploads for delivery in upload])
+        known = None
+        if self.collection.codes:
+            codes = [delivery.code for upload in uploads for delivery in upload if delivery.code is not None]
+            rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
+            known = {code: bool(used) for code, used in rows}
+        return Admission(stored, known, self._reports, self.collection.design.n, self._closed)
+
+    def _stored(self, connection: sqlite3.Connection, envelopes: list[bytes]) -> set[bytes]:
+        """Those that are in the file."""
+        stored = self._recent.intersection(envelopes)
+        others = [envelope for envelope in envelopes if envelope not in stored]
+        query = "SELECT substr(envelopes, ?, ?) FROM blocks WHERE number = ?"
+        for asked, place in self._seen.places(others):
+            number = bisect_right(self._ends, place)
+            begin = place - (self._ends[number - 1] if number else 0)
+            (found,) = connection.execute(query, (begin * self._length + 1, self._length, number)).fetchone()
+            if found == others[asked]:
+                stored.add(found)
+        return stored
+
+    def stock(self) -> Stocked:
+        with self._connected():
+            return Stocked(self._reports, self._closed)
+
+    def close(self, least: int) -> Stocked:
+        with self._connected() as connection:
+            if not self._closed and self._reports >= least:
+                self._write_anew(closed=True, blocks=self._in_order(connection))
+                self._let_go()
+                os.link(self.path, self._old)
+                flush(self.path.parent)
+                os.replace(self._new, self.path)
+                flush(self.path.parent)
+                self._open()
+            return Stocked(self._reports, self._closed)
+
+    def _in_order(self, connection: sqlite3.Connection) -> Iterator[bytes]:
+        """All envelopes in the order of their bytes, in blocks of BLOCK. Where they do not fit into
+        memory at once, those with a first byte from one range follow those from another.
+        """
+        parts = min(256, 1 + self._reports * self._length // AT_ONCE)
+        ends, left = np.linspace(0, 256, parts + 1).astype(int).tolist(), np.empty(0, dtype=f"S{self._length}")
+        for low, high in pairwise(ends):
+            found = [left]
+            for (block,) in connection.execute("SELECT envelopes FROM blocks"):
+                rows = np.frombuffer(block, dtype=np.uint8).reshape(-1, self._length)
+                mine = rows[(rows[:, 0] >= low) & (rows[:, 0] < high)]
+                found.append(mine.view(f"S{self._length}").ravel())
+            ordered = np.concatenate(found)
+            ordered.sort()
+            whole = len(ordered) if high == 256 else len(ordered) // BLOCK * BLOCK
+            yield from (ordered[start : start + BLOCK].tobytes() for start in range(0, whole, BLOCK))
+            left = ordered[whole:]
+
+    def sealed(self) -> Iterator[bytes]:
+        number = 0
+        while True:
+            with self._connected() as connection:
+                row = connection.execute("SELECT envelopes FROM blocks WHERE number = ?", (number,)).fetchone()
+            if row is None:
+                return
+            number += 1
+            yield row[0]
+
+    def stop(self) -> None:
+        with suppress(sqlite3.Error, OSError):
+            self._let_go()
+        if self._connection is not None:
+            self._connection.close()
+        os.close(self._lock)
+
+    def _let_go(self) -> None:
+        """Close the file, with all of the log in it; of the log, zeros remain on the disk. If it
+        stayed, it would be applied to the next file of this name.
+        """
+        if (connection := self._connection) is None:
+            return
+        if not self._closed:
+            busy, logged, done = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+            if busy or logged != done:
+                raise sqlite3.OperationalError("the log is in use")
+            if self._log.exists():
+                _overwrite(self._log)
+            connection.execute("PRAGMA journal_mode=DELETE")
+        self._connection = None
+        connection.close()
+        flush(self.path.parent)
+
+
+def _those(connection: sqlite3.Connection, query: str, values: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
+    """The rows that have one of these values."""
+    parts = (values[start : start + ASKED] for start in range(0, len(values), ASKED))
+    return chain.from_iterable(
+        connection.execute(f"{query} IN ({','.join('?' * len(part))})", part).fetchall() for part in parts
+    )
+
+
+def _overwrite(path: Path) -> None:
+    """Zeros in place of what a file held, as long as it was."""
+    with path.open("r+b", buffering=0) as file:
+        left = os.fstat(file.fileno()).st_size
+        while left > 0:
+            left -= file.write(ZEROS[:left])
+        os.fsync(file.fileno())
+
+
+def _cause(error: Exception) -> str:
+    """What the system said, without names of files."""
+    if isinstance(error, OSError):
+        return error.strerror or "an error of the disk"
+    return str(error) if isinstance(error, sqlite3.Error) else "it is not sound"

@@ -1,0 +1,127 @@
+"""What goes over HTTP between clients, shuffler and analyst.
+
+An upload is records of one length, one after another, and nothing else: a report's envelope, after
+the 16 bytes of its invitation where the collection asks for one. It is stored whole, or refused
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from shuffledp.collection.network.codes import CODE_BYTES, hash_of_code
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.errors import ShuffledpError
+
+__all__ = ["MEDIA_TYPE", "MOST_RECORDS", "Address", "Delivery", "Refused", "Uploads"]
+
+MEDIA_TYPE = "application/octet-stream"
+MOST_RECORDS = 10_000  # of one upload
+LARGEST_UPLOAD = 16 << 20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a shuffler answers about one collection, after its own address."""
+
+    digest: str
+
+    @property
+    def reports(self) -> str:
+        """Upload: POST."""
+        return f"/collections/{self.digest}/reports"
+
+    @property
+    def status(self) -> str:
+        """How far it is, in coarse steps: GET."""
+        return f"/collections/{self.digest}/status"
+
+    @property
+    def close(self) -> str:
+        """The end of the collection: POST, with the token."""
+        return f"/collections/{self.digest}/close"
+
+    @property
+    def sealed(self) -> str:
+        """What was collected: GET, with the token, as often as is wanted."""
+        return f"/collections/{self.digest}/sealed"
+
+
+class Refused(ShuffledpError):
+    """A request that is refused: a status of HTTP, one sentence with a remedy, and the place of the
+    first record that is to blame, where one is.
+    """
+
+    def __init__(self, status: int, sentence: str, *, at: int | None = None, wait: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.at, self.wait = status, sentence, at, wait
+
+    def as_json(self) -> dict[str, Any]:
+        """The body of the answer."""
+        return {"error": self.sentence} | ({} if self.at is None else {"at": self.at})
+
+
+class Delivery(NamedTuple):
+    """An envelope, and the hash of the code that came with it."""
+
+    envelope: bytes
+    code: bytes | None
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """How the records of a collection's uploads are written and read."""
+
+    collection: Collection
+    envelope_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "envelope_bytes", Envelopes(self.collection).length)
+
+    @property
+    def length(self) -> int:
+        """The length of a record."""
+        return self.envelope_bytes + (CODE_BYTES if self.collection.codes else 0)
+
+    @property
+    def most(self) -> int:
+        """How many records an upload may have."""
+        return max(1, min(MOST_RECORDS, LARGEST_UPLOAD // self.length))
+
+    @property
+    def most_bytes(self) -> int:
+        """How long an upload may be."""
+        return self.most * self.length
+
+    def body(self, envelopes: Sequence[bytes], codes: Sequence[bytes] | None = None) -> bytes:
+        """The upload of some envelopes, with the code of each."""
+        if codes is None:
+            return b"".join(envelopes)
+        return b"".join(code + envelope for code, envelope in zip(codes, envelopes, strict=True))
+
+    def read(self, body: bytes) -> list[Delivery]:
+        """The records of an upload; one that is empty, too long, or no whole number of records is
+        refused. What is inside an envelope, nobody here can know.
+        """
+        length = self.length
+        if len(body) > self.most_bytes:
+            raise Refused(
+                413, f"an upload must hold at most {self.most:,} reports, got {len(body):,} bytes. Send fewer at once."
+            )
+        if not body or len(body) % length:
+            raise Refused(
+                400,
+                f"an upload must be one or more records of {length} bytes, got {len(body):,} bytes. Send reports of "
+                f"this collection, whole.",
+            )
+        starts = range(0, len(body), length)
+        if not self.collection.codes:
+            return [Delivery(body[start : start + length], None) for start in starts]
+        digest = self.collection.digest
+        return [
+            Delivery(body[start + CODE_BYTES : start + length], hash_of_code(digest, body[start : start + CODE_BYTES]))
+            for start in starts
+        ]

@@ -1,0 +1,42 @@
+"""How the reports came, where they came over the network: which collection, how many arrived, how
+many were invalid, and what is left if shuffler and analyst collude.
+"""
+
+from __future__ import annotations
+
+from shuffledp.collection.page import phrases
+from shuffledp.collection.page.markup import Markup, element, join
+from shuffledp.collection.page.numerals import count, exact, many, tied
+from shuffledp.collection.page.parts import facts_list, section
+from shuffledp.collection.record import Collected, Record
+
+__all__ = ["collecting"]
+
+
+def collecting(record: Record) -> Markup | None:
+    """The way of the reports; None where a table was there."""
+    collected = record.counted.collected
+    if collected is None or not record.since(4):
+        return None
+    certified = record.certificate
+    each = "" if certified.rounds == 1 else ", in each round,"
+    rows: list[tuple[str, object]] = [
+        ("Collection", join([element("code", collected.digest), tied(phrases.PINNED(record))])),
+        ("Round", f"{count(collected.round)} of {count(certified.rounds)}"),
+        ("Arrived", _arrived(record, collected)),
+    ]
+    return section(
+        "collection",
+        "How it was collected",
+        element("p", tied(phrases.COLLECTED(record))),
+        facts_list(rows),
+        element("p", tied(phrases.COLLUDING(record, alone=exact(certified.alone), each=each))),
+        keep=True,
+    )
+
+
+def _arrived(record: Record, collected: Collected) -> str:
+    arrived = many(collected.arrived, "sealed report")
+    if not collected.invalid:
+        return phrases.ARRIVED(record, arrived=arrived)
+    return phrases.ARRIVED_SOME_INVALID(record, arrived=arrived, invalid=count(collected.invalid))

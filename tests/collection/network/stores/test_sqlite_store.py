@@ -1,0 +1,281 @@
+"""A file that holds every envelope once, whatever ends the program, and no order after the close."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from shuffledp.collection.network.codes import hash_of_code, new_codes
+from shuffledp.collection.network.stores import sqlite_store
+from shuffledp.collection.network.stores.interface import Added, Stocked, Unavailable
+from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
+from shuffledp.collection.network.wire import Delivery
+from shuffledp.errors import InvalidInput
+from tests.collection.network.memory_folder import memory_folder
+from tests.collection.network.shufflers import envelopes
+from tests.collection.network.studies import study
+
+LEFT = {"reports.sqlite", ".reports.sqlite.lock"}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with memory_folder() as made:
+        yield made
+
+
+@contextmanager
+def stored(folder: Path, **changed: Any) -> Iterator[SQLiteStore]:
+    store = SQLiteStore(folder / "reports.sqlite", study(**changed))
+    try:
+        yield store
+    finally:
+        store.stop()
+
+
+def upload(some: list[bytes]) -> list[Delivery]:
+    return [Delivery(each, None) for each in some]
+
+
+def test_the_bytes_that_stay_say_nothing_about_order_batches_or_codes(folder: Path) -> None:
+    collection = study(codes=True)
+    some, codes = envelopes(collection, 700), [hash_of_code(collection.digest, code) for code in new_codes(900)]
+    left = []
+    for number, size in enumerate((7, 50, 700)):
+        own = folder / str(number)
+        own.mkdir()
+        random.Random(number).shuffle(some)
+        random.Random(-number).shuffle(codes)
+        with stored(own, codes=True) as store:
+            store.invite(codes)
+            pairs = [Delivery(envelope, code) for envelope, code in zip(some, codes, strict=False)]
+            for start in range(0, 700, size):
+                assert store.add([pairs[start : start + size]]) == [Added(size, size)]
+            assert store.close(500) == Stocked(700, True)
+            left.append((b"".join(store.sealed()), (own / "reports.sqlite").read_bytes()))
+            assert set(os.listdir(own)) == LEFT
+    assert left[0] == left[1] == left[2]
+    assert left[0][0] == b"".join(sorted(some))
+    assert not any(code in left[0][1] for code in codes), "invitations are forgotten"
+    with stored(folder / "0", codes=True) as store:
+        assert store.invite(codes) == 0
+        assert store.stock() == Stocked(700, True)
+    assert (folder / "0" / "reports.sqlite").read_bytes() == left[0][1], "nobody writes to it any more"
+
+
+def test_what_is_let_go_of_is_zeros(folder: Path) -> None:
+    """Seen through other names of the same files."""
+    some = envelopes(study(), 600)
+    with stored(folder) as store:
+        store.add([upload(some[:300])])
+        os.link(folder / "reports.sqlite-wal", folder / "log")
+        assert some[0] in (folder / "log").read_bytes(), "the log has what arrived, in its order"
+    assert set((folder / "log").read_bytes()) == {0}
+    with stored(folder) as store:
+        store.add([upload(some[300:])])
+        os.link(folder / "reports.sqlite", folder / "old")
+        store.close(500)
+    assert set((folder / "old").read_bytes()) == {0}
+
+
+def killed_while_closing(folder: Path, more: list[bytes], line: int) -> bool:
+    """Add and close in a process that kills itself when it first comes to some line of the store's
+    code; return whether it did.
+    """
+    child = os.fork()
+    if child:
+        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    passed: set[int] = set()
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code.co_filename != sqlite_store.__file__:
+            return None
+        if event == "line":
+            passed.add(frame.f_lineno)
+        if len(passed) == line:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    store = SQLiteStore(folder / "reports.sqlite", study())
+    store.add([upload(more)])
+    sys.settrace(trace)
+    store.close(500)
+    os._exit(0)
+
+
+def test_a_close_that_is_killed_at_any_line_loses_nothing(folder: Path, record_property: pytest.RecordProperty) -> None:
+    some, begun = envelopes(study(), 600), folder / "begun"
+    begun.mkdir()
+    with stored(begun) as store:
+        store.add([upload(some[:500])])
+    closed, lines, ends = None, 0, set()
+    while True:
+        lines += 1
+        own = folder / str(lines)
+        shutil.copytree(begun, own)
+        killed = killed_while_closing(own, some[500:], lines)
+        with stored(own) as store:
+            ends.add(store.stock())
+            assert store.stock().reports == 600
+            assert store.add([upload(some)]) == [Added(600, 0)]
+            store.close(500)
+            assert b"".join(store.sealed()) == b"".join(sorted(some))
+        assert set(os.listdir(own)) == LEFT
+        closed = closed or (own / "reports.sqlite").read_bytes()
+        assert (own / "reports.sqlite").read_bytes() == closed
+        shutil.rmtree(own)
+        if not killed:
+            break
+    assert ends == {Stocked(600, False), Stocked(600, True)}
+    assert lines > 50
+    record_property("fault: closes of a store that were killed", lines - 1)
+
+
+@contextmanager
+def small_files(most: int) -> Iterator[None]:
+    """As if the disk were full: no file grows beyond ``most`` bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_acknowledges_nothing_and_ends_well(folder: Path) -> None:
+    some = envelopes(study(), 900)
+    with stored(folder) as store:
+        store.add([upload(some[:500])])
+        with small_files(16384):
+            with pytest.raises(Unavailable, match="Send the same bytes again later") as refused:
+                store.add([upload(some[500:700]), upload(some[700:])])
+            assert (refused.value.status, refused.value.wait) == (503, 30)
+            with pytest.raises(Unavailable):
+                store.close(500)
+            assert set(os.listdir(folder)) <= LEFT | {"reports.sqlite-wal"}
+            assert store.stock() == Stocked(500, False)
+            assert store.add([upload(some[:500])]) == [Added(500, 0)], "what is there is acknowledged again"
+        assert store.add([upload(some[500:])]) == [Added(400, 400)], "there is room again"
+        assert store._connection is not None
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count={pages}")
+        with pytest.raises(Unavailable, match="full"):
+            store.add([upload(envelopes(study(), 100, seed=1))])
+        assert store.close(500) == Stocked(900, True)
+
+
+def test_one_shuffler_at_a_time(folder: Path) -> None:
+    with stored(folder), pytest.raises(InvalidInput, match="one shuffler at a time"):
+        SQLiteStore(folder / "reports.sqlite", study())
+    with stored(folder) as store:
+        assert store.stock() == Stocked(0, False)
+        assert (folder / "reports.sqlite").stat().st_mode & 0o077 == 0
+
+
+def test_another_file_is_refused_and_left_as_it_is(folder: Path) -> None:
+    path = folder / "reports.sqlite"
+    with stored(folder) as store:
+        store.add([upload(envelopes(study(), 500))])
+    sound = path.read_bytes()
+    foreign = folder / "foreign"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE envelopes(envelope BLOB PRIMARY KEY)")
+    connection.close()
+    half = len(sound) // 2
+    for content, words in [
+        (b"", "got another file"),
+        (b"a diary", "got another file"),
+        (foreign.read_bytes(), "got another file"),
+        (sound[:half], "must be a sound store"),
+        (sound[:100] + bytes(len(sound) - 100), "must be a sound store"),
+        (sound[:half] + bytes(2000) + sound[half + 2000 :], "must be a sound store"),
+        (sound[:60] + (2).to_bytes(4) + sound[64:], "version 1, got 2"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(InvalidInput, match=words):
+            SQLiteStore(path, study())
+        assert path.read_bytes() == content
+    path.write_bytes(sound)
+    with pytest.raises(InvalidInput, match="must be the store of collection"):
+        SQLiteStore(path, study(question="Another?"))
+    with pytest.raises(InvalidInput, match="got a folder"):
+        SQLiteStore(folder, study())
+    with stored(folder) as store:
+        assert store.stock() == Stocked(500, False)
+
+
+def test_an_old_file_that_is_nobodys_is_left_alone(folder: Path) -> None:
+    aside = folder / ".reports.sqlite.old"
+    aside.write_bytes(b"precious")
+    with pytest.raises(InvalidInput, match="Restore the file"):
+        SQLiteStore(folder / "reports.sqlite", study())
+    aside.unlink()
+    with stored(folder):
+        pass
+    aside.write_bytes(b"precious")
+    with pytest.raises(InvalidInput, match="must not be beside an open store"):
+        SQLiteStore(folder / "reports.sqlite", study())
+    assert aside.read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize(("at_once", "recent"), [(1 << 28, 1 << 14), (1000, 1 << 14), (1, 7)])
+def test_blocks_are_put_in_order_however_little_fits_into_memory(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, recent: int
+) -> None:
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.AT_ONCE", at_once)
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.RECENT", recent)
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.BLOCK", 10)
+    some = [*envelopes(study(), 300), bytes(49), bytes(48) + b"\1", b"\1" + bytes(48), b"\xff" * 49]
+    with stored(folder) as store:
+        for start in range(0, len(some), 19):
+            assert store.add([upload(some[start : start + 19])] * 2) == [
+                Added(len(some[start : start + 19]), len(some[start : start + 19])),
+                Added(len(some[start : start + 19]), 0),
+            ]
+        assert store.add([upload(some)]) == [Added(len(some), 0)], "all are known, by themselves or by fingerprint"
+        store.close(1)
+        blocks = list(store.sealed())
+        assert b"".join(blocks) == b"".join(sorted(some))
+        assert {len(block) for block in blocks[:-1]} == {490}
+        assert store.add([upload(some)]) == [Added(len(some), 0)], "after the close, too"
+    with stored(folder) as again:
+        assert b"".join(again.sealed()) == b"".join(sorted(some))
+
+
+def test_a_commit_that_stands_though_it_failed_is_known(folder: Path) -> None:
+    """The disk may have it when the answer is lost: then the same bytes are acknowledged, and counted once."""
+
+    class Lost(sqlite3.Connection):
+        def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+            done = super().execute(statement, *given)
+            if statement == "COMMIT" and lose:
+                lose.clear()
+                raise sqlite3.OperationalError("disk I/O error")
+            return done
+
+    lose: list[bool] = []
+    with pytest.MonkeyPatch.context() as patch:
+        connect = sqlite3.connect
+        patch.setattr("sqlite3.connect", lambda *given, **named: connect(*given, factory=Lost, **named))
+        with stored(folder) as store:
+            some = envelopes(study(), 3)
+            store.add([upload(some[:1])])
+            lose.append(True)
+            with pytest.raises(Unavailable):
+                store.add([upload(some[1:])])
+            assert store.add([upload(some[1:])]) == [Added(2, 0)]
+            assert store.stock() == Stocked(3, False)
+            store.close(1)
+            assert b"".join(store.sealed()) == b"".join(sorted(some))

@@ -1,0 +1,262 @@
+"""The browser's law is the accounted one: the same words give the same report, and words are asked
+for alike.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from shuffledp.collection.client import Encoder
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.protocols.design import CHECK_IN, Design
+from shuffledp.protocols.tasks import FAMILY_OF_METHOD, TASKS
+from shuffledp.randomizers import KRR, OUE, Hadamard
+from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.wrappers import VotingCheckIn
+from shuffledp.sampling import WORD
+from tests.collection.network.studies import ADDRESS, KEY
+from tests.collection.network.tapes import MADE, Asks, encoded, encoder_of, replay, tapes_of, ties, written
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Tapes = list[tuple[float, Asks, bytes]]
+FRESH = 10
+ONE_IN = 1e-9
+# A source that gives the words of a tape, in JSON, and one that writes down what the browser draws.
+SOURCES = """() => {
+    const ARRAYS = { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array, 64: BigUint64Array };
+    globalThis.replayed = (asks) => ({
+        left: asks,
+        words(count, bits) {
+            const [written, words] = this.left.shift() ?? [];
+            if (written !== bits || words.length !== count) throw new Error(`asked for ${count} words of ${bits} bits`);
+            return ARRAYS[bits].from(words, bits === 64 ? BigInt : Number);
+        },
+    });
+    globalThis.recorded = () => ({
+        asks: [],
+        words(count, bits) {
+            const drawn = client.SECURE.words(count, bits);
+            this.asks.push([bits, Array.from(drawn, String)]);
+            return drawn;
+        },
+    });
+    globalThis.designOf = async (text) => (await client.readCollection(new TextEncoder().encode(text))).design;
+}"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sources(page: Page) -> None:
+    page.evaluate(SOURCES)
+
+
+def file_of(design: Design) -> str:
+    """The collection file of a design."""
+    return Collection(design=design, key=KEY.public, shuffler=ADDRESS).content.decode()
+
+
+def values_of(design: Design, rng: random.Random) -> list[float]:
+    """Values at the ends and anywhere."""
+    if design.task.bounds is None:
+        return [0, design.law.k - 1, rng.randrange(design.law.k)]
+    lower, upper = design.task.bounds
+    inside = [min(max(lower + rng.random() * (upper - lower), lower), upper) for _ in range(4)]
+    return [lower, upper, math.nextafter(lower, upper), math.nextafter(upper, lower), *inside]
+
+
+def test_there_is_a_design_of_every_kind() -> None:
+    laws = [(str(encoder_of(name).design.task), encoder_of(name).design.law) for name in MADE]
+    counted = {("histogram", "krr"), *(("frequency", family) for family in FAMILY_OF_METHOD.values())}
+    assert {(task, law.family) for task, law in laws if law.family != CHECK_IN} == counted | {("mean", "krr")}
+    inside = {(task, law.inside.family) for task, law in laws if law.family == CHECK_IN}
+    assert inside == counted - {("frequency", "hadamard")}, "whose reports cannot be counted with blanks"
+    assert {task for task, _ in laws} == set(TASKS)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_words_give_the_same_report_in_python_and_in_the_browser(page: Page, name: str) -> None:
+    rng, encoder = random.Random(name), encoder_of(name)
+    design = encoder.design
+    tapes = tapes_of(encoder, values_of(design, rng), rng)
+    pairs = [pair for _, asks, _ in tapes for pair in pairwise(asks) if [bits for bits, _ in pair] == [16, 64]]
+    looks = {look for (_, first), (_, second) in pairs for look in product(first, second)}
+    assert looks >= set(ties(design.law)), "every border of every second look was reached"
+    assert not unlike(page, file_of(design), tapes)
+    assert len({report for _, _, report in tapes}) > 1
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_words_of_the_browser_give_its_report_in_python(page: Page, name: str) -> None:
+    encoder = encoder_of(name)
+    values = values_of(encoder.design, random.Random(name)) * FRESH
+    drawn = page.evaluate(
+        """async ([text, values]) => {
+            const design = await designOf(text);
+            return JSON.stringify(values.map((value) => {
+                const source = recorded();
+                return [client.hex(client.encode(design, value, source)), source.asks];
+            }));
+        }""",
+        [file_of(encoder.design), values],
+    )
+    for value, (report, asks) in zip(values, json.loads(drawn), strict=True):
+        read = [(bits, [*map(int, words)]) for bits, words in asks]
+        tape = replay(read)
+        assert encoded(encoder, value, tape).hex() == report
+        assert tape.asks == read, "all of them, asked for alike"
+
+
+@pytest.mark.parametrize("name", ["krr 3", "mean 7", "hadamard 300", "hash to 8", "subset 3 of 300", "unary 10"])
+def test_the_tapes_tell_a_threshold_that_is_off_by_one(page: Page, name: str) -> None:
+    """The positive control: the last of 64 bits of a probability is looked at."""
+    rng, encoder = random.Random(name), encoder_of(name)
+    tapes = tapes_of(encoder, values_of(encoder.design, rng), rng)
+    text, threshold = file_of(encoder.design), encoder.design.law.integers[-1]
+    for other in (threshold - 1, threshold + 1):
+        assert unlike(page, text.replace(f'"{threshold}"', f'"{other}"'), tapes), other
+    assert not unlike(page, text, tapes)
+
+
+def unlike(page: Page, text: str, tapes: Tapes) -> int:
+    """How many reports differ in the browser with that file."""
+    given = [(value, [(bits, [*map(str, words)]) for bits, words in asks]) for value, asks, _ in tapes]
+    found = page.evaluate(
+        """async ([text, tapes]) => {
+            const design = await designOf(text);
+            const report = (value, source) => [client.hex(client.encode(design, value, source)), source.left.length];
+            return JSON.parse(tapes).map(([value, asks]) => {
+                try { return report(value, replayed(asks)); } catch (error) { return [error.message, 0]; }
+            });
+        }""",
+        [text, json.dumps(given)],
+    )
+    return sum(answer != [report.hex(), 0] for answer, (_, _, report) in zip(found, tapes, strict=True))
+
+
+ROLLED = {
+    "krr 3": 200_000,
+    "krr 257": 20_000,
+    "mean 7": 10_000,
+    "hadamard 5": 10_000,
+    "subset 2 of 5": 10_000,
+    "unary 2": 10_000,
+    "check-in, krr 3": 10_000,
+    "check-in, subset": 10_000,
+}
+
+
+@pytest.mark.parametrize("name", ROLLED)
+def test_what_the_browser_draws_has_the_law_of_the_integers(page: Page, name: str) -> None:
+    encoder = encoder_of(name)
+    value = 0.1725 if name == "mean 7" else 1
+    counts = rolled(page, encoder.design, value, ROLLED[name])
+    assert surprise(counts, law_of_reports(encoder, value)) > ONE_IN
+
+
+def test_hashed_reports_speak_for_their_value_as_often_as_the_integers_say(page: Page) -> None:
+    """Six standard errors, for the value and for another; the seeds are too many for a table."""
+    encoder, draws, value = encoder_of("hash to 8"), 10_000, 7
+    randomizer = encoder.randomizer
+    reports = np.frombuffer(b"".join(rolled(page, encoder.design, value, draws)), "<u8").reshape(-1, 2)
+    assert len(reports) == draws, "no seed twice"
+    votes = randomizer.supports(reports.astype(np.uint64))
+    for place, chance in ((value, randomizer.hit), (value + 1, randomizer.miss)):
+        assert abs(votes[place] - draws * chance) <= 6.0 * math.sqrt(draws * chance * (1.0 - chance))
+
+
+def test_more_words_than_a_browser_gives_at_once_are_all_drawn(page: Page) -> None:
+    drawn = page.evaluate("Array.from(client.SECURE.words(50_000, 32))")
+    assert len(set(drawn)) > 49_900, "fresh ones, about 0.3 of which are drawn twice"
+
+
+def test_a_biased_law_is_caught(page: Page) -> None:
+    """The positive control: an epsilon0 of 1.8 in place of 1.5."""
+    encoder = encoder_of("krr 3")
+    counts = rolled(page, written(encoder.design.task, KRR(k=3, epsilon0=1.8)), 1, 20_000)
+    assert surprise(counts, law_of_reports(encoder, 1)) < ONE_IN
+
+
+def rolled(page: Page, design: Design, value: float, count: int) -> dict[bytes, int]:
+    """How often the browser reports what, with its own randomness."""
+    found = page.evaluate(
+        """async ([text, value, count]) => {
+            const design = await designOf(text);
+            const counts = new Map();
+            for (let turn = 0; turn < count; turn++) {
+                const report = client.encode(design, value).join();
+                counts.set(report, (counts.get(report) ?? 0) + 1);
+            }
+            return [...counts];
+        }""",
+        [file_of(design), value, count],
+    )
+    return {bytes(map(int, report.split(","))): times for report, times in found}
+
+
+def surprise(counts: dict[bytes, int], law: dict[bytes, Fraction]) -> float:
+    """How often chance alone differs from ``law`` by so much (Pearson); 0 if something has no
+    chance at all.
+    """
+    if not counts.keys() <= law.keys():
+        return 0.0
+    total = sum(counts.values())
+    expected = {report: float(total * chance) for report, chance in law.items()}
+    assert min(expected.values()) > 20.0
+    off = sum((counts.get(report, 0) - mean) ** 2 / mean for report, mean in expected.items())
+    return float(chi2.sf(off, len(law) - 1))
+
+
+def law_of_reports(encoder: Encoder, value: float) -> dict[bytes, Fraction]:
+    """The exact chance of every report, from the integers: nothing that draws is asked."""
+    randomizer, bounds = encoder.randomizer, encoder.design.task.bounds
+    if bounds is None:
+        return chances(randomizer, int(value))
+    lower, upper = bounds
+    position = (value - lower) / (upper - lower) * (randomizer.k - 1)
+    below, up = math.floor(position), Fraction(position % 1.0)
+    low, high = chances(randomizer, below), chances(randomizer, below + 1)
+    return {report: (1 - up) * low[report] + up * high[report] for report in low}
+
+
+def chances(randomizer: VotingRandomizer, value: int) -> dict[bytes, Fraction]:
+    """The chance of every report about a value."""
+    dtype, width, outputs = randomizer.form
+    if isinstance(randomizer, VotingCheckIn):
+        share, inside = Fraction(randomizer.integers[0], WORD), chances(randomizer.inner, value)
+        blank = np.zeros(width or 1, dtype) if outputs is None else np.array(outputs - 1, dtype)
+        front = b"" if outputs is not None else np.ones(1, dtype).tobytes()
+        return {blank.tobytes(): 1 - share} | {front + report: share * chance for report, chance in inside.items()}
+    if isinstance(randomizer, OUE):
+        own, other = (Fraction(each, WORD) for each in randomizer.integers)
+        ones = [own if place == value else other for place in range(randomizer.k)]
+        return {
+            np.packbits(bits).tobytes(): math.prod(
+                (p if bit else 1 - p for p, bit in zip(ones, bits, strict=True)), start=Fraction(1)
+            )
+            for bits in product((0, 1), repeat=randomizer.k)
+        }
+    noise = Fraction(randomizer.integers[0], WORD)
+    reports = [*combinations(range(randomizer.k), width)] if width else [(each,) for each in range(outputs or 0)]
+    speaking = [speaks_for(randomizer, report, value) for report in reports]
+    share = Fraction(sum(speaking), len(reports))
+    weights = [(noise + (1 - noise) / share if each else noise) / len(reports) for each in speaking]
+    return {np.array(report, dtype).tobytes(): weight for report, weight in zip(reports, weights, strict=True)}
+
+
+def speaks_for(randomizer: VotingRandomizer, report: tuple[int, ...], value: int) -> bool:
+    """Whether a report is one of those that are e^epsilon0 times as likely about this value."""
+    if not isinstance(randomizer, Hadamard):
+        return value in report
+    block, row = divmod(value, randomizer.block_size - 1)
+    sent, column = divmod(report[0], randomizer.block_size)
+    return block == sent and ((row + 1) & column).bit_count() % 2 == 0
