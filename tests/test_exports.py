@@ -7,6 +7,7 @@ from importlib.metadata import version
 import pytest
 
 import shuffledp
+from shuffledp.collection import network
 
 EXPORTS = [
     "Accountant",
@@ -66,14 +67,31 @@ EXPORTS = [
     "shuffle_groups",
 ]
 
+NETWORK = [
+    "Analyst",
+    "AnalystKey",
+    "Client",
+    "Collection",
+    "Envelopes",
+    "Receipt",
+    "open_collection",
+    "read_collection",
+]
+
 
 def test_exports_are_pinned() -> None:
     assert sorted(shuffledp.__all__) == EXPORTS
+    assert sorted(network.__all__) == NETWORK
 
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_export_resolves(name: str) -> None:
     assert getattr(shuffledp, name) is not None
+
+
+@pytest.mark.parametrize("name", NETWORK)
+def test_export_of_the_network_resolves(name: str) -> None:
+    assert getattr(network, name).__name__ == name
 
 
 def test_version_is_that_of_the_installed_package() -> None:

@@ -41,7 +41,7 @@ for (const [entry, out] of BUNDLES) {
   });
   const folder = licenses.get(dirname(out)) ?? new Map();
   for (const input of Object.keys(metafile.inputs)) {
-    const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
+    const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
     if (name) folder.set(name, readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim());
     const comment = name && /\/\*! (.*) \*\//.exec(readFileSync(input, "utf8"))?.[1];
     if (comment) folder.set(`${name}, in part`, comment);

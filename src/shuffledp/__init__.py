@@ -16,6 +16,7 @@ figures      drawing
 collection   from data to a defended answer
 engines      the same on Spark and Beam: a door to ``collection.engines``
 papers       figures, tables and errata of four papers
+studio       the planner: a page on this machine that asks the accountant while you move
 cli          the command ``shuffledp``
 """
 

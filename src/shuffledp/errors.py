@@ -11,6 +11,9 @@
     ├── CertificateError                   an answer failed its own check and is withheld: our bug
     ├── Unnoted                            a release stands, and its ledger could not note that it
     │                                      does (release.budget)
+    ├── Refused                            a shuffler refuses a request (network.wire)
+    ├── Unsent                             a report was not acknowledged, and is stored
+    │                                      (network.courier)
     ├── EngineFailed                       an engine could not finish (engines.spark_session)
     └── ReproductionError                  a figure could not be computed (papers.reproduction)
 

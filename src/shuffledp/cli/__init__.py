@@ -14,6 +14,7 @@ commands     epsilon, delta, calibrate, explain, curve
 compare      compare, bounds
 reproduce    the figures of the papers
 plan         which protocol for a task
+studio       the planner, as a page
 training     which sampler for a training, and how much noise
 audit        attacks on the code that runs
 look         what a table holds, and a command to copy
@@ -22,7 +23,9 @@ release      histogram, frequency, mean: from a table to a defended answer
 spark        the same on tables that Spark reads
 stages       design, encode, shuffle, analyse: the same in parts; and example
 collection   new, invite: a collection over the network is announced
+send         a report, or those of a table, to such a collection
 serve        the shuffler of a collection over the network
+collecting   collection status, close, fetch: the analyst at the shuffler's door
 opening      open: what a shuffler released, to a page
 ledger       show, check, export
 verify       a page, recomputed

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 __all__ = [
     "BUDGET_OPTIONS",
     "CATEGORY_OPTIONS",
+    "ENGINE",
+    "LOCAL",
     "MESSY_OPTIONS",
     "OUTPUT_OPTIONS",
     "PROMISE_OPTIONS",
@@ -34,12 +36,14 @@ __all__ = [
     "Found",
     "Keeping",
     "Reading",
+    "check_engine",
     "with_asking",
     "with_counting",
 ]
 
 TABLE, MESSY, BUDGET, ENGINE = "The table", "If the table is messy", "The budget", "Where the data are"
 FORMATS = ("csv", "parquet", "arrow")
+LOCAL = "local[*]"  # Spark on all cores of this machine
 
 
 PROMISE_OPTIONS = [
@@ -234,26 +238,31 @@ class Engine:
     ) -> "Engine | None":
         """The engine that the options name, if any; what it cannot do is refused."""
         tables = table["source"]
+        check_engine(name, master, work)
         if name is None:
-            for option, given in (("--master", master), ("--work", work)):
-                if given is not None:
-                    raise InvalidInput(f"{option} must come with --engine, got none. Add --engine spark.")
             if len(tables) > 1:
                 raise InvalidInput(
                     f"one table must be given without --engine, got {len(tables)}. Put them into one file, or add "
                     f"--engine spark."
                 )
             return None
-        if name != "spark":
-            raise InvalidInput(f"--engine must be spark, got {name!r}. Leave it out to run here, on one machine.")
         _check_table(tables, table, learn=learn)
-        place = "local[*]" if master is None else master
+        place = LOCAL if master is None else master
         if work is None and not place.startswith("local"):
             raise InvalidInput(
                 f"--work must be given with --master {place}, got none. Name a folder on storage that all its workers "
                 f"share, such as hdfs:///tmp/poll."
             )
         return cls(place, work, tuple(tables))
+
+
+def check_engine(name: str | None, master: str | None, work: str | None = None) -> None:
+    """Refuse an engine that there is not, and options of one where none is asked for."""
+    for word, given in (("--master", master), ("--work", work)):
+        if name is None and given is not None:
+            raise InvalidInput(f"{word} must come with --engine, got none. Add --engine spark.")
+    if name not in (None, "spark"):
+        raise InvalidInput(f"--engine must be spark, got {name!r}. Leave it out to run here, on one machine.")
 
 
 def _check_table(tables: Sequence[str], table: dict[str, Any], *, learn: bool) -> None:

@@ -66,6 +66,13 @@ LISTED = (
         "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
     ),
     Listed(
+        "studio",
+        "studio",
+        PLAN,
+        "Plan on a page: move users, categories, rounds and promise, and see noise, error and every published bound "
+        "while you move.",
+    ),
+    Listed(
         "training",
         "training",
         PLAN,
@@ -114,9 +121,15 @@ LISTED = (
     ),
     Listed(
         "collection",
-        "collection",
+        "collecting",
         NETWORK,
         "A collection over the network: announce it, invite people, follow it, end it.",
+    ),
+    Listed(
+        "send",
+        "send",
+        NETWORK,
+        "On a person's device: randomize an answer, seal it for the analyst, and send it to the shuffler.",
     ),
     Listed(
         "serve",

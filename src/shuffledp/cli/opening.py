@@ -1,18 +1,36 @@
 """The command open: from what a shuffler released to a page."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli.asking import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
+from shuffledp.cli.asking import BUDGET_OPTIONS, ENGINE, LOCAL, OUTPUT_OPTIONS, Keeping, budget_of, check_engine
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER, AS_JSON
 from shuffledp.cli.release import fitting, heard, show_release
-from shuffledp.cli.sharing import argument, sharing
-from shuffledp.cli.waiting import progress
+from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.waiting import patiently, progress
+
+if TYPE_CHECKING:
+    from shuffledp.collection.network.opening_tasks import Opening
+
+    Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
 __all__: list[str] = []
+
+
+ENGINE_OPTIONS = [
+    option(
+        "engine",
+        ENGINE,
+        "Open the reports on an engine: spark. The analyst's key travels to its workers, and they must find FILE.",
+        metavar="NAME",
+    ),
+    option("master", ENGINE, "Where Spark runs, such as spark://host:7077; if left out, local[*].", metavar="ADDRESS"),
+]
 
 
 @app.command(
@@ -22,6 +40,7 @@ __all__: list[str] = []
         "open study sealed.bin --out result",
         "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
         "--limit-delta 1e-5",
+        "open study /shared/sealed.bin --out result --engine spark --master spark://host:7077",
     ),
 )
 @sharing(
@@ -32,6 +51,7 @@ __all__: list[str] = []
             ),
             argument("sealed", "What `shuffledp collection fetch` wrote.", metavar="FILE", annotation=Path),
             *BUDGET_OPTIONS,
+            *ENGINE_OPTIONS,
             *OUTPUT_OPTIONS,
             AS_JSON,
         ]
@@ -56,7 +76,6 @@ def open_(
     out. Fewer than were promised are refused. STUDY/opened.json remembers what was opened: the same
     file may be opened again, another one of the same collection is refused.
     """
-    from shuffledp.collection.network.opening_processes import OnAllCores
     from shuffledp.collection.network.opening_reports import Study, publish_study
     from shuffledp.collection.release.terms import check_words
     from shuffledp.collection.release.write import check_folder
@@ -64,10 +83,12 @@ def open_(
     keeping = Keeping(given["out"], given["force"], given["as_json"])
     budget = budget_of(*(given[name] for name, _ in BUDGET_OPTIONS))
     check_words("--title", title)
+    check_engine(given["engine"], given["master"])
     check_folder(keeping.folder(), replace=keeping.force)
     study = Study.read(given["study"])
     sealed = study.sealed(given["sealed"])
-    with heard(as_json=keeping.as_json), progress("opening", then="certifying and writing") as watched:
+    where = _here(sealed.header.count) if given["engine"] is None else _on_spark(given["master"])
+    with heard(as_json=keeping.as_json), where as (opening, notes):
         made = publish_study(
             study,
             sealed,
@@ -75,7 +96,30 @@ def open_(
             title=title,
             budget=budget,
             force=keeping.force,
-            opening=OnAllCores(watched(sealed.header.count, lambda: None)),
+            opening=opening,
+            notes=notes,
         )
     more = fitting(budget, study.collection.design)
     show_release(made, as_json=keeping.as_json, more=more)
+
+
+@contextmanager
+def _here(envelopes: int) -> "Iterator[Where]":
+    """All cores of this machine."""
+    from shuffledp.collection.network.opening_processes import OnAllCores
+
+    with progress("opening", then="certifying and writing") as watched:
+        yield OnAllCores(watched(envelopes, lambda: None)), ()
+
+
+@contextmanager
+def _on_spark(master: str | None) -> "Iterator[Where]":
+    """The workers of Spark."""
+    from shuffledp.collection.engines.spark_session import session_at
+    from shuffledp.collection.network.opening_on_spark import ON_SPARK, OnSpark
+
+    with ExitStack() as held:
+        with patiently("starting Spark"):
+            session = held.enter_context(session_at(LOCAL if master is None else master))
+        with patiently("opening on Spark"):
+            yield OnSpark(session), (ON_SPARK,)

@@ -2,7 +2,6 @@
 and analyst apart. And example: data to try them on.
 """
 
-import json
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,8 +137,7 @@ def design(
         common |= {"categories": read_categories(given["categories"], learn=False, **names), "method": method}
     with patiently("calibrating"):
         made = Question(**common).settled().design(n, promise)
-    text = json.dumps(made.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(out, lambda place: place.write_text(text, encoding="utf-8"))
+    replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
     protocol = made.protocol
     bound = protocol.guarantee.epsilon(delta=promise.delta)
     if given["as_json"]:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,21 @@ from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import exactly, large_delta, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.tables import Cleaning, Column, Keep, Numbers, Places, ReportsFile
+    from shuffledp.collection.tables import Chosen, Cleaning, Column, Keep, Numbers, Places, ReportsFile
 
-__all__ = ["MUCH", "Encoded", "Encoder", "cautions", "check_client", "encode", "exposure", "read_design", "reader_of"]
+__all__ = [
+    "MUCH",
+    "Drawing",
+    "Drawn",
+    "Encoded",
+    "Encoder",
+    "cautions",
+    "check_client",
+    "encode",
+    "exposure",
+    "read_design",
+    "reader_of",
+]
 
 MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
 
@@ -174,6 +186,94 @@ def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Clea
     return Places(task.labels, other=task.rest, missing=missing, cleaning=cleaning)
 
 
+class Drawn(NamedTuple):
+    """Some reports, the ids of their people, if the table has any, and their rows in the table."""
+
+    reports: NDArray[Any]
+    ids: Any
+    rows: NDArray[np.int64]
+
+
+class Drawing:
+    """A column on its way to reports: one for each person, drawn as they are asked for, once.
+
+    When all are drawn, ``missing`` says how many people had no value, and ``repeated`` how many
+    rows were left out since their person has another, if that was looked at.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        column: Column,
+        *,
+        missing: str | None = None,
+        clip: bool = False,
+        cleaning: Cleaning | None = None,
+        keep: Keep = "first",
+        rng: Rng = None,
+        tick: Callable[[int], object] | None = None,
+    ) -> None:
+        from shuffledp.collection.tables import AS_WRITTEN
+
+        if column.ids is not None and column.once:
+            raise InvalidInput(
+                "a table with --id must be a file, which is read twice to find each person's rows, got standard input. "
+                "Save it first."
+            )
+        cleaning = AS_WRITTEN if cleaning is None else cleaning
+        self.source, self.rows, self._absent = source_of(rng), 0, 0
+        self._encoder, self._column, self._keep, self._rng, self._tick = encoder, column, keep, rng, tick
+        self._reader = reader_of(encoder.design, missing=missing, clip=clip, cleaning=cleaning)
+        self._chosen: Chosen | None = None
+
+    def __iter__(self) -> Iterator[Drawn]:
+        from shuffledp.collection.tables import batch_rows, prepared
+
+        self._choose()
+        chosen, step = self._chosen, batch_rows(self._encoder.randomizer.report_bytes)
+        for batch in prepared(self._column, self._reader, tick=self._tick):
+            values, ids, rows = batch.values, batch.ids, len(batch.values) + batch.missing
+            places = np.arange(rows) if batch.present is None else np.flatnonzero(batch.present)
+            if chosen is not None:
+                mine = chosen.kept[self.rows : self.rows + rows]
+                mine = mine if batch.present is None else mine[batch.present[: len(mine)]]
+                if self.rows + rows > len(chosen.kept) or len(mine) != len(values):
+                    raise _changed(self._column)
+                values, places, ids = values[mine], places[mine], None if ids is None else ids.filter(mine)
+            places += self.rows
+            self.rows, self._absent = self.rows + rows, self._absent + batch.missing
+            for start in range(0, len(values), step):
+                reports = self._encoder.encode(values[start : start + step], rng=self.source)
+                yield Drawn(reports, None if ids is None else ids.slice(start, step), places[start : start + step])
+        if chosen is not None and self.rows != len(chosen.kept):
+            raise _changed(self._column)
+
+    def look(self) -> None:
+        """Read all rows, and refuse what can not be reported; nothing is drawn."""
+        from shuffledp.collection.tables import prepared
+
+        self._choose()
+        for batch in prepared(self._column, self._reader, tick=self._tick):
+            self.rows, self._absent = self.rows + len(batch.values) + batch.missing, self._absent + batch.missing
+
+    def _choose(self) -> None:
+        """Of each person, a row: the table is read for that."""
+        from shuffledp.collection.tables import choose_rows
+
+        if self._column.ids is not None:
+            self._chosen = choose_rows(self._column, self._reader, keep=self._keep, rng=self._rng)
+
+    @property
+    def missing(self) -> int:
+        """How many people had no value."""
+        return self._absent if self._chosen is None else self._chosen.absent
+
+    @property
+    def repeated(self) -> int | None:
+        """How many rows were left out since their person has another."""
+        return None if self._chosen is None else self.rows - self._chosen.people
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
     """What clients wrote, and how many people had no value; ``repeated`` rows were left out since
@@ -204,41 +304,17 @@ def encode(
 
     The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
     """
-    from shuffledp.collection.tables import AS_WRITTEN, Header, batch_rows, choose_rows, prepared, write_reports
+    from shuffledp.collection.tables import Header, write_reports
     from shuffledp.storage.files import check_new_file
 
     check_client(design, most_epsilon0)
     check_new_file(out, replace=force)
-    encoder = Encoder.of(design)
-    reader = reader_of(design, missing=missing, clip=clip, cleaning=AS_WRITTEN if cleaning is None else cleaning)
-    if column.ids is not None and column.once:
-        raise InvalidInput(
-            "a table with --id must be a file, which is read twice to find each person's rows, got standard input. "
-            "Save it first."
-        )
-    chosen = None if column.ids is None else choose_rows(column, reader, keep=keep, rng=rng)
-    source, step = source_of(rng), batch_rows(encoder.randomizer.report_bytes)
-    seen = absent = 0
-
-    def chunks() -> Iterator[tuple[NDArray[Any], Any]]:
-        nonlocal seen, absent
-        for batch in prepared(column, reader, tick=tick):
-            values, ids, rows = batch.values, batch.ids, len(batch.values) + batch.missing
-            if chosen is not None:
-                mine = chosen.kept[seen : seen + rows]
-                mine = mine if batch.present is None else mine[batch.present[: len(mine)]]
-                if seen + rows > len(chosen.kept) or len(mine) != len(values):
-                    raise _changed(column)
-                values, ids = values[mine], None if ids is None else ids.filter(mine)
-            seen, absent = seen + rows, absent + batch.missing
-            for start in range(0, len(values), step):
-                reports = encoder.encode(values[start : start + step], rng=source)
-                yield reports, None if ids is None else ids.slice(start, step)
-        if chosen is not None and seen != len(chosen.kept):
-            raise _changed(column)
-
-    file = write_reports(out, Header.encoded(design.as_json(), secure=source.secure), chunks())
-    return Encoded(file, absent, None) if chosen is None else Encoded(file, chosen.absent, seen - chosen.people)
+    drawing = Drawing(
+        Encoder.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick
+    )
+    chunks = ((drawn.reports, drawn.ids) for drawn in drawing)
+    file = write_reports(out, Header.encoded(design.as_json(), secure=drawing.source.secure), chunks)
+    return Encoded(file, drawing.missing, drawing.repeated)
 
 
 def _changed(column: Column) -> InvalidInput:

@@ -11,6 +11,7 @@ that means what its absence meant. What an older version wrote is read for ever.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -238,6 +239,10 @@ class Design:
             "learned": self.learned,
             **self.task.as_json(),
         }
+
+    def file_text(self) -> str:
+        """The file that clients, shuffler and analyst share, letter by letter."""
+        return json.dumps(self.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @cached_property
     def digest(self) -> str:

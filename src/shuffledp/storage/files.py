@@ -25,7 +25,9 @@ __all__ = [
     "check_file",
     "check_new_file",
     "check_new_folder",
+    "first_file",
     "flush",
+    "locked",
     "new_folder",
     "plain_cell",
     "replace_file",
@@ -91,9 +93,7 @@ def replace_file(
     path = check_file(path).resolve()  # a link stays a link
     with unwritable(path):
         _sweep(path)
-        with _neighbour(
-            path, lambda temporary: os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        ) as (temporary, mode):
+        with _neighbour(path, _create) as (temporary, mode):
             write(temporary)
             flush(temporary)
             if last is not None:
@@ -102,6 +102,42 @@ def replace_file(
             os.chmod(temporary, mode & stat.S_IRWXU if private else mode)
             os.replace(temporary, path)
             flush(path.parent)
+
+
+def first_file(path: Path, write: Callable[[Path], object]) -> bool:
+    """Let ``write`` fill a new file at ``path``, for its owner alone, whole or not at all; return
+    whether it stands. Where one stands already, that one stays: of several processes at the same
+    time, one is the first.
+    """
+    path = check_file(path).resolve()
+    with unwritable(path):
+        _sweep(path)
+        with _neighbour(path, _create) as (temporary, _):
+            write(temporary)
+            flush(temporary)
+            try:
+                os.link(temporary, path)  # unlike a renaming, it replaces nothing
+            except FileExistsError:
+                return False
+            flush(path.parent)
+    return True
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold the lock of an empty file at ``path``, which stays, or learn that another process holds
+    it. The system takes it back when a process ends, however it ends.
+    """
+    with unwritable(path):
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    try:
+        yield _lock(handle)
+    finally:
+        os.close(handle)
+
+
+def _create(path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
 
 def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:

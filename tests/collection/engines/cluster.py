@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -138,7 +137,6 @@ def running(folder: Path) -> Iterator[Cluster]:
     """A cluster, stopped at the end with all that it started."""
     import pyspark
 
-    cluster = Cluster(_free_port(), folder)
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
     where = ("--host", LOOPBACK, "--webui-port", 0)
     with ExitStack() as started:
@@ -147,8 +145,11 @@ def running(folder: Path) -> Iterator[Cluster]:
             command = (program, f"org.apache.spark.deploy.{daemon}", *where, *arguments)
             return started.enter_context(guarded(folder, name, *command))
 
-        master = start("master", "master.Master", "--port", cluster.port)
-        wait_for(lambda: "New state: ALIVE" in master.read_text(), "the master", cluster)
+        master = start("master", "master.Master", "--port", 0)
+        wait_for(lambda: "New state: ALIVE" in master.read_text(), "the master", Cluster(0, folder))
+        said = re.search(rf"Starting Spark master at spark://{LOOPBACK}:(\d+)", master.read_text())
+        assert said is not None, master.read_text()
+        cluster = Cluster(int(said[1]), folder)
         workers = []
         for each in range(WORKERS):
             place = ("--work-dir", folder / "workers" / str(each), "--cores", CORES, "--memory", "4g")
@@ -177,13 +178,6 @@ def guarded(folder: Path, name: str, *command: object) -> Iterator[Path]:
         yield log
     finally:
         process.communicate()  # closes its standard input
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind((LOOPBACK, 0))
-        port: int = listener.getsockname()[1]
-    return port
 
 
 def wait_for(happened: Callable[[], object], what: str, cluster: Cluster) -> None:

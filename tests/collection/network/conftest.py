@@ -1,10 +1,12 @@
-"""A browser for the tests of what people's browsers run."""
+"""A browser for the tests of what people's browsers run, and a database."""
 
 import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.collection.network.stores.running_postgres import RunningPostgres, program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -21,3 +23,13 @@ def chromium() -> Iterator["Browser"]:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[RunningPostgres]:
+    """PostgreSQL, started once. Tests have collections of their own, and leave it running."""
+    if program("initdb") is None:
+        pytest.skip("there is no PostgreSQL server on this machine (Debian: apt install postgresql)")
+    database = RunningPostgres()
+    yield database
+    database.remove()

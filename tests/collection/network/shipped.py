@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 ORIGIN = "https://shuffler.test"  # nobody is asked: every request is answered here
 
+# Bytes come as text of as many characters: lists of numbers take Playwright far longer.
+LOAD = """async () => {
+    globalThis.client = await import('/client.js');
+    globalThis.bytesOf = (text) => Uint8Array.from(text, (sign) => sign.charCodeAt(0));
+}"""
+
 
 def web() -> Path:
     """Where the bundles are."""
@@ -29,18 +35,18 @@ def serve(route: Route) -> None:
         route.fulfill(body="<!doctype html><title>empty</title>", content_type="text/html")
 
 
-def visit(context: BrowserContext) -> Page:
-    """A page with the library in ``client``."""
+def visit(context: BrowserContext, origin: str = ORIGIN) -> Page:
+    """A page with the library in ``client``, and ``bytesOf`` text in Latin-1."""
     page = context.new_page()
     page.route("**/*", serve)
-    page.goto(ORIGIN)
-    page.evaluate("async () => { globalThis.client = await import('/client.js'); }")
+    page.goto(origin)
+    page.evaluate(LOAD)
     return page
 
 
 @contextmanager
-def library(browser: Browser) -> Iterator[Page]:
+def library(browser: Browser, origin: str = ORIGIN) -> Iterator[Page]:
     """A page of its own, with storage of its own."""
     context = browser.new_context()
-    yield visit(context)
+    yield visit(context, origin)
     context.close()

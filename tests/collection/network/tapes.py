@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.collection.client import Encoder
+from shuffledp.collection.network.collection_file import Collection
 from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
 from shuffledp.randomizers import KRR, OUE, CheckIn, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Source
+from tests.collection.network.studies import ADDRESS, KEY
 
 Asks = list[tuple[int, list[int]]]  # how many bits, and the words
 
@@ -59,6 +61,11 @@ def encoded(encoder: Encoder, value: float, tape: Tape) -> bytes:
     (report,) = encoder.encode([value], rng=tape)
     kind = encoder.randomizer.form.dtype.newbyteorder("<")
     return np.asarray(report, dtype=kind).tobytes()
+
+
+def file(name: str, **changed: Any) -> Collection:
+    """A collection of the design with that name."""
+    return Collection(design=encoder_of(name).design, key=KEY.public, shuffler=ADDRESS, **changed)
 
 
 def written(task: Task, randomizer: Any) -> Design:

@@ -10,7 +10,8 @@ import pytest
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
 from tests.collection.network.shipped import library
-from tests.collection.network.studies import KEY, study
+from tests.collection.network.studies import KEY
+from tests.collection.network.tapes import file
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -53,25 +54,25 @@ def sealed_in(page: Page, collection: Collection, report: bytes, curve: str) -> 
     """The report in an envelope that the browser made."""
     made: str = page.evaluate(
         """async ([text, report, curve]) => {
-            const collection = await client.readCollection(new TextEncoder().encode(text));
-            return client.hex(await client.seal(collection, Uint8Array.from(report), curve));
+            const collection = await client.readCollection(bytesOf(text));
+            return client.hex(await client.seal(collection, bytesOf(report), curve));
         }""",
-        [collection.content.decode(), list(report), curve],
+        [collection.content.decode("latin-1"), report.decode("latin-1"), curve],
     )
     return bytes.fromhex(made)
 
 
 @pytest.mark.parametrize("curve", CURVES)
-@pytest.mark.parametrize("name", ["krr", "hashing", "unary"])
+@pytest.mark.parametrize("name", ["krr 3", "hash to 8", "unary 10"])
 def test_what_the_browser_seals_opens_for_the_analyst_alone(page: Page, name: str, curve: str) -> None:
-    collection = study(name)
+    collection = file(name)
     ways = Envelopes(collection)
     report = bytes(range(1, 1 + ways.report_bytes))
     envelope = sealed_in(page, collection, report, curve)
     assert len(envelope) == ways.length
     assert ways.opened([envelope], KEY).tobytes() == report, "the positive control"
     assert len(ways.opened([envelope], AnalystKey.new())) == 0
-    assert len(Envelopes(study(name, codes=True)).opened([envelope], KEY)) == 0, "another digest"
+    assert len(Envelopes(file(name, codes=True)).opened([envelope], KEY)) == 0, "another digest"
     for place in range(len(envelope)):
         changed = bytearray(envelope)
         changed[place] ^= 0x80
@@ -80,11 +81,11 @@ def test_what_the_browser_seals_opens_for_the_analyst_alone(page: Page, name: st
 
 @pytest.mark.parametrize("curve", CURVES)
 def test_a_key_that_anybody_can_read_is_not_sealed_to(page: Page, curve: str) -> None:
-    small = Collection(design=study().design, key="00" * 32, shuffler="https://shuffle.example.org")
+    small = Collection(design=file("krr 3").design, key="00" * 32, shuffler="https://shuffle.example.org")
     with pytest.raises(Exception, match="key of a collection must be a public key that can be sealed to"):
         sealed_in(page, small, b"\1", curve)
 
 
 def test_no_two_envelopes_are_alike(page: Page) -> None:
-    first, second = (sealed_in(page, study(), b"\1", "browser") for _ in range(2))
+    first, second = (sealed_in(page, file("krr 3"), b"\1", "browser") for _ in range(2))
     assert first[:32] != second[:32]

@@ -113,8 +113,8 @@ function publicKey(digits: string): Uint8Array<ArrayBuffer> {
 }
 
 function address(url: string): string {
-  const plain = /^https?:\/\/[^?#@\s]*[^?#@\s/]$/.test(url);
-  if (!plain || url.length > 500 || !URL.canParse(url)) {
+  const plain = url.length <= 500 && /^https?:\/\/[^/][!-~]*[^/]$/.test(url) && !/[?#@\\]/.test(url);
+  if (!plain || !URL.canParse(url) || new URL(url).port === "0") {
     throw unsound("shuffler", "an address that begins with https:// or http://, without a slash at its end", url);
   }
   return url;

@@ -33,8 +33,10 @@ export async function takePart(collection: Collection, answer: number, terms: Te
     throw new Refused("A design must promise an epsilon to those who report, got none. Ask the organizer for one.");
   }
   const code = codeOf(collection, terms);
-  const envelope = await seal(collection, encode(design, answer));
-  await keep(digest, { state: "waiting", envelope, code });
+  if ((await find(digest)) === undefined) {
+    const envelope = await seal(collection, encode(design, answer));
+    await keep(digest, { state: "waiting", envelope, code });
+  }
   return deliver(collection, terms);
 }
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EncodedFolder",
+    "added_rows",
     "count_folder",
     "encode_column",
     "keyed_reports",
@@ -160,7 +161,7 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
                 f"{folder.title} must hold one row of sums for every partition, got others. Delete the folder and "
                 f"start again: nothing of it was counted."
             )
-        sums = _added(rows.select(*SUMS.names), law)
+        sums = added_rows(rows.select(*SUMS.names), law)
     if claim.rules["missing"] is None:
         facts["missing"] = sums.missing
     if claim.ids is not None and not claim.keyed:
@@ -212,14 +213,14 @@ def _votes(session: SparkSession, parts: list[str], design: Design, law: VotingR
     reports = _read(session, parts, pa.schema([(REPORT, report_type(law))]))
     if not law.single:
         with arrow_rows(session, max(1, min(AT_ONCE, COLLECTED // law.report_bytes))):
-            return _added(reports.mapInArrow(ReportTally.of(design).tally, ddl(SUMS)), law)
+            return added_rows(reports.mapInArrow(ReportTally.of(design).tally, ddl(SUMS)), law)
     groups = reports.groupBy(REPORT).count().toArrow()
     votes = np.zeros(law.tally_size, dtype=np.int64)
     votes[law.check_reports(groups[REPORT].to_numpy())] = groups["count"].to_numpy()
     return Sums(int(votes.sum()), 0, votes)
 
 
-def _added(rows: DataFrame, law: VotingRandomizer) -> Sums:
+def added_rows(rows: DataFrame, law: VotingRandomizer) -> Sums:
     """Rows of sums, added up: by workers, as far as the driver could not hold them all."""
     session, size = rows.sparkSession, 8 * law.tally_size
     most = max(1, COLLECTED // size)

@@ -23,7 +23,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import canonical, strict_json
 
-__all__ = ["LONGEST_FILE", "SKEW", "Collection", "check_digest", "read_collection"]
+__all__ = ["LONGEST_FILE", "SKEW", "Collection", "check_digest", "is_web_address", "read_collection"]
 
 FORMAT, VERSION = "shuffledp-collection", 1
 LONGEST_FILE = 1 << 26
@@ -146,7 +146,8 @@ def check_digest(collection: Collection, digest: str) -> None:
         )
 
 
-def _web_address(value: object) -> bool:
+def is_web_address(value: object) -> bool:
+    """Whether this is the address of a server, and nothing more."""
     if not isinstance(value, str) or len(value) > 500 or not re.fullmatch(r"[!-~]+", value):
         return False
     try:
@@ -174,7 +175,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: isinstance(value, str) and bool(re.fullmatch("[0-9a-f]{64}", value)),
         "the 64 hexadecimal digits of a public key",
     ),
-    "shuffler": (_web_address, "an address such as https://shuffle.example.org, without a slash at its end"),
+    "shuffler": (is_web_address, "an address such as https://shuffle.example.org, without a slash at its end"),
     "round": (lambda value: type(value) is int and value >= 1, "a whole number from 1 on"),
     "question": (_line, f"null, or a line of 1 to {LONGEST_QUESTION} printable characters"),
     "opens": (_seconds, "null, or whole seconds since 1970"),

@@ -66,7 +66,13 @@ class Opener:
 
     def __call__(self, part: Slice) -> Sums:
         """What the valid reports of a slice add up to; all others count for nothing."""
-        envelopes = list(SealedFile(self.path, self.header).envelopes(part.begin, part.end))
+        try:
+            envelopes = list(SealedFile(self.path, self.header).envelopes(part.begin, part.end))
+        except OSError as error:
+            raise InvalidInput(
+                f"{str(self.path)!r} must lie where every process can read it, got: {error.strerror}. Put it on "
+                f"storage that all of them share."
+            ) from None
         if hashlib.sha256(b"".join(envelopes)).digest() != part.digest:
             raise InvalidInput(
                 f"{str(self.path)!r} must not change while it is opened, and be the same for every process, got other "

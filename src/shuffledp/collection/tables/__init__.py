@@ -22,7 +22,7 @@ from __future__ import annotations
 from shuffledp.collection.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import Column, open_column
 from shuffledp.collection.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
-from shuffledp.collection.tables.persons import KEEPING, Keep, Persons
+from shuffledp.collection.tables.persons import KEEPING, Chosen, Keep, Persons
 from shuffledp.collection.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.collection.tables.shuffle import shuffle_files
 from shuffledp.collection.tables.spool import batch_rows
@@ -32,6 +32,7 @@ from shuffledp.collection.tables.values import Numbers, Places, Values, choose_r
 __all__ = [
     "AS_WRITTEN",
     "KEEPING",
+    "Chosen",
     "Cleaning",
     "Column",
     "CountedReports",

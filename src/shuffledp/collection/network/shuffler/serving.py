@@ -28,7 +28,7 @@ SPARE_FILES = 64
 LAST_ANSWERS = 10  # seconds for those who are being answered when the shuffler stops
 LOG = logging.getLogger(__name__)
 EXPOSED = "warning: without TLS, %s must be reached through a reverse proxy that has it, and by nobody else"
-OURS = "shuffledp.collection.network.shuffler"
+OURS = "shuffledp.collection.network"
 
 
 @dataclass(frozen=True, slots=True)

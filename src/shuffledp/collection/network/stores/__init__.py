@@ -1,7 +1,9 @@
 """Where envelopes wait for the analyst.
 
-interface      what the shuffler asks of a store: add, count, close, release
-admission      which uploads are taken, decided before anything is written
-sqlite_store   one file, one shuffler
-store_places   the store that a command names
+interface        what the shuffler asks of a store: add, count, close, release
+admission        which uploads are taken, decided before anything is written
+sqlite_store     one file, one shuffler
+postgres_server  what is asked of a database's server, and what is wiped from its files
+postgres_store   tables in PostgreSQL, for several shufflers
+store_places     the store that a command names
 """

@@ -1,0 +1,84 @@
+// Where an answer is given: one of a few, one of many, or a number. It is never stored.
+import type { Design } from "../client.ts";
+import { byId, make } from "../shared/dom.ts";
+import { inDigits } from "../shared/numbers.ts";
+import { finder } from "./finder.ts";
+
+export interface Answers {
+  /** A place among the labels, or a number; null while there is none that fits. */
+  chosen(): number | null;
+  /** Say what is wrong, and go there. */
+  demand(): void;
+}
+
+const FEW = 12;
+
+export function answersOf(design: Design, place: HTMLElement, changed: () => void): Answers {
+  if (design.bounds) return aNumber(design.bounds, place, changed);
+  return design.labels.length <= FEW ? oneOfFew(design, place, changed) : finder(design, place, changed);
+}
+
+function oneOfFew({ labels, other }: Design, place: HTMLElement, changed: () => void): Answers {
+  const options = labels.map((label, index) => {
+    const input = make("input", { type: "radio", name: "answer", value: index, autocomplete: "off" });
+    const more = label === other ? [make("small", {}, "or anything that is not listed")] : [];
+    return make("label", { class: "choice" }, input, make("span", { dir: "auto" }, label), ...more);
+  });
+  const mistake = make("p", { class: "mistake", id: "answer-error", role: "alert" });
+  const field = make("fieldset", { "aria-describedby": "answer-error" }, make("legend", {}, "Your answer"), ...options, mistake);
+  place.append(field);
+  field.addEventListener("change", () => {
+    mistake.textContent = "";
+    changed();
+  });
+  return {
+    chosen: () => {
+      const checked = field.querySelector<HTMLInputElement>(":checked");
+      return checked ? Number(checked.value) : null;
+    },
+    demand: () => {
+      mistake.textContent = "Choose an answer.";
+      field.querySelector("input")?.focus();
+    },
+  };
+}
+
+function aNumber([lower, upper]: readonly [number, number], place: HTMLElement, changed: () => void): Answers {
+  const [least, most] = [inDigits(lower, 12), inDigits(upper, 12)];
+  const input = make("input", {
+    id: "number",
+    type: "number",
+    inputmode: "decimal",
+    step: "any",
+    min: lower,
+    max: upper,
+    autocomplete: "off",
+    "aria-describedby": "number-hint number-error",
+  });
+  place.append(
+    make(
+      "div",
+      { class: "field" },
+      make("label", { for: "number" }, "Your number"),
+      make("p", { class: "hint", id: "number-hint" }, `From ${least} to ${most}.`),
+      input,
+      make("p", { class: "mistake", id: "number-error", role: "alert" }),
+    ),
+  );
+  const chosen = () => (input.valueAsNumber >= lower && input.valueAsNumber <= upper ? input.valueAsNumber : null);
+  input.addEventListener("input", () => {
+    if (chosen() !== null) wrong("");
+    changed();
+  });
+  const wrong = (words: string) => {
+    byId("number-error").textContent = words;
+    input.setAttribute("aria-invalid", String(words !== ""));
+  };
+  return {
+    chosen,
+    demand: () => {
+      wrong(`Enter a number from ${least} to ${most}.`);
+      input.focus();
+    },
+  };
+}

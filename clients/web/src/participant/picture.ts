@@ -1,0 +1,106 @@
+// How many of 100 people would send which report: what the noise does, to be seen.
+import type { Design } from "../client.ts";
+import { draw, make, quoted } from "../shared/dom.ts";
+import { inDigits, whole } from "../shared/numbers.ts";
+import { verbOf } from "./wording.ts";
+
+const COLUMNS: Record<number, number> = { 100: 10, 1000: 40 };
+const MOST_BARS = 12;
+const HEIGHT = 110;
+
+/** The picture for an answer: a place among the labels, a number, or null while there is none. */
+export function pictureOf(design: Design, answer: number | null): Node[] {
+  return design.bounds ? bars(design, design.bounds, answer) : crowds(design, answer);
+}
+
+/** Two crowds, those with the answer and those with another: how many of each send a report for it. */
+function crowds(design: Design, answer: number | null): Node[] {
+  const { law, labels } = design;
+  const rare = law.other ?? law.own * Math.exp(-law.epsilon0); // the least that epsilon0 allows
+  const people = 100 * rare < 1 ? 1000 : 100;
+  const verb = verbOf(design);
+  const it = () => (answer === null ? "your answer" : quoted(labels[answer]!));
+  const holders = answer === null ? "your answer" : "this answer";
+  const own = crowd(people, law.own, law.blank, "about", [` with ${holders} would send a report that ${verb} `, it(), "."]);
+  const others = law.other === null ? " with another answer, depending on which, would send one, too." : " with another answer would send one, too.";
+  const other = crowd(people, rare, law.blank, law.other === null ? "at least" : "about", [others]);
+  const caption = make("figcaption", {}, `Each dot is a person; a large one sends a report that ${verb} `, it());
+  caption.append(law.blank ? ", a ring a blank." : ".", " Any report may come from anybody: it is never a proof.");
+  return [make("div", { class: "crowds" }, own, other), caption];
+}
+
+function crowd(people: number, chance: number, blank: number, nearly: "about" | "at least", words: (Node | string)[]): HTMLElement {
+  const speaking = nearly === "about" ? Math.round(people * chance) : Math.floor(people * chance);
+  const silent = Math.round(people * (1 - blank)) - speaking;
+  const columns = COLUMNS[people]!;
+  const size = 100 / columns;
+  const dots = Array.from({ length: people }, (_, index) => {
+    const kind = kindOf(index, speaking, silent);
+    const radius = { speaks: 0.4, silent: 0.17, blank: 0.28 }[kind] * size;
+    const [cx, cy] = [index % columns, Math.floor(index / columns)].map((place) => (place + 0.5) * size);
+    return draw("circle", { class: kind, cx: cx!, cy: cy!, r: radius });
+  });
+  const rows = people / columns;
+  const label = `${whole(people)} dots, ${whole(speaking)} of them large`;
+  const picture = draw("svg", { viewBox: `0 0 100 ${rows * size}`, role: "img", "aria-label": label }, ...dots);
+  const few = speaking || nearly === "at least" ? `${nearly} ${whole(speaking)}` : "fewer than 1";
+  return make("div", { class: "crowd" }, picture, make("p", {}, make("strong", {}, few), `of ${whole(people)} people`, ...words));
+}
+
+function kindOf(index: number, speaking: number, silent: number): "speaks" | "silent" | "blank" {
+  if (index < speaking) return "speaks";
+  return index < speaking + silent ? "silent" : "blank";
+}
+
+/** For a number: where on the scale 100 people who have it would report to be. */
+function bars(design: Design, [lower, upper]: readonly [number, number], answer: number | null): Node[] {
+  const number = answer ?? (lower + upper) / 2;
+  const chances = grid(design, (number - lower) / (upper - lower));
+  const count = Math.min(chances.length, MOST_BARS);
+  const binOf = (point: number) => Math.min(Math.floor((point * count) / chances.length), count - 1);
+  const binned = new Array<number>(count).fill(0);
+  chances.forEach((chance, point) => (binned[binOf(point)]! += chance));
+  const near = new Set([Math.floor, Math.ceil].map((to) => binOf(to(((number - lower) / (upper - lower)) * (chances.length - 1)))));
+  const people = apportioned(binned, 100);
+  const width = 100 / count;
+  const tallest = Math.max(...people);
+  const shapes = people.flatMap((each, place) => {
+    const tall = (each / tallest) * HEIGHT;
+    const middle = (place + 0.5) * width;
+    const box = { x: `${middle - 0.36 * width}%`, y: 20 + HEIGHT - tall, width: `${0.72 * width}%`, height: tall, rx: 2 };
+    return [
+      draw("rect", { class: near.has(place) ? "bar near" : "bar", ...box }),
+      draw("text", { x: `${middle}%`, y: 15 + HEIGHT - tall, "text-anchor": "middle" }, String(each)),
+    ];
+  });
+  const ends = [lower, upper].map((end, side) =>
+    draw("text", { class: "tick", x: `${100 * side}%`, y: HEIGHT + 38, "text-anchor": side ? "end" : "start" }, inDigits(end, 6)),
+  );
+  const line = draw("line", { class: "axis", x1: 0, x2: "100%", y1: HEIGHT + 20, y2: HEIGHT + 20 });
+  const about = inDigits(number, 6);
+  const list = people.map((each, place) => `${each} in part ${place + 1}`).join(", ");
+  const label = `Of 100 people whose number is ${about}, by where they report to be, in ${count} parts from ${inDigits(lower, 6)} to ${inDigits(upper, 6)}: ${list}.`;
+  const picture = draw("svg", { width: "100%", height: HEIGHT + 44, role: "img", "aria-label": label }, ...shapes, line, ...ends);
+  const example = answer === null ? `If your number were ${about}: what` : "What";
+  const caption = make("figcaption", {}, `${example} 100 people with this number would report, from ${inDigits(lower, 6)} to ${inDigits(upper, 6)}; blue is where it lies. Any report may come from anybody: it is never a proof. The mean of many is close.`);
+  return [picture, caption];
+}
+
+/** The chance of a report at each point of the grid. */
+function grid({ law }: Design, share: number): number[] {
+  const position = share * (law.k - 1);
+  const below = Math.floor(position);
+  return Array.from({ length: law.k }, (_, point) => {
+    const near = Math.max(0, 1 - Math.abs(point - position));
+    return law.random / law.k + (1 - law.random) * (point === below || point === below + 1 ? near : 0);
+  });
+}
+
+/** Whole numbers with this sum, as close to the shares as can be: the largest remainders are rounded up. */
+function apportioned(shares: readonly number[], sum: number): number[] {
+  const parts = shares.map((share) => Math.floor(share * sum));
+  const left = sum - parts.reduce((total, part) => total + part, 0);
+  const order = shares.map((share, place) => [share * sum - parts[place]!, place] as const).sort(([a], [b]) => b - a);
+  order.slice(0, left).forEach(([, place]) => parts[place]!++);
+  return parts;
+}

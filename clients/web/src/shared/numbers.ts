@@ -1,0 +1,39 @@
+// Numbers in words, rounded to the side that promises less.
+
+const SLACK = 1e-12; // a double's own error, so that 0.25 is not 24 %
+
+export function whole(number: number): string {
+  return number.toLocaleString("en");
+}
+
+/** A probability of noise, in two digits and never too large. */
+export function percent(probability: number): string {
+  const points = 100 * probability * (1 + SLACK);
+  if (points <= 0) return "0 %";
+  const unit = 10 ** Math.min(Math.floor(Math.log10(points)) - 1, 0);
+  const shown = Math.floor(points / unit) * unit;
+  return `${shown.toLocaleString("en", { maximumSignificantDigits: 2 + Number(points >= 100) })} %`;
+}
+
+/** A factor or another number that must not be shown too small, in three digits. */
+export function atMost(value: number, digits = 3): string {
+  const unit = 10 ** (Math.floor(Math.log10(value)) - digits + 1);
+  const shown = Math.ceil((value * (1 - SLACK)) / unit) * unit;
+  return inDigits(shown, digits);
+}
+
+export function inDigits(value: number, digits = 3): string {
+  const options: Intl.NumberFormatOptions = { maximumSignificantDigits: digits };
+  if (Math.abs(value) >= 1e15) options.notation = "scientific";
+  else if (Math.abs(value) >= 1e6) Object.assign(options, { notation: "compact", compactDisplay: "long" });
+  return value.toLocaleString("en", options);
+}
+
+/** A small probability, as one in so many and never too small. */
+export function oneIn(probability: number): string {
+  return `1 in ${whole(Math.floor((1 + SLACK) / probability))}`;
+}
+
+export function plural(count: number, one: string, many: string): string {
+  return `${whole(count)} ${count === 1 ? one : many}`;
+}

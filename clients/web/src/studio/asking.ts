@@ -1,0 +1,149 @@
+// Asking the accountant while something moves: one quick question at a time, always about the newest plan, and the long
+// ones once it rests. What is no longer wanted is cancelled.
+import type { Plan } from "./plan.ts";
+
+export interface Numeral { value: number | null; text: string }
+export interface ModelError { model: string; trust: string; value: number; text: string; share: string; scale: number }
+
+export interface Numbers {
+  certified: boolean;
+  epsilon: Numeral;
+  epsilon0: Numeral;
+  bits: string;
+  least: string;
+  errors: ModelError[];
+  error: string;
+  gain: string;
+  meaning: string;
+  colluding: string;
+  cautions: string[];
+  commands: Record<string, string>;
+}
+
+export interface Curve {
+  lower: Numeral;
+  upper: Numeral;
+  method: string;
+  delta: Numeral;
+  floor: number;
+  at: number[];
+  deltas: { lower: number[]; upper: number[] };
+}
+
+export interface Bound {
+  name: string;
+  label: string;
+  citation: string;
+  side: "upper" | "lower";
+  verdict: "proven" | "unproven" | "invalid" | "refuted";
+  remark: string;
+  epsilon: Numeral;
+  times: string;
+}
+
+export interface Silent { name: string; citation: string; reason: string }
+export interface Published { rows: Bound[]; silent: Silent[]; skipped: Silent[] }
+
+export interface Listener {
+  numbers(found: Numbers, plan: Plan): void;
+  curve(found: Curve): void;
+  published(found: Published, complete: boolean): void;
+  refused(sentence: string): void;
+  moved(): void;
+}
+
+const REST = 180; // milliseconds without a move before the long questions are asked
+const SKIPPED = 2; // times that a curve may be left out while the pointer moves on
+
+export async function post(path: string, body: object, signal?: AbortSignal): Promise<Response> {
+  const init: RequestInit = {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    credentials: "omit",
+  };
+  if (signal) init.signal = signal;
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Error("The planner does not answer. Is `shuffledp studio` still running?");
+  }
+  if (!response.ok) {
+    const told: { error?: string } = await response.json().catch(() => ({}));
+    throw new Error(told.error ?? `The planner answered ${response.status}.`);
+  }
+  return response;
+}
+
+export class Conversation {
+  #wanted: Plan | null = null;
+  #busy = false;
+  #slow = new AbortController();
+  #timer = 0;
+  #listener: Listener;
+
+  constructor(listener: Listener) {
+    this.#listener = listener;
+  }
+
+  /** Another plan: whatever was asked about the one before is of no interest now. */
+  want(plan: Plan): void {
+    this.#wanted = plan;
+    this.#slow.abort();
+    clearTimeout(this.#timer);
+    this.#listener.moved();
+    if (!this.#busy) void this.#follow();
+  }
+
+  async #follow(): Promise<void> {
+    this.#busy = true;
+    let asked: Plan | null = null;
+    let certified = false;
+    let drawn = false;
+    let skipped = 0;
+    while (this.#wanted !== asked) {
+      asked = this.#wanted as Plan;
+      try {
+        const found = await this.#ask<Numbers>("numbers", asked);
+        certified = found.certified;
+        this.#listener.numbers(found, asked);
+        drawn = certified && (this.#wanted === asked || skipped++ >= SKIPPED);
+        if (drawn) {
+          skipped = 0;
+          this.#listener.curve(await this.#ask<Curve>("curve", asked));
+        }
+      } catch (error) {
+        if (this.#wanted === asked) {
+          this.#busy = false;
+          this.#listener.refused((error as Error).message);
+          return;
+        }
+      }
+    }
+    this.#busy = false;
+    const rested = asked as Plan;
+    this.#timer = window.setTimeout(() => void this.#settle(rested, certified, drawn), REST);
+  }
+
+  async #settle(plan: Plan, certified: boolean, drawn: boolean): Promise<void> {
+    this.#slow = new AbortController();
+    const signal = this.#slow.signal;
+    try {
+      if (!certified) this.#listener.numbers(await this.#ask<Numbers>("certified", plan, signal), plan);
+      if (!drawn) this.#listener.curve(await this.#ask<Curve>("curve", plan, signal));
+      const quick = await this.#ask<Published>("published", plan, signal);
+      this.#listener.published(quick, quick.skipped.length === 0);
+      if (quick.skipped.length > 0) {
+        this.#listener.published(await this.#ask<Published>("thorough", plan, signal), true);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#listener.refused((error as Error).message);
+    }
+  }
+
+  async #ask<Part>(part: string, plan: Plan, signal?: AbortSignal): Promise<Part> {
+    return (await post("answer", { ...plan, part }, signal)).json() as Promise<Part>;
+  }
+}

@@ -1,0 +1,124 @@
+"""The commands collection status, close and fetch: the analyst at the shuffler's door."""
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.collection import Json, collection
+from shuffledp.cli.listing import examples
+from shuffledp.cli.options import ANSWER
+from shuffledp.cli.waiting import patiently, progress
+
+if TYPE_CHECKING:
+    from shuffledp.collection.network.analyst import Analyst
+
+__all__ = ["collection"]
+
+SHUFFLER = "The shuffler"
+URL = Annotated[str, typer.Argument(metavar="URL", help="The shuffler's address.")]
+Pinned = Annotated[
+    Path | None,
+    typer.Option(
+        "--collection",
+        metavar="FILE",
+        help="The collection.json that you know; if left out, the one that the shuffler names is believed.",
+        rich_help_panel=SHUFFLER,
+    ),
+]
+Token = Annotated[
+    Path | None,
+    typer.Option(
+        "--token",
+        metavar="FILE",
+        help="The token that `shuffledp serve` made; if left out, that in SHUFFLEDP_TOKEN.",
+        rich_help_panel=SHUFFLER,
+    ),
+]
+Authorities = Annotated[
+    Path | None,
+    typer.Option(
+        "--ca",
+        metavar="FILE",
+        help="Trust the certificates of these authorities, in PEM, and no others.",
+        rich_help_panel=SHUFFLER,
+    ),
+]
+PLACE = "https://shuffle.example.org"
+
+
+def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None) -> "Analyst":
+    from shuffledp.collection.network.analyst import Analyst
+
+    return Analyst.of(url, collection=pinned, token=token, ca=ca)
+
+
+@collection.command("status", epilog=examples(f"collection status {PLACE} --collection study/collection.json"))
+def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Json = False) -> None:
+    """How far a collection is: whether it is open, and in coarse steps how many reports it has."""
+    analyst = _analyst(url, pinned, None, ca)
+    with patiently("asking the shuffler"):
+        facts = analyst.status()
+    if as_json:
+        return show.as_json(facts)
+    return show.answer(
+        f"collection {analyst.collection.digest[:16]}: {facts['state']}",
+        [
+            ("reports", f"{facts['reports']:,}", f"or a little more, counted in steps of {facts['step']:,}"),
+            ("promise", f"{facts['promise']:,}", "reports, before it can be closed"),
+            ("most", f"{facts['most']:,}", "people that the design knows"),
+        ],
+        [],
+    )
+
+
+@collection.command(
+    "close", epilog=examples(f"collection close {PLACE} --collection study/collection.json --token token.txt")
+)
+def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities = None, as_json: Json = False) -> None:
+    """End a collection, for good: it takes no more reports, and what it has can be fetched.
+
+    It is refused below the promise of the design. The token goes over TLS, or never leaves this
+    machine.
+    """
+    analyst = _analyst(url, pinned, token, ca)
+    with patiently("closing"):
+        reports = analyst.close()
+    if as_json:
+        return show.as_json({"collection": analyst.collection.digest, "state": "closed", "reports": reports})
+    show.sentences([f"Collection {analyst.collection.digest[:16]} is closed, with {reports:,} sealed reports."])
+    files = {"--collection": pinned, "--token": token, "--ca": ca}
+    given = "".join(f" {name} {quote(str(path))}" for name, path in files.items() if path is not None)
+    return show.command(f"shuffledp collection fetch {quote(url)}{given} --out sealed.bin", "Next: ")
+
+
+@collection.command(
+    "fetch",
+    epilog=examples(f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"),
+)
+def fetch(
+    url: URL,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)],
+    pinned: Pinned = None,
+    token: Token = None,
+    ca: Authorities = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch what a closed collection holds: sealed reports, sorted by their bytes.
+
+    All of it is written, or nothing. It can be fetched again, and is the same then: other bytes
+    than those of an earlier fetch are refused.
+    """
+    analyst = _analyst(url, pinned, token, ca)
+    with progress("fetching") as watched:
+        header = analyst.fetch(out, force=force, tick=watched(analyst.status()["reports"], lambda: None))
+    if as_json:
+        return show.as_json({"out": str(out), "collection": header.collection, "reports": header.count})
+    show.sentences([f"{header.count:,} sealed reports written to {out}."])
+    study = "study" if pinned is None else str(pinned.parent)
+    return show.command(f"shuffledp open {quote(study)} {quote(str(out))} --out result", "Next: ")

@@ -1,0 +1,247 @@
+"""The command send: a report, or those of a table, to a collection over the network."""
+
+import os
+import sys
+from collections.abc import Sequence
+from getpass import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.asking import MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
+from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
+from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.waiting import bars, patiently
+from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from shuffledp.collection.network.sender import Client, Receipt
+
+__all__: list[str] = []
+
+DEVICE = "This device"
+LONGEST_LINE = 10_000  # letters of an answer on standard input
+ONE = [
+    option(
+        "value",
+        QUESTION,
+        "The answer; - reads it from standard input, and leaves it in no list of processes.",
+        metavar="TEXT",
+    ),
+    option("code", QUESTION, "The invitation, if the collection asks for one.", metavar="CODE"),
+]
+MANY = [
+    option("source", TABLE, "Instead of one answer: a CSV, Parquet or Arrow file.", metavar="FILE", flag="table"),
+    *TABLE_OPTIONS,
+    option("codes", TABLE, "A file with an invitation for each row.", annotation=Path, metavar="FILE"),
+    option("missing", TABLE, "Count missing values as this category.", metavar="NAME"),
+    *MESSY_OPTIONS,
+]
+
+
+@app.command(
+    "send",
+    rich_help_panel=NETWORK,
+    epilog=examples(
+        "send study/collection.json --value yes",
+        "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
+        "send study/collection.json --table people.csv --column answer",
+    ),
+)
+@sharing(
+    dict(
+        [
+            argument("file", "What `shuffledp collection new` wrote.", metavar="FILE", annotation=Path),
+            *ONE,
+            *MANY,
+            AS_JSON,
+        ]
+    ),
+    dict,
+)
+def send(
+    given: dict[str, Any],
+    digest: Annotated[
+        str | None,
+        typer.Option(
+            "--digest",
+            metavar="DIGEST",
+            help="Refuse any other collection than the one with this digest.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    clip: Annotated[
+        bool,
+        typer.Option(
+            "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=QUESTION
+        ),
+    ] = False,
+    most: Annotated[
+        float | None,
+        typer.Option(
+            "--most-epsilon0",
+            parser=read_number,
+            metavar="NUMBER",
+            help="Refuse a design whose single report says more than this, whatever it promises.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    certify: Annotated[
+        bool,
+        typer.Option(
+            "--certify", help="Refuse a design whose noise does not keep its promise.", rich_help_panel=QUESTION
+        ),
+    ] = False,
+    outbox: Annotated[
+        Path | None,
+        typer.Option(
+            "--outbox",
+            metavar="FOLDER",
+            help="Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
+            rich_help_panel=DEVICE,
+        ),
+    ] = None,
+    ca: Annotated[
+        Path | None,
+        typer.Option("--ca", metavar="FILE", help="Trust the certificates in this file alone.", rich_help_panel=DEVICE),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, and draw and send nothing.", rich_help_panel=ANSWER)
+    ] = False,
+) -> None:
+    """On a person's device: randomize an answer, seal it for the analyst, and send it to the
+    shuffler.
+
+    The sealed report is stored before it is sent. If anything goes wrong, run the same command
+    again: the same bytes go, and count once. Afterwards a mark stays, and the same outbox sends to
+    this collection no more; the answer itself is never stored. What is typed after --value stays in
+    the history of your shell: --value - asks for it instead.
+
+    Exit code 0: acknowledged; 1: stored, and not acknowledged yet; 2: refused.
+    """
+    from shuffledp.collection.client import exposure
+    from shuffledp.collection.network.sender import Client
+
+    as_json, file = given.pop("as_json"), given.pop("file")
+    if (given["value"] is None) == (given["source"] is None):
+        raise InvalidInput(
+            "either --value or --table must be given, got both or none. Add --value yes, or --table people.csv."
+        )
+    client = Client(file, digest=digest, outbox=outbox, most_epsilon0=most, ca=ca)
+    design = client.collection.design
+    if certify:
+        from shuffledp.protocols.settling import certify as certified
+
+        with patiently("certifying"):
+            certified(design)
+    receipt = _one(client, given, clip, dry_run) if given["source"] is None else _many(client, given, clip, dry_run)
+    exposed = exposure(design, certified=certify)
+    if as_json:
+        _show_json(client, receipt, certify, exposed[2:])
+    else:
+        if receipt is None:
+            said = "Nothing was drawn and nothing sent: all that can be checked before is in order."
+        else:
+            said = _said(receipt)
+        show.sentences([said, *exposed])
+    if receipt is not None and receipt.waiting:
+        raise typer.Exit(1)
+
+
+def _one(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
+    """An answer; a dry run stops where it would be drawn."""
+    _check_absent(given, MANY, "--value")
+    value = _asked() if given["value"] == "-" else given["value"]
+    if dry_run:
+        client.check(value, code=given["code"], clip=clip)
+        return None
+    with patiently("sending"):
+        return client.send(value, code=given["code"], clip=clip)
+
+
+def _asked() -> str:
+    """An answer from standard input; on a terminal, nobody sees it."""
+    if sys.stdin.isatty():
+        return getpass("Your answer: ")
+    return sys.stdin.readline(LONGEST_LINE).rstrip("\r\n")
+
+
+def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
+    """The answers of a table."""
+    from shuffledp.collection.client import Drawing
+    from shuffledp.collection.network.sender import read_codes
+    from shuffledp.collection.tables import open_column
+
+    _check_absent(given, ONE, "--table")
+    missing, codes = given["missing"], None if given["codes"] is None else read_codes(given["codes"])
+    reading = Reading.taken(given)
+    kind: Any = "text" if reading.cleaning.reads_numbers else client.collection.design.task.kind
+    with bars() as drawn:
+        encoding, sending = (
+            drawn.add_task(name, total=None, said="", visible=False) for name in ("encoding", "sending")
+        )
+        column = open_column(
+            reading.source,
+            reading.column,
+            kind=kind,
+            format=reading.format,  # type: ignore[arg-type]
+            ids=reading.ids,
+            encoding=reading.encoding,
+        )
+        drawing = Drawing(
+            client.collection.encoder,
+            column,
+            missing=missing,
+            clip=clip,
+            cleaning=reading.cleaning,
+            keep=reading.keep,  # type: ignore[arg-type]
+            tick=lambda rows: drawn.update(encoding, advance=rows, total=column.rows, visible=True),
+        )
+        if dry_run:
+            drawing.look()
+            client.check_codes(codes, drawing.rows)
+            return None
+
+        def tick(done: int, of: int) -> None:
+            drawn.update(encoding, visible=False)
+            drawn.update(sending, completed=done, total=of, said=f"{done:,} of {of:,}", visible=True)
+
+        return client.send_table(drawing, codes=codes, processes=len(os.sched_getaffinity(0)), tick=tick)
+
+
+def _check_absent(given: dict[str, Any], options: Sequence[tuple[str, Any]], beside: str) -> None:
+    """Refuse options of the other way to send."""
+    for name, parameter in options:
+        if given[name] not in (None, False):
+            flag = parameter.default.param_decls[0]
+            raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
+
+
+def _said(receipt: "Receipt") -> str:
+    """What happened, in a line or two."""
+    if not receipt.drawn and receipt.acknowledged == receipt.before and not receipt.waiting:
+        return (
+            "This device has reported to this collection already, and nothing was sent. Another person on it uses "
+            "another --outbox."
+        )
+    again = "" if receipt.drawn else " They were stored by an earlier run, and nothing was drawn again."
+    why = "; ".join(f"{count:,} times: {sentence}" for sentence, count in receipt.refused.items())
+    waiting = f" {receipt.waiting:,} more wait, since their codes were refused ({why})" * bool(receipt.waiting)
+    without = f" {receipt.missing:,} people had no value." * bool(receipt.missing)
+    repeated = (
+        f" {receipt.repeated:,} rows were left out because their person has another one." if receipt.repeated else ""
+    )
+    number = "1 report is" if receipt.acknowledged == 1 else f"{receipt.acknowledged:,} reports are"
+    return f"{number} acknowledged: on the shuffler's disk, sealed.{again}{waiting}{without}{repeated}"
+
+
+def _show_json(client: "Client", receipt: "Receipt | None", certified: bool, warnings: Sequence[str]) -> None:
+    design = client.collection.design
+    names = ("acknowledged", "before", "drawn", "waiting", "refused", "missing", "repeated")
+    facts = {} if receipt is None else {name: getattr(receipt, name) for name in names}
+    promise = {"epsilon": design.epsilon, "delta": design.delta, "epsilon0": design.law.epsilon0}
+    show.as_json({"digest": client.collection.digest, **facts, **promise, "certified": certified}, warnings)

@@ -1,0 +1,216 @@
+"""Requests to a shuffler, as often as it takes, and answers that are believed only if they are
+what a shuffler answers.
+
+No redirect is followed and no cookie kept. A proxy that the environment names is used, since that
+is the user's choice and TLS goes through it; but never for an address of this machine.
+"""
+
+from __future__ import annotations
+
+import random
+import ssl
+from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from shuffledp.collection.network.addresses import is_loopback
+from shuffledp.collection.network.collection_file import FORMAT, Collection
+from shuffledp.collection.network.wire import MEDIA_TYPE, Address, Refused
+from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.storage.canonical import strict_json
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["Courier", "Unsent"]
+
+TRIES = 6
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
+PATIENCE = 60.0  # seconds for an answer, however slowly it drips
+LONGEST_ANSWER = 1 << 20  # bytes
+LATER = (408, 425, 429, 500, 502, 503, 504)  # what may be otherwise at the next try
+SHOWN = 300  # letters of a stranger's sentence
+
+
+class Unsent(ShuffledpError):
+    """A report was not acknowledged; it waits in the outbox, and is sent by the same command."""
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+    def facts(self) -> dict[str, Any] | None:
+        """The object of JSON that it is, if it is one and says so."""
+        if self.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            return None
+        try:
+            found = strict_json(self.content.decode())
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Courier:
+    """A connection to the shuffler of a collection; several threads may use it."""
+
+    collection: Collection
+    web: httpx.Client
+
+    @classmethod
+    def to(
+        cls, collection: Collection, *, ca: Path | None = None, transport: httpx.BaseTransport | None = None
+    ) -> Self:
+        """Connect when the first request is made; with ``ca``, nothing is trusted but the
+        authorities in that file.
+        """
+        try:
+            import httpx
+        except ImportError:
+            raise InvalidInput(
+                "httpx must be installed to send reports, got none. pip install 'shuffledp[network]'"
+            ) from None
+        outside = not is_loopback(collection.shuffler)
+        try:
+            web = httpx.Client(
+                verify=_trusted(collection, ca),
+                trust_env=outside,
+                transport=transport,
+                follow_redirects=False,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+                timeout=httpx.Timeout(30.0, connect=10.0),
+                headers={"user-agent": "shuffledp", "accept-encoding": "identity"},
+            )
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
+            raise InvalidInput(
+                f"a proxy in the environment must be one that httpx can use, got: {error}. Look at HTTPS_PROXY and "
+                f"ALL_PROXY."
+            ) from None
+        return cls(collection, web)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.web.close()
+
+    def greet(self) -> None:
+        """Refuse a shuffler that collects something else."""
+        expected = self.collection.content
+        answer = self._asked("GET", "/collection.json", longest=max(len(expected) + 1, LONGEST_ANSWER))
+        if answer.status == 200 and answer.content == expected:
+            return
+        if (answer.facts() or {}).get("format") == FORMAT:
+            raise InvalidInput(
+                f"the shuffler must collect for {self.collection.digest}, got another collection at "
+                f"{self.collection.shuffler}. Nothing was sent: get the file of the collection that is under way."
+            )
+        raise self._no_shuffler(answer)
+
+    def deliver(self, body: bytes, count: int) -> int:
+        """Have ``count`` records acknowledged; return how many were not there before. What the
+        shuffler refuses is ``Refused``, and all that is no answer of a shuffler, ``Unsent``.
+        """
+        answer = self._asked("POST", Address(self.collection.digest).reports, body)
+        facts = answer.facts() or {}
+        if answer.status in (200, 201):
+            reports, new = facts.get("reports"), facts.get("new")
+            if type(reports) is type(new) is int and reports == count and 0 <= new <= count:
+                return new
+            raise self._no_shuffler(answer)
+        sentence, at = facts.get("error"), facts.get("at")
+        if not isinstance(sentence, str) or (at is not None and (type(at) is not int or not 0 <= at < count)):
+            raise self._no_shuffler(answer)
+        raise Refused(answer.status, _printable(sentence), at=at)
+
+    def _asked(self, method: str, path: str, body: bytes | None = None, *, longest: int = LONGEST_ANSWER) -> Answer:
+        """The answer, if there is one that is more than "later"."""
+        import httpx
+
+        trouble, wait = "", FIRST_WAIT
+        for left in reversed(range(TRIES)):
+            asked: float | None = None
+            try:
+                answer = self._answer(method, path, body, longest)
+            except httpx.RequestError as error:
+                self._check_trust(error)
+                trouble = f"could not be reached: {_printable(str(error)) or type(error).__name__}"
+            except httpx.InvalidURL as error:
+                raise InvalidInput(
+                    f"shuffler must be an address that can be asked, got {self.collection.shuffler!r}: {error}."
+                ) from None
+            else:
+                if answer.status not in LATER:
+                    return answer
+                said, asked = (answer.facts() or {}).get("error"), _seconds(answer.headers.get("retry-after"))
+                trouble = f"is not ready: {_printable(said) if isinstance(said, str) else f'status {answer.status}'}"
+            if asked is not None and asked > LONGEST_WAIT:
+                trouble = f"{trouble.rstrip('.')}; it asks to come back in {asked:g} s"
+                break
+            if left:
+                sleep((wait if asked is None else asked) + wait * random.random())  # not all at the same moment
+                wait = min(2.0 * wait, LONGEST_WAIT / 2.0)
+        raise Unsent(f"the shuffler at {self.collection.shuffler} {trouble.rstrip('.')}.")
+
+    def _answer(self, method: str, path: str, body: bytes | None, longest: int) -> Answer:
+        import httpx
+
+        kind = {} if body is None else {"content-type": MEDIA_TYPE}
+        began, content = monotonic(), bytearray()
+        with self.web.stream(method, self.collection.shuffler + path, content=body, headers=kind) as answer:
+            for piece in answer.iter_bytes():
+                content += piece
+                if len(content) >= longest:
+                    break
+                if monotonic() - began > PATIENCE:
+                    raise httpx.ReadTimeout("the answer takes too long")
+            return Answer(answer.status_code, answer.headers, bytes(content[:longest]))
+
+    def _check_trust(self, error: BaseException | None) -> None:
+        """Say so where a certificate was not believed: another try would not help."""
+        while error is not None:
+            if isinstance(error, ssl.SSLCertVerificationError):
+                raise InvalidInput(
+                    f"the certificate of {self.collection.shuffler} must be one that this device trusts, got: "
+                    f"{_printable(error.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
+                ) from None
+            error = error.__cause__ or error.__context__
+
+    def _no_shuffler(self, answer: Answer) -> Unsent:
+        kind = _printable(answer.headers.get("content-type", "nothing in particular"))
+        return Unsent(
+            f"what answers at {self.collection.shuffler} is no shuffler of this collection (status {answer.status}, "
+            f"{kind}), so nothing counts as sent. Perhaps a network asks you to log in first."
+        )
+
+
+def _trusted(collection: Collection, ca: Path | None) -> ssl.SSLContext:
+    """Whose certificates are believed: those in the file ``ca`` alone, or those httpx knows."""
+    import httpx
+
+    if not collection.shuffler.startswith("https://"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nobody's: to know all takes longer than to send a report
+    if ca is None:
+        return httpx.create_ssl_context()
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except OSError as error:
+        raise InvalidInput(
+            f"--ca must name a file of certificates in PEM, got {str(ca)!r}: {error.strerror or error}. Check the name."
+        ) from None
+
+
+def _seconds(text: str | None) -> float | None:
+    """What Retry-After asks for, if it is a number."""
+    return float(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _printable(text: str) -> str:
+    """What a stranger says, in one line and without signs that steer a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:SHOWN].strip()

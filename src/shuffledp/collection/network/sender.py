@@ -1,0 +1,243 @@
+"""A client: draws, seals, stores, and sends until it is acknowledged. Law and sampler are all that
+is loaded for that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.collection.client import Drawing, check_client
+from shuffledp.collection.network.addresses import check_address
+from shuffledp.collection.network.codes import read_code
+from shuffledp.collection.network.collection_file import SKEW, Collection, check_digest, read_collection
+from shuffledp.collection.network.courier import Courier, Unsent
+from shuffledp.collection.network.delivering import Round
+from shuffledp.collection.network.outbox import Outbox, Stored, default_outbox
+from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.network.sealing_pool import sealed
+from shuffledp.collection.network.typed_answers import read_answer
+from shuffledp.collection.network.wire import Refused, Uploads
+from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["Client", "Receipt", "read_codes"]
+
+Tick = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a call has achieved: ``acknowledged`` reports, which the shuffler has on its disk,
+    ``before`` of them by earlier calls; ``refused`` codes, by why, whose reports still wait.
+
+    ``drawn`` says whether this call drew reports; if not, those of an earlier one were sent, or
+    there was nothing left to send. ``missing`` and ``repeated`` rows of a table had none.
+    """
+
+    digest: str
+    acknowledged: int
+    before: int = 0
+    drawn: bool = True
+    refused: Mapping[str, int] = field(default_factory=dict)
+    missing: int = 0
+    repeated: int | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many reports wait for a code that is accepted."""
+        return sum(self.refused.values())
+
+
+class Client:
+    """Reports to one collection, from one device.
+
+    ``collection`` is a file that `shuffledp collection new` wrote, or what was read from it;
+    another than the one with this ``digest`` is refused. ``most_epsilon0`` is what one report may
+    say by itself. Reports wait in the folder ``outbox`` until they are acknowledged; afterwards a
+    mark stays there, and the same outbox reports to the same collection no more. ``ca`` is a file
+    of certificates to trust instead of the usual ones.
+    """
+
+    def __init__(
+        self,
+        collection: Collection | Path | str,
+        *,
+        digest: str | None = None,
+        outbox: Path | str | None = None,
+        most_epsilon0: float | None = None,
+        ca: Path | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        if not isinstance(collection, Collection):
+            collection = read_collection(Path(collection), digest=digest)
+        elif digest is not None:
+            check_digest(collection, digest)
+        check_client(collection.design, most_epsilon0)
+        check_address(collection)
+        self.collection, self.uploads = collection, Uploads(collection)
+        self.folder = default_outbox() if outbox is None else Path(outbox)
+        self._ca, self._transport = ca, transport
+
+    def send(self, value: object, *, code: str | None = None, clip: bool = False) -> Receipt:
+        """Report a value: one of those that the design lists, or a number within its bounds. Where
+        the collection asks for one, ``code`` is an invitation.
+
+        What was stored by an earlier call is sent again as it is, and nothing is drawn, whatever
+        ``value`` is then.
+        """
+        answer, invitation = self.check(value, code=code, clip=clip)
+
+        def draw() -> Iterator[bytes]:
+            envelopes = Envelopes(self.collection).seal(self.collection.encoder.encode([answer]))
+            yield self.uploads.body(envelopes, None if invitation is None else [invitation])
+
+        return self._sent(draw, invitation)
+
+    def check(self, value: object, *, code: str | None = None, clip: bool = False) -> tuple[int | float, bytes | None]:
+        """Refuse what ``send`` would refuse before it draws; the answer and the invitation as they
+        are sent.
+        """
+        self._check_time()
+        answer = read_answer(self.collection.design.task, value, clip=clip)
+        if self.collection.codes != (code is not None):
+            raise self._wrong_codes("--code")
+        return answer, None if code is None else read_code(code)
+
+    def send_table(
+        self,
+        drawing: Drawing,
+        *,
+        codes: Sequence[bytes] | None = None,
+        processes: int = 1,
+        tick: Tick | None = None,
+    ) -> Receipt:
+        """Report for everybody in a table; ``codes`` has an invitation for each of its rows.
+        Reports are sealed by so many ``processes``; ``tick`` is told how many are acknowledged, of
+        how many.
+
+        A code that the shuffler does not know, or that was used, holds no other report up: the
+        receipt counts them, and their reports wait for the next call.
+        """
+        self.check_codes(codes)
+        receipt = self._sent(lambda: self._records(drawing, codes, processes), None, tick)
+        return replace(receipt, missing=drawing.missing, repeated=drawing.repeated) if receipt.drawn else receipt
+
+    def check_codes(self, codes: Sequence[bytes] | None, rows: int | None = None) -> None:
+        """Refuse codes that are not asked for, or not one for each of so many ``rows``."""
+        self._check_time()
+        if self.collection.codes != (codes is not None):
+            raise self._wrong_codes("--codes")
+        if codes is not None and rows is not None and rows != len(codes):
+            raise InvalidInput(
+                f"--codes must have a line for every row of the table, got {len(codes):,} for {rows:,} rows. A row "
+                f"without a value leaves its code unused."
+            )
+
+    def _records(self, drawing: Drawing, codes: Sequence[bytes] | None, processes: int) -> Iterator[bytes]:
+        """The records of everybody in a table, in its order."""
+        mine: deque[bytes] = deque()  # codes of reports that are being sealed
+
+        def reports() -> Iterator[Any]:
+            for drawn in drawing:
+                if codes is not None and drawing.rows > len(codes):
+                    self.check_codes(codes, drawing.rows)
+                mine.extend([] if codes is None else [codes[row] for row in drawn.rows])
+                yield drawn.reports
+
+        none = True
+        for envelopes in sealed(self.collection, reports(), processes=processes):
+            none = False
+            yield self.uploads.body(envelopes, None if codes is None else [mine.popleft() for _ in envelopes])
+        self.check_codes(codes, drawing.rows)
+        if none:
+            raise InvalidInput("the table must hold at least one value, got none. Check that these are the right data.")
+
+    def _sent(self, draw: Callable[[], Iterable[bytes]], code: bytes | None, tick: Tick | None = None) -> Receipt:
+        """Store what ``draw`` makes, unless something is stored, and deliver what is."""
+        outbox = Outbox.of(self.folder, self.uploads)
+        with outbox.alone() as alone:
+            if not alone:
+                raise Unsent("another process is sending to this collection from this outbox. Wait until it is done.")
+            stored, drawn = outbox.find(), False
+            if stored is None:
+                stored, drawn = outbox.store(draw()), True
+            elif code is not None and stored.waiting == 1:
+                stored = outbox.recode(stored, code)
+            if not stored.waiting:
+                return Receipt(self.collection.digest, stored.sent, before=stored.sent, drawn=False)
+            return self._delivered(outbox, stored, drawn, tick)
+
+    def _delivered(self, outbox: Outbox, stored: Stored, drawn: bool, tick: Tick | None) -> Receipt:
+        walk = Round(stored, self.uploads.most, tick)
+        with Courier.to(self.collection, ca=self._ca, transport=self._transport) as courier:
+            try:
+                courier.greet()
+                walk.through(courier)
+            except Unsent as error:
+                raise Unsent(
+                    f"{error} {self._kept(walk)}: run the same command again, and the same bytes go."
+                ) from None
+            except Refused as error:
+                raise InvalidInput(f"the shuffler refused it: {error} {self._kept(walk)}.") from None
+            finally:
+                if any(walk.acknowledged):
+                    outbox.settle(stored, walk.acknowledged)
+        if walk.refused and stored.waiting == 1:
+            (sentence,) = walk.refused
+            raise InvalidInput(
+                f"the shuffler refused the code: {sentence} {self._kept(walk)}: with another --code the same bytes go."
+            )
+        acknowledged = stored.sent + walk.acknowledged.count(1)
+        return Receipt(self.collection.digest, acknowledged, stored.sent, drawn, dict(walk.refused))
+
+    def _kept(self, walk: Round) -> str:
+        """Nothing is lost, in words."""
+        done, waiting, place = walk.acknowledged.count(1), len(walk.acknowledged), repr(str(self.folder))
+        if waiting == 1:
+            return f"The report is stored in {place}"
+        return (
+            f"{done:,} of {waiting:,} reports were acknowledged, and the other {waiting - done:,} are stored in {place}"
+        )
+
+    def _wrong_codes(self, option: str) -> InvalidInput:
+        if self.collection.codes:
+            return InvalidInput(
+                f"{option} must be given, since this collection takes reports with an invitation only, got none. "
+                f"Ask whoever invites to it."
+            )
+        return InvalidInput(f"{option} must be left out, since this collection asks for no invitation, got it.")
+
+    def _check_time(self) -> None:
+        opens, closes, now = self.collection.opens, self.collection.closes, time.time()
+        for wrong, rule, at in (
+            (opens is not None and now < opens - SKEW, "opens", opens),
+            (closes is not None and now > closes + SKEW, "closed", closes),
+        ):
+            if wrong and at is not None:
+                when = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+                raise InvalidInput(
+                    f"a report must be sent while the collection is open, got one that {rule} at {when}. Nothing was "
+                    f"sent; if that is wrong, look at this device's clock."
+                )
+
+
+def read_codes(path: Path) -> list[bytes]:
+    """The codes in a file, one to a line, each once."""
+    title = repr(str(path))
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InvalidInput(f"{title} must be a file with a code on every line, got none: {why}.") from None
+    codes = [read_code(line) for line in lines]
+    if len(set(codes)) < len(codes):
+        raise InvalidInput(f"{title} must hold every code once, got one twice. Each lets one person in.")
+    return codes

@@ -1,0 +1,269 @@
+"""Envelopes in PostgreSQL, for several shufflers on one collection.
+
+Every collection has a schema of its own in the database. Whoever adds or closes holds one lock of
+the collection until the commit, so that shufflers on several machines come one after the other, as
+in a file: no code is used twice, no report is one too many, and nothing is added after the close.
+
+Closing writes the envelopes into a new table, in the order of their bytes, in one transaction, and
+drops the table in which they arrived, with the codes. What is left of them elsewhere on the
+server's disk, and what is done about it: see ``postgres_server``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.stores import postgres_server
+from shuffledp.collection.network.stores.admission import Admission
+from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
+from shuffledp.collection.network.wire import Delivery, Refused
+from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Result = TypeVar("Result")
+
+__all__ = ["PostgresStore"]
+
+LOG = logging.getLogger(__name__)
+VERSION = 1
+PAGE = 5_000  # envelopes that are read at once
+
+# A B-tree takes keys of 2,700 bytes, and a report may be longer: its SHA-256 is the key. The server
+# collects no statistics of envelopes and codes: they would be a sample of those that came early.
+TABLES = """
+CREATE TABLE collection (digest text PRIMARY KEY, version int, reports bigint, closed bool, swept bool);
+CREATE TABLE reports (envelope bytea NOT NULL);
+CREATE UNIQUE INDEX reports_key ON reports (sha256(envelope));
+CREATE TABLE codes (hash bytea PRIMARY KEY, used bool NOT NULL DEFAULT false);
+ALTER TABLE reports ALTER COLUMN envelope SET STORAGE EXTERNAL, ALTER COLUMN envelope SET STATISTICS 0;
+ALTER INDEX reports_key ALTER COLUMN 1 SET STATISTICS 0;
+ALTER TABLE codes ALTER COLUMN hash SET STATISTICS 0;
+"""
+CLOSING = """
+SET LOCAL statement_timeout = 0;
+SET LOCAL work_mem = '256MB';
+CREATE TABLE sealed (place bigint PRIMARY KEY, envelope bytea NOT NULL);
+ALTER TABLE sealed ALTER COLUMN envelope SET STORAGE EXTERNAL;
+INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM reports ORDER BY envelope;
+CREATE UNIQUE INDEX sealed_key ON sealed (sha256(envelope));
+DROP TABLE reports, codes;
+UPDATE collection SET closed = true, reports = (SELECT count(*) FROM sealed);
+"""
+
+
+class PostgresStore(Store):
+    """The envelopes of a collection in the database at an ``address`` (postgresql://...).
+
+    It connects when it is made, and again by itself whenever the connection was lost. What the
+    server will still know after the close is said in the log at the start.
+    """
+
+    def __init__(self, address: str, collection: Collection) -> None:
+        self._address, self._digest = address, collection.digest
+        self._codes, self._most = collection.codes, collection.design.n
+        self._said: set[str] = set()
+        self._connection: psycopg.Connection[Any] | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _begin(self) -> None:
+        postgres_server.check_driver()
+        import psycopg
+
+        try:
+            self._connection = self._connected()
+            self._make(self._connection)
+            stocked = self._state(self._connection, lock=False)
+            for caution in postgres_server.cautions(self._connection):
+                LOG.warning("warning: %s", caution)
+        except psycopg.Error as error:
+            raise InvalidInput(
+                f"the database of a store must be there, and let its role make a schema, got: "
+                f"{postgres_server.reason(error)}. Check the address, the password, and that the server runs; or as "
+                f"its owner: GRANT CREATE ON DATABASE name TO role."
+            ) from None
+        if stocked.closed:
+            self._sweep()  # whoever closed it may have been killed before the end
+
+    @property
+    def _schema(self) -> str:
+        return f"shuffledp_{self._digest[:40]}"
+
+    @property
+    def _lock(self) -> int:
+        return int.from_bytes(bytes.fromhex(self._digest)[:8], signed=True)
+
+    def invite(self, hashes: Iterable[bytes]) -> int:
+        known = "INSERT INTO codes (hash) SELECT unnest(%b::bytea[]) ON CONFLICT DO NOTHING"
+
+        def inviting(connection: psycopg.Connection[Any]) -> int:
+            if self._state(connection).closed:
+                return 0  # codes are forgotten, and no longer of use
+            return connection.execute(known, (sorted(hashes),)).rowcount
+
+        hashes = set(hashes)
+        return self._transact(inviting)
+
+    def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
+        return self._transact(lambda connection: self._add(connection, uploads))
+
+    def _add(self, connection: psycopg.Connection[Any], uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
+        found = self._state(connection)
+        stored = self._stored(connection, uploads, found.closed)
+        codes = self._known(connection, uploads) if self._codes and not found.closed else None
+        admission = Admission(stored, codes, found.reports, self._most, found.closed)
+        answers = [admission.decide(upload) for upload in uploads]
+        if new := admission.new:
+            connection.execute("INSERT INTO reports SELECT unnest(%b::bytea[])", (new,))
+            connection.execute("UPDATE collection SET reports = reports + %s", (len(new),))
+        if spent := admission.spent:
+            connection.execute("UPDATE codes SET used = true WHERE hash = ANY(%b)", (spent,))
+        return answers
+
+    @staticmethod
+    def _stored(connection: psycopg.Connection[Any], uploads: Sequence[Sequence[Delivery]], closed: bool) -> set[bytes]:
+        """Those of the envelopes that are in the table."""
+        keys = {hashlib.sha256(each.envelope).digest(): each.envelope for upload in uploads for each in upload}
+        sought = "SELECT sha256(envelope) FROM reports WHERE sha256(envelope) = ANY(%b)"
+        after = "SELECT sha256(envelope) FROM sealed WHERE sha256(envelope) = ANY(%b)"
+        return {keys[key] for (key,) in connection.execute(after if closed else sought, (sorted(keys),), binary=True)}
+
+    @staticmethod
+    def _known(connection: psycopg.Connection[Any], uploads: Sequence[Sequence[Delivery]]) -> dict[bytes, bool]:
+        """Those of the codes that are in the table, and whether they were used."""
+        codes = sorted({each.code for upload in uploads for each in upload if each.code is not None})
+        return dict(connection.execute("SELECT hash, used FROM codes WHERE hash = ANY(%b)", (codes,), binary=True))
+
+    def stock(self) -> Stocked:
+        return self._transact(lambda connection: self._state(connection, lock=False))
+
+    def close(self, least: int) -> Stocked:
+        def closing(connection: psycopg.Connection[Any]) -> Stocked:
+            stocked = self._state(connection)
+            if stocked.closed or stocked.reports < least:
+                return stocked
+            connection.execute(CLOSING)
+            return self._state(connection)
+
+        stocked = self._transact(closing)
+        if stocked.closed:
+            self._sweep()
+        return stocked
+
+    def _sweep(self) -> None:
+        """Wipe what is left of the order of arrival, unless that was done."""
+
+        def sweeping(connection: psycopg.Connection[Any]) -> None:
+            if connection.execute("SELECT FROM collection WHERE swept").fetchone():
+                return
+            connection.execute("VACUUM (FULL) collection")
+            connection.execute("VACUUM (FREEZE) collection, sealed")
+            if postgres_server.write_over_log(connection):
+                connection.execute("UPDATE collection SET swept = true")
+
+        self._tried(sweeping)
+
+    def sealed(self) -> Iterator[bytes]:
+        for start in range(0, self.stock().reports, PAGE):
+            yield self._tried(partial(_page, start=start))
+
+    def stop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _state(self, connection: psycopg.Connection[Any], *, lock: bool = True) -> Stocked:
+        """How far the collection is; with ``lock``, it stays so until the transaction ends."""
+        if lock:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock,))  # a statement sees what it found
+        read = "SELECT reports, closed FROM collection WHERE digest = %s AND version = %s"
+        row = connection.execute(read, (self._digest, VERSION)).fetchone()
+        if row is None:
+            raise InvalidInput(
+                f"schema {self._schema} of the database must hold collection {self._digest} as this version of "
+                f"shuffledp writes it, got something else. Use the shuffledp that made it, or another database."
+            )
+        return Stocked(*row)
+
+    def _transact(self, work: Callable[[psycopg.Connection[Any]], Result]) -> Result:
+        def in_transaction(connection: psycopg.Connection[Any]) -> Result:
+            with connection.transaction():
+                return work(connection)
+
+        return self._tried(in_transaction)
+
+    def _tried(self, work: Callable[[psycopg.Connection[Any]], Result]) -> Result:
+        """Do some work; if the connection was lost meanwhile, once more over a new one. Whether a
+        commit that was under way happened, nobody knows: done twice, it comes out the same.
+        """
+        import psycopg
+
+        new = self._connection is None
+        try:
+            if self._connection is None:
+                self._connection = self._connected()
+            return work(self._connection)
+        except (psycopg.Error, InvalidInput) as error:
+            lost = self._connection is None or self._connection.broken
+            if lost:
+                self.stop()
+            if new or not lost:
+                raise self._unavailable(error) from error
+        return self._tried(work)
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        """A new connection, in which tables of this collection need not be called by full names."""
+        connection = postgres_server.connect(self._address)
+        try:
+            postgres_server.check_server(connection)
+            connection.execute("SELECT set_config('search_path', %s, false)", (self._schema,))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _unavailable(self, error: psycopg.Error | InvalidInput) -> Unavailable:
+        """What clients are told. The error, which may name machines, is for the operator; once, for
+        how often it happened would say when reports came.
+        """
+        import psycopg
+
+        said = postgres_server.reason(error) if isinstance(error, psycopg.Error) else str(error)
+        if said not in self._said:
+            self._said.add(said)
+            LOG.error("the database: %s", said)
+        happened = HAPPENED.get(getattr(error, "sqlstate", None) or "", "it does not answer as it should")
+        return Unavailable(f"the shuffler's database cannot be used now ({happened}). Send the same bytes again later.")
+
+    def _make(self, connection: psycopg.Connection[Any]) -> None:
+        """Make the tables, unless another shuffler did."""
+        from psycopg import sql
+
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock,))
+            schema, table = "SELECT to_regnamespace(%s)", "SELECT to_regclass('collection')"
+            if connection.execute(schema, (self._schema,)).fetchone() == (None,):
+                connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
+            if connection.execute(table).fetchone() == (None,):
+                connection.execute(TABLES)
+                first = "INSERT INTO collection VALUES (%s, %s, 0, false, false)"
+                connection.execute(first, (self._digest, VERSION))
+
+
+HAPPENED = {"53100": "its disk is full", "55P03": "it is busy", "57014": "it is busy", "25006": "it is a standby"}
+
+
+def _page(connection: psycopg.Connection[Any], start: int) -> bytes:
+    """Envelopes after the first ``start``."""
+    read = "SELECT envelope FROM sealed WHERE place > %s AND place <= %s ORDER BY place"
+    return b"".join(envelope for (envelope,) in connection.execute(read, (start, start + PAGE), binary=True))

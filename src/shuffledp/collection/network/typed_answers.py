@@ -1,0 +1,63 @@
+"""One person's answer, as it is typed, as the encoder takes it. No table and no Arrow is needed for
+that.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import Task
+
+__all__ = ["read_answer"]
+
+SHOWN = 12  # answers that a message lists
+
+
+def read_answer(task: Task, value: object, *, clip: bool = False) -> int | float:
+    """The place of ``value`` among the labels of a task, or a number within its bounds.
+
+    Whole numbers and truth values compare by their usual text, as in tables; what is not listed
+    counts as the label for the rest, where the task has one.
+    """
+    if task.bounds is not None:
+        return _number(*task.bounds, value, clip=clip)
+    if clip:
+        raise InvalidInput("--clip must be left out where the answer is no number, got it. It is for means.")
+    text, labels, rest = _text(value), task.labels, task.rest
+    if text in labels:
+        return labels.index(text)
+    if rest is not None:
+        return labels.index(rest)
+    close = difflib.get_close_matches(text, labels[:100_000], n=1)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    listed = ", ".join(map(repr, labels[:SHOWN]))
+    more = f" and {len(labels) - SHOWN:,} more" if len(labels) > SHOWN else ""
+    raise InvalidInput(
+        f"the answer must be one of the {len(labels):,} that the collection lists, got {text[:80]!r}. {hint}They are "
+        f"{listed}{more}."
+    )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (str, int)):
+        return str(value)
+    raise InvalidInput(f"an answer must be a text or a whole number, got {type(value).__name__}. Write it as listed.")
+
+
+def _number(lower: float, upper: float, value: object, *, clip: bool) -> float:
+    try:
+        number = float(value) if isinstance(value, (str, int, float)) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    if math.isnan(number) or not (clip or lower <= number <= upper):
+        raise InvalidInput(
+            f"the answer must be a number in [{lower:g}, {upper:g}], got {str(value)[:80]!r}. Correct it, or move it "
+            f"to the nearest bound: --clip."
+        )
+    return min(max(number, lower), upper)

@@ -1,0 +1,261 @@
+"""From a request to what the page shows. Every number comes with its text, rounded to the safe
+side here: the page writes what it is told.
+
+An answer has parts, the quick ones first: ``numbers`` while the pointer moves, ``certified`` as
+soon as it rests, then ``curve``, ``published``, and ``thorough``: the published bounds that take
+long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accounting.accuracy import FIGURE_GAP
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput
+from shuffledp.literature.comparison import PATIENCE, Left, compare
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.protocols.planning import COUNT_ERROR, ERRORS
+from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
+from shuffledp.protocols.settling import answering
+from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
+from shuffledp.studio.plan_request import PlanRequest
+from shuffledp.wording import exactly, large_delta, meaning, rounded
+
+__all__ = ["PARTS", "QUICK_PARTS", "Settled", "answer", "settled"]
+
+KEPT = 256  # plans that were certified: whoever moves a slider back finds them
+POINTS, REACH = 61, 3.0  # of the curve, and how far it is drawn beyond the certified epsilon
+QUICK = 0.03  # seconds that a published bound may take in the first pass
+STEP, LOWEST = 3, 300  # the curve is drawn down to a power of 1/1000 below delta
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A request whose noise is chosen, and certified."""
+
+    asked: PlanRequest
+    protocol: ShuffledProtocol
+
+    @property
+    def epsilon(self) -> float:
+        """What is promised, or certified for noise that was given."""
+        if self.asked.given == "epsilon":
+            return self.asked.epsilon
+        return self.protocol.guarantee.epsilon_at_most(delta=self.asked.delta)
+
+    @cached_property
+    def local(self) -> ShuffledProtocol:
+        """The same promise where no other person's noise is relied on."""
+        return answering(self.asked.question, **_terms(self.asked, self.epsilon) | {"least": 1}).settle()
+
+
+@lru_cache(maxsize=KEPT)
+def settled(asked: PlanRequest) -> Settled:
+    """Choose the noise that a request leaves open."""
+    if asked.given == "epsilon":
+        return Settled(asked, answering(asked.question, **_terms(asked, asked.epsilon)).settle())
+    terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
+    return Settled(asked, answering(asked.question, **terms).settle())
+
+
+def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
+    """One part of the answer.
+
+    >>> asked = PlanRequest(task="histogram", n=10_000, size=16, epsilon=1.0, delta=1e-6)
+    >>> found = answer(asked)
+    >>> found["epsilon0"]["text"], [each["trust"] for each in found["errors"]]
+    ('5.535', ['nobody', 'the shuffler', 'the curator'])
+    """
+    if part not in tuple(PARTS):  # a tuple, as what was sent may not be hashable
+        raise InvalidInput(f"part must be one of {', '.join(PARTS)}, got {part!r}. Reload the page.")
+    return PARTS[part](asked)
+
+
+def _numbers(asked: PlanRequest) -> dict[str, Any]:
+    """What can be said at once: all, of one round; of several, a forecast of what is not given."""
+    if asked.rounds == 1:
+        return _certified(asked)
+    terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
+    if asked.given == "epsilon0":
+        found = settled(asked)
+        shuffled, epsilon = found.protocol, found.epsilon
+    else:
+        epsilon = asked.epsilon
+        shuffled = forecast_shuffled(asked.question, least=asked.least, epsilon=epsilon, **terms)
+    local = forecast_local(asked.question, epsilon=epsilon, **terms)
+    return _shown(asked, shuffled, local, epsilon, certified=False)
+
+
+def _certified(asked: PlanRequest) -> dict[str, Any]:
+    found = settled(asked)
+    return _shown(asked, found.protocol, found.local, found.epsilon, certified=True)
+
+
+def _shown(
+    asked: PlanRequest, shuffled: ShuffledProtocol, local: Protocol, epsilon: float, *, certified: bool
+) -> dict[str, Any]:
+    models = [("local", "nobody", local), ("shuffled", "the shuffler", shuffled), ("central", "the curator", None)]
+    found = {name: protocol or _central(asked, epsilon) for name, _, protocol in models}
+    errors = {name: protocol.predicted_stderr() for name, protocol in found.items()}
+    return {
+        "certified": certified,
+        "epsilon": _up(epsilon),
+        "epsilon0": _up(shuffled.epsilon0),
+        "bits": f"{shuffled.bits:,}",
+        "least": f"{asked.least:,}",
+        "errors": [
+            {"model": name, "trust": trust, **_error(asked, errors[name]), "scale": asked.question.scale(asked.n)}
+            for name, trust, _ in models
+        ],
+        "error": ERRORS.get(asked.task, COUNT_ERROR),
+        "gain": _gain(errors),
+        "meaning": meaning(_times_of(epsilon), exactly(asked.delta)),
+        "colluding": _colluding(shuffled.epsilon0, asked.rounds),
+        "cautions": large_delta(asked.delta, asked.n),
+        "commands": asked.commands(),
+    }
+
+
+def _central(asked: PlanRequest, epsilon: float) -> Protocol:
+    terms = _terms(asked, epsilon)
+    if asked.task == "mean":
+        return CentralMean(lower=asked.lower, upper=asked.upper, **terms)
+    return CentralHistogram(categories=("one", "or another"), **terms)  # its noise is the same for any number
+
+
+def _curve(asked: PlanRequest) -> dict[str, Any]:
+    """The certified interval, and the curve that it is a point of."""
+    found = settled(asked)
+    guarantee, delta = found.protocol.guarantee, asked.delta
+    bound = guarantee.epsilon(delta=delta)
+    far = max(REACH * bound.upper, 1e-6)
+    band = guarantee.profile(far * np.linspace(0.0, 1.0, POINTS), gap=FIGURE_GAP)
+    return {
+        "lower": {"value": bound.lower, "text": rounded(bound.lower, up=False)},
+        "upper": _up(bound.upper),
+        "method": bound.method,
+        "delta": {"value": delta, "text": exactly(delta)},
+        "floor": 10.0 ** -min(STEP * math.ceil(1.0 - math.log10(delta) / STEP), LOWEST),
+        "at": band.at.tolist(),
+        "deltas": {"lower": band.lower.tolist(), "upper": band.upper.tolist()},
+    }
+
+
+def _published(asked: PlanRequest, patience: float = QUICK) -> dict[str, Any]:
+    """What every published bound says, and why the others say nothing."""
+    guarantee = settled(asked).protocol.guarantee
+    table = compare(guarantee, delta=asked.delta, patience=patience)
+    rows = [
+        {
+            "name": row.name,
+            "label": _authors(row.name),
+            "citation": row.citation,
+            "side": row.side,
+            "verdict": "refuted" if row.refuted else row.status,
+            "remark": row.remark,
+            "epsilon": {"value": _finite(row.epsilon), "text": rounded(row.epsilon, up=row.side == "upper")},
+            "times": "" if math.isnan(row.ratio) else rounded(row.ratio, up=True, digits=3),
+        }
+        for row in table.rows
+    ]
+    return {
+        "rows": rows,
+        "silent": [_silent(left) for left in table.refused],
+        "skipped": [_silent(left) for left in table.skipped],
+    }
+
+
+def _thorough(asked: PlanRequest) -> dict[str, Any]:
+    return _published(asked, PATIENCE)
+
+
+PARTS: dict[str, Callable[[PlanRequest], dict[str, Any]]] = {
+    "numbers": _numbers,
+    "certified": _certified,
+    "curve": _curve,
+    "published": _published,
+    "thorough": _thorough,
+}
+
+QUICK_PARTS = ("numbers",)  # the others may take seconds
+
+
+def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
+    return {"n": asked.n, "least": asked.least, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
+
+
+def _up(value: float) -> dict[str, Any]:
+    return {"value": _finite(value), "text": rounded(value, up=True, zeros=False)}
+
+
+def _finite(value: float) -> float | None:
+    """As JSON can hold it."""
+    return value if math.isfinite(value) else None
+
+
+def _error(asked: PlanRequest, error: float) -> dict[str, Any]:
+    """In people and as a share of them, or in the unit of the mean and as a share of its range."""
+    share = error / asked.question.scale(asked.n)
+    return {
+        "value": error,
+        "text": people(error) if asked.question.counts else rounded(error, up=True, digits=3),
+        "share": f"{rounded(100.0 * share, up=True, digits=2, zeros=False)} %",
+    }
+
+
+def people(count: float) -> str:
+    """A number of people in three digits, rounded up, without an exponent where there is room.
+
+    >>> people(1234.5), people(0.01234), people(98765432.1)
+    ('1,240', '0.0124', '98,800,000')
+    """
+    text = rounded(count, up=True, digits=3, zeros=False)
+    return f"{float(text):,.0f}" if 100.0 <= count < 1e15 else text
+
+
+def _gain(errors: dict[str, float]) -> str:
+    """How the shuffled model stands between the two others."""
+    nearer, farther = errors["local"] / errors["shuffled"], errors["shuffled"] / errors["central"]
+    return (
+        f"{_times(nearer, up=False)} times closer than without a shuffler, and {_times(farther, up=True)} times the "
+        f"error of a curator who sees every value."
+    )
+
+
+def _times(ratio: float, *, up: bool) -> str:
+    text = rounded(ratio, up=up, digits=2, zeros=False)
+    return f"{float(text):,.0f}" if 10.0 <= ratio < 1e15 else text
+
+
+def _colluding(epsilon0: float, rounds: int) -> str:
+    many = "" if rounds == 1 else f", in each of {rounds:,} rounds"
+    return (
+        f"If shuffler and analyst collude, only the noise in a person's own report protects them: it changes the "
+        f"probability of any report by at most a factor of {_times_of(epsilon0)}{many}."
+    )
+
+
+def _times_of(epsilon: float) -> str:
+    """e to the epsilon, rounded up."""
+    factor = math.exp(min(epsilon, LARGEST_EPSILON))
+    return people(factor) if factor < 1e7 else rounded(factor, up=True, digits=3, zeros=False)
+
+
+def _authors(name: str) -> str:
+    """Who and when, for a figure; what this package proves needs no label there.
+
+    >>> _authors("feldman-2020-thm-3.1"), _authors("shuffledp-any")
+    ('Feldman 2020', '')
+    """
+    who, when, *_ = (*name.split("-"), "")
+    return f"{who.title()} {when}" if when.isdigit() else ""
+
+
+def _silent(left: Left) -> dict[str, str]:
+    return {"name": left.name, "citation": left.citation, "reason": left.reason}

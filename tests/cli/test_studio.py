@@ -1,0 +1,36 @@
+"""The command studio: it prints an address, answers there, and ends when it is asked to."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from urllib.request import urlopen
+
+import pytest
+
+from shuffledp.cli import main
+
+
+def test_it_says_where_it_is_and_ends_gracefully() -> None:
+    command = [sys.executable, "-m", "shuffledp", "studio", "--no-open", "--plan", "n=1000&names=a, 'b'"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        address = running.stdout.readline().split()[-1]
+        assert address.startswith("http://127.0.0.1:")
+        assert address.endswith("/#n=1000&names=a%2C%20%27b%27")
+        with urlopen(address, timeout=60) as page:
+            assert b"shuffledp studio" in page.read()
+        running.send_signal(signal.SIGINT)
+        said, wrong = running.communicate(timeout=60)
+    assert (running.returncode, wrong) == (0, "")
+    assert said.endswith("The planner has ended.\n")
+
+
+def test_a_port_that_is_taken_or_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main(["studio", "--no-open", "--port", str(taken.getsockname()[1])]) == 2
+    assert "--port must be free to listen on" in capsys.readouterr().err
+    assert main(["studio", "--no-open", "--port", "70000"]) == 2
+    assert "--port must lie in [1, 65535]" in capsys.readouterr().err

@@ -1,0 +1,34 @@
+"""Every test that asks for a ``place`` runs on both stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.collection.network.stores.places import Place
+from tests.collection.network.studies import study
+
+Places = Callable[..., Place]
+
+
+@pytest.fixture
+def own(request: pytest.FixtureRequest) -> str:
+    """A question that no other test asks, so that the collection is another one."""
+    return request.node.nodeid.encode("ascii", "replace").decode()[-300:]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, own: str) -> Iterator[Places]:
+    made: list[Place] = []
+
+    def at(*, codes: bool = False) -> Place:
+        kind = request.param
+        where = tmp_path / "reports.sqlite" if kind == "sqlite" else request.getfixturevalue("database").address()
+        made.append(Place(study(question=own, codes=codes), where))
+        return made[-1]
+
+    yield at
+    for each in made:
+        each.stop()

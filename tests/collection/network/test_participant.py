@@ -1,0 +1,330 @@
+"""The participant's page: one report from one device, whatever comes between; and what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shuffledp.collection.network.codes import code_text
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.protocols import Frequency, Histogram
+from shuffledp.protocols.design import Design
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.wrappers import CheckIn
+from tests.collection.network.seeing import NO_FLAWS, faint, flaws
+from tests.collection.network.sites import ORIGIN, STORED, Answer, Site, lost, opened, said, visiting
+from tests.collection.network.studies import KEY, designs, study
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CODE = "AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4"  # the bytes from 0 to 15
+HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;</legend><script>alert(2)</script>"
+
+
+def told(page: Page) -> str:
+    """All that is on the page, when it has come to something."""
+    page.locator("#form, #notice, #receipt").locator("visible=true").first.wait_for()
+    return page.locator("body").inner_text()
+
+
+def answer(page: Page, label: str = "yes") -> None:
+    """Give an answer, and send it."""
+    page.get_by_label(label, exact=True).check()
+    page.get_by_role("button", name="Randomize").click()
+
+
+def noise(design: Design) -> str:
+    """The chance of noise in a design, in percent, to two digits and never too large."""
+    chance = 100 * Fraction(design.law.inside.integers[0], 2**64)
+    unit = Fraction(10) ** min(math.floor(math.log10(chance)) - 1, 0)
+    return f"{float(chance // unit * unit):g} %"
+
+
+def check_in() -> Collection:
+    """A collection of which most reports are blank."""
+    law = CheckIn(KRR(k=3, epsilon0=1.0), probability=0.25)
+    poll = Histogram(categories=["yes", "no", "maybe"], n=1000, randomizer=law, delta=1e-2)
+    return replace(study(), design=replace(Design.of(poll), epsilon=2.0))
+
+
+def test_one_report_from_one_device(chromium: Browser) -> None:
+    site = Site(study(question="Do you sleep well?", codes=True))
+    with visiting(chromium, site) as device:
+        page = opened(device, f"/#code={CODE}&digest={site.collection.digest}")
+        page.get_by_label("yes").wait_for()
+        assert page.url == f"{ORIGIN}/#digest={site.collection.digest}"  # a code is nobody's to read
+        assert "the one in the link" in told(page)
+        answer(page)
+        page.get_by_role("heading", name="Thank you").wait_for()
+        (record,) = site.uploads
+        assert record[:16] == bytes(range(16))
+        (report,) = Envelopes(site.collection).opened([record[16:]], KEY)
+        assert report in range(3)
+        receipt = page.locator("#receipt").inner_text()
+        assert hashlib.sha256(record[16:]).hexdigest() in receipt
+        assert site.collection.digest in receipt
+        assert page.evaluate("document.activeElement.id") == "receipt-title"
+        assert "yes" not in page.locator("main").inner_html()  # what was chosen is gone
+        page.reload()
+        page.get_by_role("heading", name="This device has answered already").wait_for()
+        assert not page.get_by_role("button", name="Randomize").is_visible()
+    assert len(site.uploads) == 1
+    assert all("code=" not in url for url in site.asked)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_reload_in_the_middle_sends_the_same_bytes(chromium: Browser, kept: bool) -> None:
+    """A second draw about the same answer would be a second report. The control: a browser that has
+    forgotten what it kept asks again, and sends other bytes.
+    """
+    site = Site(study(), answers=[lost, STORED])
+    with visiting(chromium, site) as device:
+        page = opened(device)
+        answer(page)
+        page.get_by_text("cannot be reached").wait_for()
+        if not kept:
+            page.evaluate("() => new Promise((done) => { indexedDB.deleteDatabase('shuffledp').onsuccess = done; })")
+        page.reload()
+        if not kept:
+            answer(page)
+        page.get_by_role("heading", name="Thank you").wait_for()
+    assert (len(set(site.uploads)) == 1) is kept
+    assert len(site.uploads) == 2
+
+
+def test_two_tabs_send_one_report(chromium: Browser) -> None:
+    site = Site(study(), answers=[said(503, wait=60, error="not now"), STORED])
+    with visiting(chromium, site) as device:
+        first, second, third = (opened(device) for _ in range(3))
+        answer(first, "yes")
+        first.get_by_text("cannot store").wait_for()
+        answer(second, "no")
+        second.get_by_role("heading", name="Thank you").wait_for()
+        assert len(set(site.uploads)) == 1
+        answer(third, "no")
+        third.get_by_role("heading", name="This device has answered already").wait_for()
+    assert len(set(site.uploads)) == 1
+
+
+def test_it_waits_while_the_shuffler_cannot(chromium: Browser) -> None:
+    busy = [said(429, wait=30, error="too many"), said(503, wait=30, error="full"), said(425, error="early")]
+    site = Site(study(), answers=[lost, *busy, STORED])
+    sentences = ["too many requests just now", "cannot store reports just now", "has not opened yet"]
+    with visiting(chromium, site) as device:
+        page = opened(device)
+        page.get_by_label("yes").wait_for()
+        device.set_offline(True)
+        answer(page)
+        page.get_by_text("This device is offline.").wait_for()
+        device.set_offline(False)  # which it notices by itself
+        for sentence in sentences:
+            page.get_by_text(sentence).wait_for()
+            assert "safe on this device" in page.get_by_role("status").first.inner_text()
+            page.get_by_role("button", name="Try again now").click()
+        page.get_by_role("heading", name="Thank you").wait_for()
+    assert len(site.uploads) == 5
+    assert len(set(site.uploads)) == 1
+
+
+REFUSALS: dict[str, tuple[Answer, str]] = {
+    "The shuffler does not know this code": (said(403, error="no", at=0), "letter by letter"),
+    "This code was used before": (said(409, error="no", at=0), "Each code counts once"),
+    "This collection is full": (said(409, error="no"), "1,000 reports"),
+    "This collection is closed": (said(410, error="no"), "Nothing of yours was stored"),
+    "Your report was not taken": (said(404, error="no"), "serves another collection"),
+}
+
+
+def test_refusals_are_said(chromium: Browser) -> None:
+    site = Site(study())
+    with visiting(chromium, site) as device:
+        page = device.new_page()
+        for heading, (refusal, sentence) in REFUSALS.items():
+            site.collection, site.answers, site.uploads = study(codes=True, question=heading), [refusal, STORED], []
+            page.goto(ORIGIN)
+            page.get_by_label("Your invitation code").fill("nonsense")
+            answer(page)
+            assert "26 letters and digits" in page.locator("#code-error").inner_text()
+            page.get_by_label("Your invitation code").fill(CODE.lower())
+            page.get_by_role("button", name="Randomize").click()
+            page.locator("#notice-title", has_text=heading).wait_for()
+            assert sentence in page.locator("#notice-text").inner_text()
+            another = page.get_by_label("The code, once more")
+            assert another.is_visible() is ("code" in heading)
+            if another.is_visible():
+                another.fill(code_text(bytes(16)))
+                page.get_by_role("button", name="Send the same sealed report").click()
+                page.get_by_role("heading", name="Thank you").wait_for()
+                first, second = site.uploads
+                assert (first[16:], second[:16]) == (second[16:], bytes(16))
+
+
+def test_times_are_the_readers_own(chromium: Browser) -> None:
+    now = int(time.time())
+    early = Site(study(opens=now + 90_000))
+    with visiting(chromium, early, locale="de-DE", timezone_id="Asia/Tokyo") as device:
+        page = opened(device)
+        words = told(page)
+        assert "Not open yet" in words
+        assert "morgen" in words
+        assert re.search(r"tag, .*GMT\+9", words)
+        assert not page.locator("#form").is_visible()
+    with visiting(chromium, Site(study(closes=now - 86_400))) as device:
+        assert "This collection is over" in told(opened(device))
+    with visiting(chromium, Site(study(), state="closed")) as device:
+        assert "closed for good" in told(opened(device))
+
+
+def test_what_keeps_it_from_starting_is_said(chromium: Browser) -> None:
+    site = Site(study())
+    with visiting(chromium, site) as device:
+        page = opened(device, f"/#digest={'0' * 64}")
+        assert "do not answer" in told(page)
+        assert not page.locator("#form").is_visible()
+    with visiting(chromium, site, java_script_enabled=False) as device:
+        assert "JavaScript is switched off" in opened(device).locator("noscript").inner_text()
+    with visiting(chromium, site) as device:
+        device.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); }")
+        assert "allow this site to store data" in told(opened(device))
+    with visiting(chromium, site) as device:
+        device.add_init_script("Object.defineProperty(globalThis, 'isSecureContext', { value: false })")
+        assert "begins with https://" in told(opened(device))
+    unpromised = Site(replace(study(), design=replace(designs()["krr"], epsilon=None)))
+    with visiting(chromium, unpromised) as device:
+        assert "promises nothing" in told(opened(device))
+
+
+def test_other_words_are_text_and_nothing_else(chromium: Browser) -> None:
+    poll = Histogram(categories=[HOSTILE, "نعم", "no"], n=1000, epsilon=2.0, delta=1e-2, other=HOSTILE)
+    asked = replace(study(question=HOSTILE), design=Design.of(poll))
+    site = Site(asked)
+    with visiting(chromium, site) as device:
+        page = opened(device)
+        page.on("dialog", lambda _: pytest.fail("a script ran"))
+        page.get_by_text(HOSTILE).first.wait_for()
+        assert page.title() == HOSTILE
+        assert page.locator("main img, main script").count() == 0
+        page.get_by_role("radio").first.check()
+        page.get_by_role("button", name="Randomize").click()
+        page.get_by_role("heading", name="Thank you").wait_for()
+
+
+def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
+    words = {
+        "krr": "your answer is replaced by one drawn from all 3",
+        "mean": "rounded at random to one of its two neighbors among",
+        "hadamard": "a code that fits some of the 300 answers",
+        "hashing": "deals the 300 answers at random into",
+        "subset": "your answer is replaced by one drawn from all 300",  # sets of one
+        "unary": "yes to yours with probability 50 %",
+    }
+    site = Site(study())
+    with visiting(chromium, site) as device:
+        page = device.new_page()
+        for name, sentence in words.items():
+            site.collection = study(name)
+            page.goto(ORIGIN)
+            page.locator("#picture svg").first.wait_for()
+            law = page.locator("#law").inner_text()
+            assert sentence in law
+            assert (noise(designs()[name]) in law) or name == "unary"
+            epsilon0 = designs()[name].law.epsilon0
+            shown = float(page.locator("#alone").inner_text().replace("×", "").replace(",", ""))
+            assert math.exp(epsilon0) <= shown * (1 + 1e-9) <= 1.02 * math.exp(epsilon0)
+            assert "500 of the 1,000 people" in page.locator("#promise").inner_text()
+        few = Frequency(domain=range(20), n=20, epsilon=1.0, delta=1e-2, method="subset")
+        site.collection = replace(study(), design=Design.of(few))
+        page.goto(ORIGIN)
+        page.get_by_text(f"names {site.collection.encoder.randomizer.form.width} of the 20 answers").wait_for()
+        site.collection = check_in()
+        page.goto(ORIGIN)
+        page.locator("#picture svg").first.wait_for()
+        assert "With probability 75 % your device sends a blank" in page.locator("#law").inner_text()
+        assert noise(site.collection.design) in page.locator("#law").inner_text()
+
+
+def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:
+    krr = designs()["krr"].law
+    gamma = krr.integers[0] / 2**64
+    with visiting(chromium, Site(study())) as device:
+        page = opened(device)
+        page.get_by_label("no", exact=True).check()
+        own, other = (page.locator(".crowd").nth(place) for place in range(2))
+        people = own.locator("circle").count()
+        assert own.locator(".speaks").count() == round(people * (1 - gamma + gamma / 3))
+        assert other.locator(".speaks").count() == round(people * gamma / 3)
+        assert "“no”" in page.locator("#picture").inner_text()
+
+
+def test_one_answer_of_many_is_found_by_keyboard(chromium: Browser) -> None:
+    poll = Histogram(categories=["Århus", "Oslo", *map(str, range(2000))], n=10**6, epsilon=2.0, delta=1e-6)
+    site = Site(replace(study(question="Where?"), design=Design.of(poll)))
+    with visiting(chromium, site) as device:
+        page = opened(device)
+        field = page.get_by_role("combobox", name="Your answer")
+        field.focus()
+        page.keyboard.type("arh")
+        assert page.get_by_role("option").all_inner_texts() == ["Århus"]
+        assert field.get_attribute("aria-expanded") == "true"
+        page.keyboard.press("Control+A")
+        page.keyboard.type("19")
+        assert page.get_by_role("option").count() == 50
+        assert "more: type to narrow" in page.locator("#found").inner_text()
+        for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "Enter"):
+            page.keyboard.press(key)
+        assert field.input_value() == "190"
+        assert field.get_attribute("aria-expanded") == "false"
+        page.keyboard.type("x")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Randomize").click()
+        assert "from the list" in page.locator("#find-error").inner_text()
+        assert site.uploads == []
+
+
+def test_a_number_has_bounds_and_keys_are_enough(chromium: Browser) -> None:
+    site = Site(study("mean"))
+    with visiting(chromium, site) as device:
+        page = opened(device)
+        field = page.get_by_label("Your number")
+        field.focus()
+        for typed in ("", "121", "-1"):
+            field.fill(typed)
+            page.keyboard.press("Enter")
+            assert "from 0 to 120" in page.locator("#number-error").inner_text()
+        assert site.uploads == []
+        field.fill("34.5")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.id") == "send"
+        page.keyboard.press("Space")
+        page.get_by_role("heading", name="Thank you").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_for_every_eye_and_finger(chromium: Browser, scheme: str) -> None:
+    site = Site(study(question="Do you sleep well, on most nights of an ordinary week?", codes=True), answers=[lost])
+    with visiting(chromium, site, color_scheme=scheme) as device:
+        page = opened(device)
+        page.get_by_label("yes").check()
+        page.locator("summary").click()
+        for width, zoom in ((1280, 100), (390, 100), (320, 100), (640, 200)):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.evaluate(f"() => {{ document.documentElement.style.fontSize = '{zoom}%'; }}")
+            assert flaws(page) == NO_FLAWS, (width, zoom)
+        page.evaluate("() => { document.querySelector('.hint').style.color = 'var(--rule)'; }")
+        assert len(faint(page)) == 1  # the control: what is hard to read is found
+        tree = page.locator("body").aria_snapshot()
+        for part in ('heading "Do you sleep well', 'group "Your answer"', 'radio "yes" [checked]', 'button "Randomize'):
+            assert part in tree
+        page.get_by_label("Your invitation code").fill(CODE)
+        page.get_by_role("button", name="Randomize").click()
+        page.get_by_text("cannot be reached").wait_for()
+        assert flaws(page) == NO_FLAWS

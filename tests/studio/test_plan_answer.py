@@ -1,0 +1,135 @@
+"""What the page shows is what the library says."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.errors import InvalidInput
+from shuffledp.literature.bounds import LITERATURE
+from shuffledp.literature.comparison import compare
+from shuffledp.protocols.planning import plan
+from shuffledp.protocols.sums import LocalMean, Mean
+from shuffledp.studio import plan_answer
+from shuffledp.studio.plan_answer import PARTS, answer, settled
+from shuffledp.studio.plan_request import PlanRequest
+
+POLL: dict[str, Any] = {"task": "histogram", "n": 5000, "size": 8, "epsilon": 1.0, "delta": 1e-7}
+
+
+def asked(**changes: Any) -> PlanRequest:
+    return PlanRequest(**(POLL | changes))
+
+
+def errors(found: dict[str, Any]) -> dict[str, float]:
+    return {each["model"]: each["value"] for each in found["errors"]}
+
+
+@pytest.mark.parametrize("honest", [100.0, 80.0])
+def test_errors_and_noise_are_those_of_the_plan(honest: float) -> None:
+    found = answer(asked(honest=honest))
+    table = plan("histogram", domain=8, n=5000, epsilon=1.0, delta=1e-7, least=int(50 * honest))
+    by_name = {option.name: option for option in table.options}
+    names = {"local": "LocalHistogram", "shuffled": "Histogram", "central": "CentralHistogram"}
+    assert errors(found) == {model: by_name[name].error for model, name in names.items()}
+    assert found["epsilon0"]["value"] == by_name["Histogram"].epsilon0
+    assert found["certified"] is True
+
+
+def test_a_frequency_is_compared_with_its_own_encoding_without_a_shuffler() -> None:
+    """The local model with a worse encoding would flatter the shuffler."""
+    found = errors(answer(asked(task="frequency", size=100, method="subset")))
+    terms: dict[str, Any] = {"domain": 100, "method": "subset", "n": 5000, "epsilon": 1.0, "delta": 1e-7}
+    assert found["shuffled"] == sdp.Frequency(**terms).predicted_stderr()
+    assert found["local"] == sdp.Frequency(**terms, least=1).predicted_stderr()
+    assert found["central"] < found["shuffled"] < found["local"]
+
+
+def test_a_mean_is_in_its_own_unit() -> None:
+    found = answer(asked(task="mean", lower=-10, upper=30))
+    terms: dict[str, Any] = {"n": 5000, "epsilon": 1.0, "delta": 1e-7, "lower": -10.0, "upper": 30.0}
+    assert errors(found)["shuffled"] == Mean(**terms).predicted_stderr()
+    assert errors(found)["local"] == LocalMean(**terms).predicted_stderr()
+    assert {each["scale"] for each in found["errors"]} == {40.0}
+
+
+def test_given_noise_is_certified_for_all_rounds() -> None:
+    found = answer(asked(given="epsilon0", epsilon0=2.0, rounds=3))
+    guarantee = sdp.Histogram(categories=range(8), n=5000, epsilon0=2.0, rounds=3).guarantee
+    assert found["epsilon"]["value"] == guarantee.epsilon_at_most(delta=1e-7)
+    assert answer(asked(given="epsilon0", epsilon0=2.0, rounds=3), "numbers")["epsilon"] == found["epsilon"]
+
+
+def test_the_curve_has_both_certified_ends() -> None:
+    request = asked()
+    found = answer(request, "curve")
+    bound = settled(request).protocol.guarantee.epsilon(delta=1e-7)
+    assert (found["lower"]["value"], found["upper"]["value"]) == (bound.lower, bound.upper)
+    assert all(low <= high for low, high in zip(found["deltas"]["lower"], found["deltas"]["upper"], strict=True))
+    near = min(range(len(found["at"])), key=lambda place: abs(found["at"][place] - 1.0))
+    exact = settled(request).protocol.guarantee.delta(epsilon=found["at"][near])
+    assert found["deltas"]["lower"][near] <= exact.upper
+    assert found["deltas"]["upper"][near] >= exact.lower
+    assert found["floor"] == 1e-12
+
+
+def test_every_published_bound_is_shown_or_says_why_not() -> None:
+    request = asked()
+    found = answer(request, "published")
+    table = compare(settled(request).protocol.guarantee, delta=1e-7, patience=plan_answer.QUICK)
+    assert [row["name"] for row in found["rows"]] == [row.name for row in table.rows]
+    assert {row["name"] for row in found["rows"] if row["verdict"] == "refuted"} == {
+        row.name for row in table.rows if row.refuted
+    }
+    listed = {row["name"].partition("+")[0] for each in ("rows", "silent", "skipped") for row in found[each]}
+    assert listed >= {bound.name for bound in LITERATURE if bound.name != "shuffledp-lower"}
+    assert found["skipped"], "the control: some take long, and come with the second pass"
+
+
+def test_every_part_is_strict_json_with_texts_on_the_safe_side() -> None:
+    request = asked(given="epsilon0", epsilon0=12.0, n=50)  # next to nothing is gained here
+    for part in PARTS.keys() - {"thorough"}:  # the same as published, with more patience
+        json.dumps(answer(request, part), allow_nan=False)
+    found = answer(request)
+    for name in ("epsilon", "epsilon0"):
+        assert float(found[name]["text"]) >= found[name]["value"]
+    for each in found["errors"]:
+        assert float(each["text"].replace(",", "")) >= each["value"]
+    curve = answer(request, "curve")
+    assert float(curve["lower"]["text"]) <= curve["lower"]["value"]
+    assert "delta is not below 1/n" in answer(asked(delta=0.01))["cautions"][0]
+
+
+def test_the_sentences_say_what_the_numbers_say() -> None:
+    found = answer(asked(rounds=2))
+    assert found["meaning"].startswith("Whatever one person's value is")
+    assert "at most a factor of 2.72, plus 1e-7" in found["meaning"]
+    assert math.exp(found["epsilon0"]["value"]) <= float(found["colluding"].split("factor of ")[1].split(",")[0])
+    assert found["colluding"].endswith("in each of 2 rounds.")
+
+
+def test_what_was_certified_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = asked(size=9)
+    answer(request)
+    monkeypatch.setattr(plan_answer, "answering", lambda *_, **__: pytest.fail("calibrated again"))
+    assert answer(request)["certified"]
+    with pytest.raises(pytest.fail.Exception, match="calibrated again"):
+        answer(asked(size=10))  # the control
+
+
+def test_several_rounds_are_forecast_without_calibrating_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the pointer nothing may take seconds: one round is calibrated, and no other."""
+    monkeypatch.setattr(plan_answer, "settled", lambda *_: pytest.fail("certified at the pointer"))
+    found = answer(asked(rounds=30), "numbers")
+    assert found["certified"] is False
+    with pytest.raises(pytest.fail.Exception, match="certified at the pointer"):
+        answer(asked(rounds=30), "certified")  # the control
+
+
+def test_an_unknown_part_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="part must be one of numbers, certified"):
+        answer(asked(), "magic")

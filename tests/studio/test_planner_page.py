@@ -1,0 +1,160 @@
+"""The planner in a real browser: it follows the pointer, hands over what it shows, and can be read."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from shuffledp.collection.client import read_design
+from shuffledp.studio.loopback import Studio
+from shuffledp.studio.plan_request import PlanRequest
+from tests.collection.page.browser import NAMES, found
+from tests.collection.page.test_browser import FAINT
+
+pytestmark = pytest.mark.skipif(
+    found() is None, reason=f"none of {', '.join(NAMES)} is on the PATH; .ci/run installs one"
+)
+
+WIDTHS = (320, 390, 768, 1280)
+PATIENCE = 60_000.0  # milliseconds, for a busy machine
+PLAN: dict[str, Any] = {"task": "histogram", "n": 100_000, "size": 16, "epsilon": 1, "delta": 1e-8}
+
+
+@pytest.fixture(scope="module")
+def studio() -> Iterator[Studio]:
+    with Studio() as server:
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        serving.start()
+        yield server
+        server.shutdown()
+        serving.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(path for name in NAMES if (path := shutil.which(name)))
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@contextmanager
+def opened(browser: Browser, studio: Studio, fragment: str = "", **window: Any) -> Iterator[Page]:
+    """The page, once it shows an answer; it must not complain, nor ask another host."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True, **window)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page, wrong = context.new_page(), []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: request.url.startswith(studio.address) or wrong.append(request.url))
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{studio.address}{fragment}")
+    page.wait_for_selector("#bounds li")
+    yield page
+    assert [each for each in wrong if not each.startswith(("data:", "blob:"))] == []
+    context.close()
+
+
+def shown(page: Page, name: str) -> str:
+    return page.locator(f"main [data-text={name}]").first.inner_text()
+
+
+def test_moving_a_slider_changes_the_answer_and_the_address(browser: Browser, studio: Studio) -> None:
+    with opened(browser, studio) as page:
+        before, noise = shown(page, "error"), shown(page, "epsilon0")
+        slider = page.locator("input[type=range][data-dial=n]")
+        slider.focus()
+        for _ in range(5):
+            slider.press("ArrowLeft")
+        assert page.locator("#n").input_value() == "30,000"
+        assert slider.get_attribute("aria-valuetext") == "30,000"
+        expect(page.locator("#command-design")).to_contain_text("--n 30000 ", timeout=PATIENCE)
+        assert (shown(page, "error"), shown(page, "epsilon0")) != (before, noise)
+        expect(page.locator("#said")).to_contain_text("epsilon0", timeout=PATIENCE)
+        assert page.url.endswith("#n=30000")
+
+
+def test_what_is_copied_and_saved_is_the_commands(browser: Browser, studio: Studio, tmp_path: Path) -> None:
+    asked = PlanRequest.from_json(PLAN)
+    with opened(browser, studio) as page:
+        page.get_by_role("button", name="Copy the command shuffledp design").click()
+        expect(page.locator("#done")).to_contain_text("copied", timeout=PATIENCE)
+        assert page.evaluate("navigator.clipboard.readText()") == asked.commands()["design"]
+        assert page.locator("#command-plan").inner_text() == asked.commands()["plan"]
+        with page.expect_download() as saving:
+            page.get_by_role("button", name="Save the design").click()
+        path = tmp_path / saving.value.suggested_filename
+        saving.value.save_as(path)
+    assert path.name == "design.json"
+    assert path.read_bytes() == asked.design().file_text().encode()
+    assert read_design(path) == asked.design()
+
+
+def test_a_bad_value_is_said_in_place_and_mended_in_place(browser: Browser, studio: Studio) -> None:
+    with opened(browser, studio, "#n=20000") as page:
+        field = page.get_by_label("Honest share").first
+        field.fill("much")
+        expect(page.locator("#problem")).to_have_text(
+            "honest must be a number. Write it as 10000, 0.5 or 1e-6.", timeout=PATIENCE
+        )
+        field.fill("90")
+        expect(page.locator("#problem")).to_have_text("", timeout=PATIENCE)
+        expect(page.locator("#command-design")).to_contain_text("--honest 90%", timeout=PATIENCE)
+
+
+def test_several_rounds_are_a_forecast_first_and_then_certified(browser: Browser, studio: Studio) -> None:
+    with opened(browser, studio, "#n=20000&rounds=5") as page:
+        told = page.evaluate("document.querySelector('main').className")
+        assert "forecast" not in told, "the bounds came after the certificate"
+        with page.expect_response(lambda response: response.url.endswith("/answer")) as quick:
+            page.locator("#rounds").fill("6")
+        assert quick.value.json()["certified"] is False, "the first answer at the pointer"
+        expect(page.locator("main.forecast")).to_have_count(0, timeout=PATIENCE)
+        expect(page.locator("#command-design")).to_contain_text("--rounds 6", timeout=PATIENCE)
+
+
+def test_given_noise_becomes_a_promise(browser: Browser, studio: Studio) -> None:
+    with opened(browser, studio, "#given=epsilon0&epsilon0=4&n=20000") as page:
+        assert page.locator("#save").is_hidden()
+        assert page.locator("#command-epsilon").inner_text().startswith("shuffledp epsilon --randomizer krr --k 16")
+        certified = shown(page, "epsilon")
+        page.get_by_role("button", name="Promise this").click()
+        expect(page.locator("#command-design")).to_contain_text(f"--epsilon {certified} ", timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_is_readable_and_never_scrolls_sideways(browser: Browser, studio: Studio, dark: bool) -> None:
+    with opened(browser, studio, color_scheme="dark" if dark else "light") as page:
+        page.locator("#silent summary").click()
+        page.wait_for_timeout(700)  # transitions end
+        assert page.evaluate(FAINT) == []
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        unnamed = page.evaluate(
+            "[...document.querySelectorAll('input, select, button')].filter(each => !(each.labels?.length || "
+            "each.ariaLabel || each.textContent.trim())).length"
+        )
+        assert unnamed == 0
+
+
+def test_nothing_jumps_while_something_moves(browser: Browser, studio: Studio) -> None:
+    tops = "[...document.querySelectorAll('main h2')].slice(0, 3).map(each => each.getBoundingClientRect().top)"
+    with opened(browser, studio) as page:
+        before = page.evaluate(tops)
+        slider = page.locator("input[type=range][data-dial=epsilon]")
+        slider.focus()
+        for _ in range(4):
+            slider.press("ArrowLeft")
+            expect(page.locator("#command-design")).to_contain_text(
+                f"--epsilon {page.locator('#epsilon').input_value()} ", timeout=PATIENCE
+            )
+            assert page.evaluate(tops) == before
