@@ -83,7 +83,7 @@ def serve(
             metavar="COUNT",
             min=1,
             max=1_000_000,
-            help="Connections at a time.",
+            help="Connections at a time, at most half of them of one address.",
             rich_help_panel=LIMITS,
         ),
     ] = 1000,
@@ -122,7 +122,8 @@ def serve(
         ) from None
 
     asked = read_collection(collection)
-    listening = Listening(host, port, certificate, key, Patience(connections=connections))
+    of_one = None if proxied else -(-connections // 2)
+    listening = Listening(host, port, certificate, key, Patience(connections=connections, of_one=of_one))
     listening.check_certificate()
     if codes is not None and not asked.codes:
         raise InvalidInput(
