@@ -18,7 +18,7 @@ import pytest
 
 from shuffledp.collection.network import Client
 from shuffledp.collection.network.codes import code_text, hash_of_code
-from shuffledp.collection.network.courier import TRIES, Unsent
+from shuffledp.collection.network.courier import TRIES, Courier, Unsent
 from shuffledp.collection.network.outbox import Outbox, Stored
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.errors import InvalidInput
@@ -32,7 +32,7 @@ CODES = [bytes([number]) * 16 for number in range(9)]
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Nobody waits, and how long somebody would have is noted."""
     noted: list[float] = []
-    monkeypatch.setattr("shuffledp.collection.network.courier.sleep", noted.append)
+    monkeypatch.setattr(Courier, "pause", lambda _, seconds: noted.append(seconds))
     return noted
 
 
@@ -263,6 +263,25 @@ def test_no_cookie_is_kept_and_nothing_says_who_sends(box: Path) -> None:
     for request in shuffler.requests:
         assert "cookie" not in request.headers
         assert request.headers["user-agent"] == "shuffledp"
+    with httpx.Client(transport=shuffler.transport) as usual:  # the control
+        for _ in range(2):
+            usual.get(f"{shuffler.collection.shuffler}/collection.json")
+    assert shuffler.requests[-1].headers["cookie"] == "who=me"
+
+
+def test_an_answer_is_stored_nowhere(box: Path) -> None:
+    """Nor is the report as it was before it was sealed."""
+    shuffler = Pretended(study("unary"), HTML)
+    with pytest.raises(Unsent):
+        client(shuffler, box).send("299")
+    (report,) = Envelopes(shuffler.collection).opened(shuffler.seen, KEY)
+    (file,) = stored(box)
+    content = file.read_bytes()
+    assert next(iter(shuffler.seen)) in content
+    assert report.tobytes() not in content
+    assert b"299" not in content.replace(next(iter(shuffler.seen)), b"").replace(
+        shuffler.collection.digest.encode(), b""
+    )
 
 
 def test_an_outbox_that_others_can_look_into_is_refused(box: Path) -> None:
@@ -346,6 +365,16 @@ def test_a_client_loads_no_accountant_no_arrow_and_before_it_sends_no_httpx() ->
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_without_the_extra_one_sentence_names_it(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shuffler = Pretended(study())
+    transport = shuffler.transport
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "httpx", None)
+        with pytest.raises(InvalidInput, match=r"pip install 'shuffledp\[network\]'"):
+            Client(shuffler.collection, outbox=box, transport=transport).send("yes")
+    assert client(shuffler, box).send("yes").drawn is False
 
 
 def steps() -> Iterator[str]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import random
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from time import monotonic, sleep
+from threading import Event
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.collection.network.addresses import is_loopback
@@ -58,10 +59,13 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Courier:
-    """A connection to the shuffler of a collection; several threads may use it."""
+    """A connection to the shuffler of a collection; several threads may use it, until it is
+    ``ended``.
+    """
 
     collection: Collection
     web: httpx.Client
+    ended: Event = field(default_factory=Event)
 
     @classmethod
     def to(
@@ -76,10 +80,10 @@ class Courier:
             raise InvalidInput(
                 "httpx must be installed to send reports, got none. pip install 'shuffledp[network]'"
             ) from None
-        outside = not is_loopback(collection.shuffler)
+        outside, trusted = not is_loopback(collection.shuffler), _trusted(collection, ca)
         try:
             web = httpx.Client(
-                verify=_trusted(collection, ca),
+                verify=trusted,
                 trust_env=outside,
                 transport=transport,
                 follow_redirects=False,
@@ -129,6 +133,10 @@ class Courier:
             raise self._no_shuffler(answer)
         raise Refused(answer.status, _printable(sentence), at=at)
 
+    def pause(self, seconds: float) -> None:
+        """Wait, unless somebody ends it."""
+        self.ended.wait(seconds)
+
     def _asked(self, method: str, path: str, body: bytes | None = None, *, longest: int = LONGEST_ANSWER) -> Answer:
         """The answer, if there is one that is more than "later"."""
         import httpx
@@ -154,8 +162,10 @@ class Courier:
                 trouble = f"{trouble.rstrip('.')}; it asks to come back in {asked:g} s"
                 break
             if left:
-                sleep((wait if asked is None else asked) + wait * random.random())  # not all at the same moment
+                self.pause((wait if asked is None else asked) + wait * random.random())  # not all at the same moment
                 wait = min(2.0 * wait, LONGEST_WAIT / 2.0)
+            if self.ended.is_set():
+                break
         raise Unsent(f"the shuffler at {self.collection.shuffler} {trouble.rstrip('.')}.")
 
     def _answer(self, method: str, path: str, body: bytes | None, longest: int) -> Answer:
