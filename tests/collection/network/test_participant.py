@@ -20,14 +20,14 @@ from shuffledp.protocols.design import Design
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.wrappers import CheckIn
 from tests.collection.network.seeing import NO_FLAWS, faint, flaws
-from tests.collection.network.sites import ORIGIN, STORED, Answer, Site, lost, opened, said, visiting
+from tests.collection.network.shipped import web
+from tests.collection.network.sites import HOSTILE, ORIGIN, STORED, Answer, Site, lost, opened, said, visiting
 from tests.collection.network.studies import KEY, designs, study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CODE = "AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4"  # the bytes from 0 to 15
-HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;</legend><script>alert(2)</script>"
 
 
 def told(page: Page) -> str:
@@ -46,7 +46,7 @@ def noise(design: Design) -> str:
     """The chance of noise in a design, in percent, to two digits and never too large."""
     chance = 100 * Fraction(design.law.inside.integers[0], 2**64)
     unit = Fraction(10) ** min(math.floor(math.log10(chance)) - 1, 0)
-    return f"{float(chance // unit * unit):g} %"
+    return f"{float(chance // unit * unit):g}\u00a0%"
 
 
 def check_in() -> Collection:
@@ -218,6 +218,17 @@ def test_other_words_are_text_and_nothing_else(chromium: Browser) -> None:
         page.get_by_role("heading", name="Thank you").wait_for()
 
 
+def test_nothing_is_inline_and_nothing_elsewhere() -> None:
+    for page in ("participant.html", "operator.html"):
+        written = (web() / page).read_text(encoding="utf-8")
+        assert re.findall(r"style=|<style|\son\w+=|<script(?![^>]* src=)|https?://(?!\.)", written) == []
+    for program in ("participant.js", "operator.js"):
+        written = (web() / program).read_text(encoding="utf-8")
+        assert (
+            re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|cookie|localStorage", written) == []
+        )
+
+
 def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
     words = {
         "krr": "your answer is replaced by one drawn from all 3",
@@ -225,7 +236,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
         "hadamard": "a code that fits some of the 300 answers",
         "hashing": "deals the 300 answers at random into",
         "subset": "your answer is replaced by one drawn from all 300",  # sets of one
-        "unary": "yes to yours with probability 50 %",
+        "unary": "yes to yours with probability 50\u00a0%",
     }
     site = Site(study())
     with visiting(chromium, site) as device:
@@ -248,7 +259,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
         site.collection = check_in()
         page.goto(ORIGIN)
         page.locator("#picture svg").first.wait_for()
-        assert "With probability 75 % your device sends a blank" in page.locator("#law").inner_text()
+        assert "With probability 75\u00a0% your device sends a blank" in page.locator("#law").inner_text()
         assert noise(site.collection.design) in page.locator("#law").inner_text()
 
 

@@ -47,7 +47,8 @@ class Desk {
       show("login", false);
       show("board");
       if (first) byId("progress-title").focus();
-      say("refreshed", `As of ${moment(Date.now() / 1000)}. It is asked again every ${REFRESH} seconds while this tab is seen.`);
+      const again = this.outlook.state === "closed" ? "" : ` It is asked again every ${REFRESH} seconds while this tab is seen.`;
+      say("refreshed", `As of ${moment(Date.now() / 1000)}.${again}`);
     } else {
       say("status", `${answer ? await sentenceOf(answer) : "The shuffler cannot be reached."} This page asks again in ${SLOWER} seconds.`);
     }
