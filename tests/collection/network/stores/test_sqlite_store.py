@@ -218,6 +218,43 @@ def test_an_old_file_that_is_nobodys_is_left_alone(folder: Path) -> None:
     assert aside.read_bytes() == b"precious"
 
 
+def test_a_log_without_its_file_is_not_applied_to_a_new_one(folder: Path) -> None:
+    """It may hold what was acknowledged: nobody but the operator can say whether that counts."""
+    path, aside = folder / "reports.sqlite", folder / "aside"
+    with stored(folder) as store:
+        store.add([upload(envelopes(study(), 3))])
+        shutil.copy(folder / "reports.sqlite-wal", aside)
+    path.unlink()
+    log = aside.rename(folder / "reports.sqlite-wal")
+    content = log.read_bytes()
+    for collection in (study(), study(question="Another?")):
+        with pytest.raises(InvalidInput, match="Restore the file that was removed"):
+            SQLiteStore(path, collection)
+    assert log.read_bytes() == content
+    assert not path.exists()
+
+
+def test_no_rollback_journal_is_there_when_files_change_places(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the disk can leave one, hot, and it would be played back into the new file: to go
+    back from the log to a journal before the close is one write too many.
+    """
+    said = []
+
+    class Overheard(sqlite3.Connection):
+        def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+            said.append(statement)
+            return super().execute(statement, *given)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr("sqlite3.connect", lambda *given, **named: connect(*given, factory=Overheard, **named))
+    with stored(folder) as store:
+        store.add([upload(envelopes(study(), 3))])
+        said.clear()
+        assert store.close(1) == Stocked(3, True)
+    assert [statement for statement in said if "journal_mode" in statement] == ["PRAGMA journal_mode=OFF"]
+    assert set(os.listdir(folder)) == LEFT
+
+
 @pytest.mark.parametrize(("at_once", "recent"), [(1 << 28, 1 << 14), (1000, 1 << 14), (1, 7)])
 def test_blocks_are_put_in_order_however_little_fits_into_memory(
     folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, recent: int
@@ -267,3 +304,26 @@ def test_a_commit_that_stands_though_it_failed_is_known(folder: Path) -> None:
             assert store.stock() == Stocked(3, False)
             store.close(1)
             assert b"".join(store.sealed()) == b"".join(sorted(some))
+
+
+@pytest.mark.parametrize("step", ["SQLiteStore._cut", "Fingerprints._marks", "Fingerprints.add"])
+def test_memory_that_runs_out_after_a_commit_doubles_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The block is in the file, and the index knows half of it: all is read again before the next answer."""
+    monkeypatch.setattr(sqlite_store, "RECENT", 2)
+
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    some = envelopes(study(), 12)
+    with stored(folder) as store:
+        store.add([upload(some[:4])])
+        with monkeypatch.context() as patch:
+            patch.setattr(f"shuffledp.collection.network.stores.sqlite_store.{step}", exhausted)
+            with pytest.raises(Unavailable, match="not enough memory"):
+                store.add([upload(some[4:])])
+        added = store.add([upload(some)])
+        assert added in ([Added(12, 0)], [Added(12, 8)])
+        store.close(1)
+        assert b"".join(store.sealed()) == b"".join(sorted(some))

@@ -102,11 +102,12 @@ class SQLiteStore(Store):
         return lock
 
     def _create(self) -> None:
-        if self._old.exists():
-            raise InvalidInput(
-                f"{str(self.path)!r} must be there, got only {str(self._old)!r}, from a close that did not end. "
-                f"Restore the file that was removed."
-            )
+        for left in (self._old, self._log):
+            if left.exists():
+                raise InvalidInput(
+                    f"{str(self.path)!r} must be there, got only {str(left)!r}, from a shuffler that did not end well. "
+                    f"Restore the file that was removed; if nothing in it counts, remove this one, too."
+                )
         self._write_anew(closed=False, blocks=())
         os.rename(self._new, self.path)
         flush(self.path.parent)
@@ -248,29 +249,37 @@ class SQLiteStore(Store):
                 self._open()
             assert self._connection is not None
             yield self._connection
-        except (sqlite3.Error, OSError, InvalidInput) as error:
-            self._recover()
+        except BaseException as error:
+            if not (isinstance(error, sqlite3.Error | OSError) and self._undone()):
+                self._lose()
+            if not isinstance(error, sqlite3.Error | OSError | InvalidInput | MemoryError):
+                raise
             raise Unavailable(
                 f"the shuffler's store cannot be used now ({_cause(error)}). Send the same bytes again later."
             ) from error
 
-    def _recover(self) -> None:
-        """After a failure: nothing half done, and no doubt about what the file holds. A commit that
-        failed may stand for all that.
+    def _undone(self) -> bool:
+        """Whether, after a failure, nothing is half done, and the file holds what is known of it. A
+        commit that failed may stand for all that.
         """
         if (connection := self._connection) is None:
-            return
+            return True
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
-            if blocks == len(self._ends):
-                return
         except sqlite3.Error:
-            pass
-        self._connection = None
-        with suppress(sqlite3.Error):
-            connection.close()
+            return False
+        return bool(blocks == len(self._ends))
+
+    def _lose(self) -> None:
+        """Close the file as it is: whoever needs it next opens it, and reads all of it again. Where
+        memory ran out, a block may be in the file whose fingerprints are not in the index.
+        """
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
 
     # ---- what a shuffler asks
 
@@ -373,7 +382,8 @@ class SQLiteStore(Store):
 
     def _let_go(self) -> None:
         """Close the file, with all of the log in it; of the log, zeros remain on the disk. If it
-        stayed, it would be applied to the next file of this name.
+        stayed, it would be applied to the next file of this name; so would be the journal that a
+        change of ``journal_mode`` takes, if an error left it there.
         """
         if (connection := self._connection) is None:
             return
@@ -383,9 +393,9 @@ class SQLiteStore(Store):
                 raise sqlite3.OperationalError("the log is in use")
             if self._log.exists():
                 _overwrite(self._log)
-            connection.execute("PRAGMA journal_mode=DELETE")
         self._connection = None
         connection.close()
+        self._log.unlink(missing_ok=True)
         flush(self.path.parent)
 
 
@@ -410,4 +420,6 @@ def _cause(error: Exception) -> str:
     """What the system said, without names of files."""
     if isinstance(error, OSError):
         return error.strerror or "an error of the disk"
+    if isinstance(error, MemoryError):
+        return "not enough memory"
     return str(error) if isinstance(error, sqlite3.Error) else "it is not sound"
