@@ -1,6 +1,6 @@
 """Envelopes in one SQLite file, for one shuffler.
 
-While the collection is open, each commit appends one block of new envelopes, and is on the disk
+While the collection is open, each commit appends blocks of new envelopes, and is on the disk
 before anybody is told; which envelopes are there is known by their fingerprints, in memory. (A
 table keyed by the envelopes themselves costs twenty times as much: every one of them changes
 another page.) The close writes a new file in the order of the envelopes' bytes, puts it in the
@@ -16,6 +16,7 @@ import fcntl
 import os
 import sqlite3
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import chain, pairwise
@@ -44,7 +45,7 @@ TABLES = (
     "CREATE TABLE codes(hash BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
 )
 ASKED = 256  # values that one query asks for
-BLOCK = 4096  # envelopes of a block, when they are in order
+BLOCK = 1 << 16  # bytes of a block, at most: to compare one envelope, all of its block is read
 AT_ONCE = 1 << 28  # bytes that are put in order at a time
 RECENT = 1 << 14  # envelopes that are known as they are, before their fingerprints are taken
 ZEROS = bytes(1 << 20)
@@ -83,6 +84,11 @@ class SQLiteStore(Store):
     @property
     def _reports(self) -> int:
         return self._ends[-1] if self._ends else 0
+
+    @property
+    def _many(self) -> int:
+        """Envelopes of a block, at most."""
+        return max(1, BLOCK // self._length)
 
     # ---- opening
 
@@ -137,8 +143,7 @@ class SQLiteStore(Store):
             for table in TABLES:
                 connection.execute(table)
             connection.execute("INSERT INTO collection VALUES (?, ?)", (self.collection.digest, closed))
-            rows = ((number, crc32(block), block) for number, block in enumerate(blocks))
-            connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", rows)
+            _append(connection, 0, blocks)
             connection.execute("COMMIT")
 
     def _open(self) -> None:
@@ -159,6 +164,9 @@ class SQLiteStore(Store):
             for setting in self._settings():
                 connection.execute(f"PRAGMA {setting}")
             self._tidy()
+        except sqlite3.OperationalError as error:  # the disk is full, or the file another program's
+            connection.close()
+            raise InvalidInput(f"{title} must be usable, got: {error}. Mend that, and start again.") from None
         except sqlite3.Error as error:
             connection.close()
             raise InvalidInput(f"{title} must be a sound store, got: {error}. Restore it from a copy.") from None
@@ -299,12 +307,13 @@ class SQLiteStore(Store):
             admission = self._admission(connection, uploads)
             answers = [admission.decide(upload) for upload in uploads]
             if new := admission.new:
+                blocks = [b"".join(new[start : start + self._many]) for start in range(0, len(new), self._many)]
                 connection.execute("BEGIN IMMEDIATE")
-                row = (len(self._ends), crc32(block := b"".join(new)), block)
-                connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", row)
+                _append(connection, len(self._ends), blocks)
                 connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(admission.spent))
                 connection.execute("COMMIT")
-                self._note(block)
+                for block in blocks:
+                    self._note(block)
             return answers
 
     def _admission(self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]]) -> Admission:
@@ -320,13 +329,14 @@ class SQLiteStore(Store):
         """Those that are in the file."""
         stored = self._recent.intersection(envelopes)
         others = [envelope for envelope in envelopes if envelope not in stored]
-        query = "SELECT substr(envelopes, ?, ?) FROM blocks WHERE number = ?"
+        sought: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
         for asked, place in self._seen.places(others):
             number = bisect_right(self._ends, place)
             begin = place - (self._ends[number - 1] if number else 0)
-            (found,) = connection.execute(query, (begin * self._length + 1, self._length, number)).fetchone()
-            if found == others[asked]:
-                stored.add(found)
+            sought[number].append((begin * self._length, others[asked]))
+        for number, candidates in sought.items():  # each block is read once
+            (block,) = connection.execute("SELECT envelopes FROM blocks WHERE number = ?", (number,)).fetchone()
+            stored.update(envelope for at, envelope in candidates if block.startswith(envelope, at))
         return stored
 
     def stock(self) -> Stocked:
@@ -346,9 +356,10 @@ class SQLiteStore(Store):
             return Stocked(self._reports, self._closed)
 
     def _in_order(self, connection: sqlite3.Connection) -> Iterator[bytes]:
-        """All envelopes in the order of their bytes, in blocks of BLOCK. Where they do not fit into
-        memory at once, those with a first byte from one range follow those from another.
+        """All envelopes in the order of their bytes, in blocks. Where they do not fit into memory
+        at once, those with a first byte from one range follow those from another.
         """
+        many = self._many
         parts = min(256, 1 + self._reports * self._length // AT_ONCE)
         ends, left = np.linspace(0, 256, parts + 1).astype(int).tolist(), np.empty(0, dtype=f"S{self._length}")
         for low, high in pairwise(ends):
@@ -359,8 +370,8 @@ class SQLiteStore(Store):
                 found.append(mine.view(f"S{self._length}").ravel())
             ordered = np.concatenate(found)
             ordered.sort()
-            whole = len(ordered) if high == 256 else len(ordered) // BLOCK * BLOCK
-            yield from (ordered[start : start + BLOCK].tobytes() for start in range(0, whole, BLOCK))
+            whole = len(ordered) if high == 256 else len(ordered) // many * many
+            yield from (ordered[start : start + many].tobytes() for start in range(0, whole, many))
             left = ordered[whole:]
 
     def sealed(self) -> Iterator[bytes]:
@@ -405,6 +416,12 @@ def _those(connection: sqlite3.Connection, query: str, values: Sequence[bytes]) 
     return chain.from_iterable(
         connection.execute(f"{query} IN ({','.join('?' * len(part))})", part).fetchall() for part in parts
     )
+
+
+def _append(connection: sqlite3.Connection, number: int, blocks: Iterable[bytes]) -> None:
+    """Write blocks, the first of which has that number."""
+    rows = ((at, crc32(block), block) for at, block in enumerate(blocks, number))
+    connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", rows)
 
 
 def _overwrite(path: Path) -> None:
