@@ -139,16 +139,18 @@ def send(
 
         with patiently("certifying"):
             certified(design)
-    receipt = _one(client, given, clip, dry_run) if given["source"] is None else _many(client, given, clip, dry_run)
     exposed = exposure(design, certified=certify)
+    if not as_json:
+        show.sentences(exposed)  # before anything is asked or sent: nothing can be taken back
+        sys.stdout.flush()
+    many = given["source"] is not None
+    receipt = _many(client, given, clip, dry_run) if many else _one(client, given, clip, dry_run)
     if as_json:
         _show_json(client, receipt, certify, exposed[2:])
+    elif receipt is None:
+        show.sentences(["Nothing was drawn and nothing sent: all that can be checked before is in order."])
     else:
-        if receipt is None:
-            said = "Nothing was drawn and nothing sent: all that can be checked before is in order."
-        else:
-            said = _said(receipt)
-        show.sentences([said, *exposed])
+        show.sentences([_said(receipt, many)])
     if receipt is not None and receipt.waiting:
         raise typer.Exit(1)
 
@@ -230,14 +232,20 @@ def _check_absent(given: dict[str, Any], options: Sequence[tuple[str, Any]], bes
             raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
 
 
-def _said(receipt: "Receipt") -> str:
+def _said(receipt: "Receipt", many: bool) -> str:
     """What happened, in a line or two."""
     if not receipt.drawn and receipt.acknowledged == receipt.before and not receipt.waiting:
+        if many:
+            return (
+                f"All {receipt.acknowledged:,} reports of this outbox were acknowledged before, and nothing was sent; "
+                f"rows that came since were not. Send people who have not reported from a table of their own, with "
+                f"another --outbox: nobody may be in both."
+            )
         return (
             "This device has reported to this collection already, and nothing was sent. Another person on it uses "
             "another --outbox."
         )
-    again = "" if receipt.drawn else " They were stored by an earlier run, and nothing was drawn again."
+    again = "" if receipt.drawn else " What went was stored by an earlier run, and nothing was drawn again."
     why = "; ".join(f"{count:,} times: {sentence}" for sentence, count in receipt.refused.items())
     waiting = f" {receipt.waiting:,} more wait, since their codes were refused ({why})" * bool(receipt.waiting)
     without = f" {receipt.missing:,} people had no value." * bool(receipt.missing)

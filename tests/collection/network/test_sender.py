@@ -484,3 +484,7 @@ def test_the_outbox_is_where_programs_keep_their_state(monkeypatch: pytest.Monke
     for given, expected in (("/state", "/state"), ("", "/home/me/.local/state"), ("here", "/home/me/.local/state")):
         monkeypatch.setenv("XDG_STATE_HOME", given)
         assert default_outbox() == Path(expected) / "shuffledp" / "outbox"
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", lambda _: {}[0])  # a user of a container, whom nobody knows
+    with pytest.raises(InvalidInput, match="--outbox must be given where a user has no home"):
+        default_outbox()

@@ -35,7 +35,13 @@ PIECE = 1 << 20  # bytes that are copied at once
 def default_outbox() -> Path:
     """Where programs keep such things: under XDG_STATE_HOME, or ~/.local/state."""
     given = os.environ.get("XDG_STATE_HOME", "")
-    state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
+    try:
+        state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise InvalidInput(
+            "--outbox must be given where a user has no home, got none. Name a folder that lasts: it remembers that "
+            "this device has reported."
+        ) from None
     return state / "shuffledp" / "outbox"
 
 

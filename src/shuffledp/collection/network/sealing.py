@@ -74,7 +74,7 @@ class AnalystKey:
 
     def write(self, path: Path) -> None:
         """Write it for its owner alone; a key that stands there is never replaced."""
-        check_new_file(path)
+        check_new_file(path, lasting=True)
         replace_file(path, lambda place: place.write_text(self.secret.hex() + "\n", encoding="ascii"), private=True)
 
     @classmethod
