@@ -181,13 +181,20 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
     from shuffledp.collection.tables import open_column
 
     _check_absent(given, ONE, "--table")
-    missing, codes = given["missing"], None if given["codes"] is None else read_codes(given["codes"])
     reading = Reading.taken(given)
     kind: Any = "text" if reading.cleaning.reads_numbers else client.collection.design.task.kind
     with bars() as drawn:
         encoding, sending = (
             drawn.add_task(name, total=None, said="", visible=False) for name in ("encoding and sealing", "sending")
         )
+
+        def tick(done: int, of: int) -> None:
+            drawn.update(encoding, visible=False)
+            drawn.update(sending, completed=done, total=of, said=f"{done:,} of {of:,}", visible=True)
+
+        if not dry_run and (receipt := client.resume(tick=tick)) is not None:
+            return receipt  # what was sealed is sent: whoever has deleted the table since did well
+        codes = None if given["codes"] is None else read_codes(given["codes"])
         column = open_column(
             reading.source,
             reading.column,
@@ -206,7 +213,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
         drawing = Drawing(
             client.collection.encoder,
             column,
-            missing=missing,
+            missing=given["missing"],
             clip=clip,
             cleaning=reading.cleaning,
             keep=reading.keep,  # type: ignore[arg-type]
@@ -216,10 +223,6 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             drawing.look()
             client.check_codes(codes, drawing.rows)
             return None
-
-        def tick(done: int, of: int) -> None:
-            drawn.update(encoding, visible=False)
-            drawn.update(sending, completed=done, total=of, said=f"{done:,} of {of:,}", visible=True)
 
         return client.send_table(drawing, codes=codes, processes=len(os.sched_getaffinity(0)), tick=tick)
 

@@ -22,7 +22,7 @@ from typing import Self
 from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
-from shuffledp.storage.files import first_file, locked, replace_file, unwritable
+from shuffledp.storage.files import first_file, flush, locked, replace_file, unwritable
 
 __all__ = ["Outbox", "Stored", "default_outbox"]
 
@@ -84,7 +84,10 @@ class Outbox:
         refused.
         """
         with unwritable(folder):
+            missing = [each for each in (folder, *folder.parents) if not each.exists()]
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for each in missing:  # a folder that a power cut takes away takes its reports along
+                flush(each.parent)
             status = folder.stat()
         if status.st_uid != os.geteuid() or status.st_mode & OTHERS:
             raise InvalidInput(

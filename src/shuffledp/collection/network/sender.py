@@ -130,6 +130,15 @@ class Client:
         receipt = self._sent(lambda: self._records(drawing, codes, processes), None, tick)
         return replace(receipt, missing=drawing.missing, repeated=drawing.repeated) if receipt.drawn else receipt
 
+    def resume(self, *, tick: Tick | None = None) -> Receipt | None:
+        """Send what an earlier call stored; None where nothing was. Neither the table nor its codes
+        are needed for that, and may be gone.
+        """
+        self._check_time()
+        if Outbox.of(self.folder, self.uploads).find() is None:
+            return None
+        return self._sent(list, None, tick)
+
     def check_codes(self, codes: Sequence[bytes] | None, rows: int | None = None) -> None:
         """Refuse codes that are not asked for, or not one for each of so many ``rows``."""
         self._check_time()
