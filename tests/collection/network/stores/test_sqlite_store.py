@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import shutil
 import signal
 import sqlite3
@@ -23,7 +22,7 @@ from shuffledp.collection.network.stores.interface import Added, Stocked, Unavai
 from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from shuffledp.collection.network.wire import Delivery
 from shuffledp.errors import InvalidInput
-from tests.collection.network.memory_folder import memory_folder
+from tests.collection.network.memory_folder import memory_folder, small_files
 from tests.collection.network.shufflers import envelopes
 from tests.collection.network.studies import study
 
@@ -141,17 +140,6 @@ def test_a_close_that_is_killed_at_any_line_loses_nothing(folder: Path, record_p
     assert ends == {Stocked(600, False), Stocked(600, True)}
     assert lines > 50
     record_property("fault: closes of a store that were killed", lines - 1)
-
-
-@contextmanager
-def small_files(most: int) -> Iterator[None]:
-    """As if the disk were full: no file grows beyond ``most`` bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_acknowledges_nothing_and_ends_well(folder: Path) -> None:
