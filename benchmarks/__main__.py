@@ -18,6 +18,7 @@ from benchmarks import (
     ledger,
     memory,
     pipeline,
+    pointer,
     speed,
     startup,
     swapped,
@@ -42,6 +43,7 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Training: beside the package of those who proposed it, CPU time", training.against_peer),
     ("Waiting: one call each, nothing remembered", latency.calls),
     ("Waiting: whole commands, a fresh process each", latency.commands),
+    ("Waiting: the planner, a step of a slider each, nothing remembered", pointer.steps),
     ("Waiting: imports and small commands, beside the Python that BEFORE names if it does", startup.starts),
     ("Peak memory of a fresh process", memory.peaks),
     (

@@ -54,7 +54,7 @@ def test_a_collection_is_followed_closed_fetched_and_opened_over_tls(
         assert httpx.post(address, content=body, headers=OCTETS, verify=trusted).status_code == 201
 
         assert main(["collection", "status", shuffler.url]) == 2
-        assert "must be one that this device trusts, got: self-signed certificate" in capsys.readouterr().err
+        assert "must be one that this machine trusts, got: self-signed certificate" in capsys.readouterr().err
 
         pinned = ["--ca", str(public), "--collection", str(tmp_path / "study" / "collection.json")]
         assert main(["collection", "status", shuffler.url, *pinned]) == 0

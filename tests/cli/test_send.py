@@ -55,9 +55,10 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_an_answer_is_sent_once_and_what_it_means_is_said(device: Any, capsys: pytest.CaptureFixture[str]) -> None:
     mine = device()
-    assert mine.send("--value", "yes", "--digest", mine.shuffler.collection.digest) == 0
+    assert mine.send("--value", "yes", "--certify", "--digest", mine.shuffler.collection.digest) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "1 report is acknowledged" in said
+    assert "Promised to you, and checked: epsilon at most 2" in said
     assert "e^epsilon0" in said
     assert mine.send("--value", "yes") == 0
     assert "has reported to this collection already, and nothing was sent" in " ".join(capsys.readouterr().out.split())

@@ -28,6 +28,20 @@ def test_it_says_where_it_is_and_ends_gracefully() -> None:
     assert said.endswith("The planner has ended.\n")
 
 
+@pytest.mark.parametrize("display, opens", [("", False), (":0", True)])
+def test_a_browser_opens_beside_the_terminal_and_never_inside_it(
+    display: str, opens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    asked: list[str] = []
+    monkeypatch.setattr("webbrowser.open", asked.append)
+    monkeypatch.setattr("shuffledp.studio.loopback.Studio.serve_forever", lambda _: None)
+    assert main(["studio"]) == 0
+    assert [each.startswith("http://127.0.0.1:") for each in asked] == [True] * opens
+
+
 def test_a_port_that_is_taken_or_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert main(["studio", "--no-open", "--port", str(taken.getsockname()[1])]) == 2

@@ -91,12 +91,15 @@ def test_every_published_bound_is_shown_or_says_why_not() -> None:
 
 
 def test_every_part_is_strict_json_with_texts_on_the_safe_side() -> None:
-    request = asked(given="epsilon0", epsilon0=12.0, n=50)  # next to nothing is gained here
+    request = asked(given="epsilon0", epsilon0=3.0, n=50)  # next to nothing is gained here
     for part in PARTS.keys() - {"thorough"}:  # the same as published, with more patience
         json.dumps(answer(request, part), allow_nan=False)
     found = answer(request)
-    for name in ("epsilon", "epsilon0"):
-        assert float(found[name]["text"]) >= found[name]["value"]
+    assert float(found["epsilon"]["text"]) >= found["epsilon"]["value"]
+    assert found["epsilon0"]["text"] == "3", "what was given, as it was given"
+    promised = answer(asked(epsilon=0.2))
+    assert promised["epsilon"]["text"] == "0.2"
+    assert float(promised["epsilon0"]["text"]) >= promised["epsilon0"]["value"]
     for each in found["errors"]:
         assert float(each["text"].replace(",", "")) >= each["value"]
     curve = answer(request, "curve")

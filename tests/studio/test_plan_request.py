@@ -34,10 +34,9 @@ def test_the_design_is_the_commands_byte_by_byte(name: str, tmp_path: Path, monk
     assert read_design(Path("design.json")).n == 2000
 
 
-@pytest.mark.parametrize("name", ["histogram", "mean"])
-def test_the_plan_can_be_typed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(shlex.split(PlanRequest.from_json(DESIGNED[name] | {"honest": 50}).commands()["plan"])[1:]) == 0
-    assert DESIGNED[name]["task"] in capsys.readouterr().out
+def test_the_plan_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(PlanRequest.from_json(DESIGNED["mean"] | {"honest": 50}).commands()["plan"])[1:]) == 0
+    assert "at least 1000 of them honest" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("method", ["hadamard", "hashing", "subset", "unary"])

@@ -1,5 +1,7 @@
 """The command studio: the planner, as a page on this machine."""
 
+import os
+import sys
 import webbrowser
 from typing import Annotated
 from urllib.parse import quote
@@ -59,9 +61,14 @@ def studio(
     with server:
         print(f"The planner is at {address}", flush=True)
         print("It answers this machine alone, for as long as this runs. Ctrl-C ends it.", flush=True)
-        if open_page:
+        if open_page and _has_screen():
             webbrowser.open(address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
             print("\nThe planner has ended.")
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open beside this terminal, and not inside it."""
+    return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

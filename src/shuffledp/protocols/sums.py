@@ -38,6 +38,7 @@ __all__ = [
     "Rounding",
     "StatisticalQuery",
     "Sum",
+    "guessed_grid",
     "lower_bound",
 ]
 
@@ -103,8 +104,7 @@ class Summation(ShuffledProtocol):
         """
         assert self.epsilon is not None
         assert self.delta is not None
-        guess = 3.0 * math.log(1.0 / self.delta) / max(min(self.epsilon, self.epsilon**2), TINY)
-        first = max(2, _argmin(self.n, {1: guess}))
+        first = guessed_grid(self.n, self.epsilon, self.delta)
         known = {k: self._constant(k) for k in (first, 2 * first)}
         while True:
             k = _argmin(self.n, known)
@@ -388,6 +388,12 @@ def lower_bound(n: int, epsilon: float, delta: float) -> float:
         * np.minimum(math.exp(-epsilon) / (8.0 * candidates**3), (1.0 - candidates**-2.0) * (0.5 - delta) / (48.0 * n))
     )
     return math.sqrt(float(mse.max()))
+
+
+def guessed_grid(n: int, epsilon: float, delta: float) -> int:
+    """About the best number of steps for a promise, before anything is calibrated."""
+    constant = 3.0 * math.log(1.0 / delta) / max(min(epsilon, epsilon**2), TINY)
+    return max(2, _argmin(n, {1: constant}))
 
 
 def _argmin(n: int, known: dict[int, float]) -> int:

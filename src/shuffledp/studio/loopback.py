@@ -73,6 +73,9 @@ class Studio(ThreadingHTTPServer):
         """The page, with its token."""
         return f"http://{self.hosts[0]}/{self.token}/"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that went away is no news, and of all else the page was told."""
+
 
 class Visit(BaseHTTPRequestHandler):
     """One connection."""

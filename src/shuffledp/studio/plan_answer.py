@@ -65,7 +65,7 @@ def settled(asked: PlanRequest) -> Settled:
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
-    """One part of the answer.
+    """One part of the answer; it is kept, and not to be changed.
 
     >>> asked = PlanRequest(task="histogram", n=10_000, size=16, epsilon=1.0, delta=1e-6)
     >>> found = answer(asked)
@@ -74,12 +74,17 @@ def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
     """
     if part not in tuple(PARTS):  # a tuple, as what was sent may not be hashable
         raise InvalidInput(f"part must be one of {', '.join(PARTS)}, got {part!r}. Reload the page.")
+    return _kept(asked, part)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(asked: PlanRequest, part: str) -> dict[str, Any]:
     return PARTS[part](asked)
 
 
 def _numbers(asked: PlanRequest) -> dict[str, Any]:
-    """What can be said at once: all, of one round; of several, a forecast of what is not given."""
-    if asked.rounds == 1:
+    """What can be said at once: all, of one round of counts; a forecast of what takes longer."""
+    if asked.rounds == 1 and asked.task != "mean":
         return _certified(asked)
     terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
     if asked.given == "epsilon0":
@@ -105,8 +110,8 @@ def _shown(
     errors = {name: protocol.predicted_stderr() for name, protocol in found.items()}
     return {
         "certified": certified,
-        "epsilon": _up(epsilon),
-        "epsilon0": _up(shuffled.epsilon0),
+        "epsilon": _said(epsilon) if asked.given == "epsilon" else _up(epsilon),
+        "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
         "bits": f"{shuffled.bits:,}",
         "least": f"{asked.least:,}",
         "errors": [
@@ -192,6 +197,11 @@ def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
 
 def _up(value: float) -> dict[str, Any]:
     return {"value": _finite(value), "text": rounded(value, up=True, zeros=False)}
+
+
+def _said(value: float) -> dict[str, Any]:
+    """A number that was given, as it was given."""
+    return {"value": value, "text": exactly(value)}
 
 
 def _finite(value: float) -> float | None:

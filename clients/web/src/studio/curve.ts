@@ -2,7 +2,7 @@
 import type { Bound, Curve } from "./asking.ts";
 import { percent, power, svg, ticks } from "./drawing.ts";
 
-const HEIGHT = 320;
+const HEIGHT = 250;
 const LABELS = 5; // lines of labels at the top
 const LABEL = 15;
 const BELOW = 1e-9; // so far below what is drawn, a curve has left the picture
@@ -43,7 +43,7 @@ function summary(curve: Curve): string {
 
 function axes(far: number, x: (epsilon: number) => number, lowest: number): SVGElement[] {
   const made: SVGElement[] = [];
-  const step = lowest < -30 ? 12 : 3;
+  const step = lowest < -60 ? 24 : lowest < -18 ? 6 : 3;
   for (let exponent = 0; exponent >= lowest; exponent -= step) {
     const level = (HEIGHT * exponent) / lowest;
     made.push(svg("line", { class: "grid", x1: 0, x2: "100%", y1: level, y2: level }));

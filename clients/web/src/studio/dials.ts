@@ -26,7 +26,7 @@ const METHODS: Record<string, string> = {
 
 export class Dials {
   #rows = new Map<Dial, { row: HTMLElement; slider: HTMLInputElement; field: HTMLInputElement }>();
-  #names = text("names", "Their names, if you like: tea, coffee, water");
+  #names = text("names", "optional: tea, coffee, water");
   #bounds = { lower: number("lower", "from"), upper: number("upper", "to") };
   #method = html("select") as HTMLSelectElement;
   #given = choice("given", "Start from", { epsilon: "a promise ε", epsilon0: "one report's ε₀" });

@@ -55,7 +55,7 @@ function numbers(found: Numbers, asked: Plan): void {
   const counting = asked.task !== "mean";
   write("error", shuffled?.text ?? "");
   write("local", found.errors.find((each) => each.model === "local")?.text ?? "");
-  write("unit", counting ? `people per count, ${shuffled?.share} of them` : `of the mean, ${shuffled?.share} of its range`);
+  write("unit", counting ? `people per count, ${shuffled?.share}` : `of the mean, ${shuffled?.share} of its range`);
   write("epsilon0", found.epsilon0.text);
   write("bits", `${found.bits} ${found.bits === "1" ? "bit" : "bits"} a report`);
   write("epsilon", found.epsilon.text);
@@ -81,7 +81,7 @@ function numbers(found: Numbers, asked: Plan): void {
 function draw(found: Curve): void {
   curve = found;
   bounds = [];
-  write("interval", `certified in [${found.lower.text}, ${found.upper.text}] at δ = ${found.delta.text}`);
+  write("interval", `in [${found.lower.text}, ${found.upper.text}] at δ = ${found.delta.text}`);
   write("narrow", found.lower.text === found.upper.text ? ", which meet here." : ".");
   drawCurve(find("curve"), found, bounds);
   find("curve").classList.remove("stale");

@@ -21,7 +21,7 @@ from shuffledp.collection.network.collection_file import LONGEST_FILE, Collectio
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.shuffler.tokens import read_token
-from shuffledp.collection.network.web_client import check_trust, printable, web_client
+from shuffledp.collection.network.web_client import check_trust, new_web_client, printable
 from shuffledp.collection.network.wire import Address
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.storage.canonical import strict_json
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["TOKEN_VARIABLE", "Analyst", "Unanswered"]
 
 TOKEN_VARIABLE = "SHUFFLEDP_TOKEN"
-ANSWERING = 60.0  # seconds; closing rewrites the whole store
+ANSWERING = 60.0  # seconds: closing rewrites the whole store
 LONGEST_ANSWER = 1 << 20  # bytes, but for what was collected
 Tick = Callable[[int], object]
 
@@ -183,11 +183,11 @@ class Analyst:
     @contextmanager
     def _answer(self, method: str, path: str, headers: dict[str, str] | None = None) -> Iterator[httpx.Response]:
         """What comes back, if it is what was asked for; else a sentence."""
-        client = web_client(self.url, patience=ANSWERING, ca=self.ca, transport=self.transport)
+        web = new_web_client(self.url, seconds=ANSWERING, ca=self.ca, transport=self.transport)
         import httpx
 
         try:
-            with client as web, web.stream(method, self.url + path, headers=headers) as answer:
+            with web, web.stream(method, self.url + path, headers=headers) as answer:
                 if answer.status_code != 200:
                     raise self._refused(answer)
                 yield answer
@@ -226,7 +226,7 @@ class Analyst:
         return kind(f"the shuffler at {self.url} refused it: {printable(sentence)}")
 
     def _unreached(self, error: BaseException) -> ShuffledpError:
-        check_trust(error, self.url)
+        check_trust(self.url, error)
         return Unanswered(
             f"the shuffler at {self.url} must answer, got: {printable(str(error)) or type(error).__name__}. Check "
             f"that it runs, and ask again: nothing is lost."

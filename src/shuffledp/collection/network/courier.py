@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.collection.network.collection_file import FORMAT, Collection
-from shuffledp.collection.network.web_client import check_trust, printable, web_client
+from shuffledp.collection.network.web_client import check_trust, new_web_client, printable
 from shuffledp.collection.network.wire import MEDIA_TYPE, Address, Refused
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.storage.canonical import strict_json
@@ -27,7 +27,6 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 PATIENCE = 60.0  # seconds for an answer, however slowly it drips
 LONGEST_ANSWER = 1 << 20  # bytes
 LATER = (408, 425, 429, 500, 502, 503, 504)  # what may be otherwise at the next try
-ANSWERING = 30.0  # seconds for a sign of life
 
 
 class Unsent(ShuffledpError):
@@ -69,8 +68,7 @@ class Courier:
         """Connect when the first request is made; with ``ca``, nothing is trusted but the
         authorities in that file.
         """
-        web = web_client(collection.shuffler, patience=ANSWERING, ca=ca, transport=transport)
-        return cls(collection, web)
+        return cls(collection, new_web_client(collection.shuffler, seconds=30.0, ca=ca, transport=transport))
 
     def __enter__(self) -> Self:
         return self
@@ -121,8 +119,12 @@ class Courier:
             try:
                 answer = self._answer(method, path, body, longest)
             except httpx.RequestError as error:
-                check_trust(error, self.collection.shuffler)
+                check_trust(self.collection.shuffler, error)
                 trouble = f"could not be reached: {printable(str(error)) or type(error).__name__}"
+            except httpx.InvalidURL as error:
+                raise InvalidInput(
+                    f"shuffler must be an address that can be asked, got {self.collection.shuffler!r}: {error}."
+                ) from None
             else:
                 if answer.status not in LATER:
                     return answer

@@ -1,5 +1,5 @@
-"""How a client and an analyst speak HTTP: no redirect is followed and no cookie kept, and nobody is
-spoken to whose certificate is not believed.
+"""How a client or an analyst speaks to a shuffler: certificates are checked, no redirect is
+followed, no cookie kept, and nothing says who or which version asks.
 
 A proxy that the environment names is used, since that is the user's choice and TLS goes through it;
 but never for an address of this machine.
@@ -18,28 +18,30 @@ from shuffledp.errors import InvalidInput
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["check_trust", "printable", "web_client"]
+__all__ = ["check_trust", "new_web_client", "printable"]
 
-SHOWN = 300  # letters of a stranger's sentence
 CONNECTING = 10.0  # seconds
+SHOWN = 300  # letters of a stranger's sentence
 
 
-def web_client(
-    address: str, *, patience: float, ca: Path | None = None, transport: httpx.BaseTransport | None = None
+def new_web_client(
+    address: str, *, seconds: float, ca: Path | None = None, transport: httpx.BaseTransport | None = None
 ) -> httpx.Client:
-    """For requests to ``address``, which wait so many seconds for an answer. With ``ca``, nothing
-    is trusted but the authorities in that file.
+    """A client for the shuffler at an address, which waits so many seconds for each piece of an
+    answer. With ``ca``, the authorities in that file are trusted, and no others.
     """
     try:
         import httpx
     except ImportError:
         raise InvalidInput(
-            "httpx must be installed to speak to a shuffler, got none. pip install 'shuffledp[network]'"
+            "httpx must be installed to ask a shuffler, got none. pip install 'shuffledp[network]'"
         ) from None
     try:
         httpx.URL(address).host  # noqa: B018  a name that is none is noticed now
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise InvalidInput(f"shuffler must be an address that can be asked, got {address!r}: {error}.") from None
+        raise InvalidInput(
+            f"shuffler must be an address that can be asked, got {address!r}: {error}. Check it letter by letter."
+        ) from None
     trusted = _trusted(address, ca)
     try:
         return httpx.Client(
@@ -48,7 +50,7 @@ def web_client(
             transport=transport,
             follow_redirects=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            timeout=httpx.Timeout(patience, connect=CONNECTING),
+            timeout=httpx.Timeout(seconds, connect=CONNECTING),
             headers={"user-agent": "shuffledp", "accept-encoding": "identity"},
         )
     except (ValueError, ImportError, httpx.InvalidURL) as error:
@@ -62,7 +64,7 @@ def _trusted(address: str, ca: Path | None) -> ssl.SSLContext:
     """Whose certificates are believed: those in the file ``ca`` alone, or those httpx knows."""
     import httpx
 
-    if not address.startswith("https://"):
+    if ca is None and not address.startswith("https://"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nobody's: to know all takes longer than to send a report
     if ca is None:
         return httpx.create_ssl_context()
@@ -74,12 +76,12 @@ def _trusted(address: str, ca: Path | None) -> ssl.SSLContext:
         ) from None
 
 
-def check_trust(error: BaseException | None, address: str) -> None:
-    """Say so where a certificate was not believed: another try would not help."""
+def check_trust(address: str, error: BaseException | None) -> None:
+    """Say so if what failed is that a certificate was not believed: another try would not help."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             raise InvalidInput(
-                f"the certificate of {address} must be one that this device trusts, got: "
+                f"the certificate of {address} must be one that this machine trusts, got: "
                 f"{printable(error.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
             ) from None
         error = error.__cause__ or error.__context__
