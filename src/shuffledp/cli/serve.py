@@ -30,7 +30,12 @@ def serve(
         Path, typer.Argument(metavar="COLLECTION", help="The collection.json that shuffledp collection new wrote.")
     ],
     store: Annotated[
-        str, typer.Option("--store", metavar="FILE", help="Where envelopes wait; created if nothing is there.")
+        str,
+        typer.Option(
+            "--store",
+            metavar="FILE",
+            help="Where envelopes wait; created if nothing is there. Several shufflers share postgresql://user@host/name.",
+        ),
     ],
     codes: Annotated[
         Path | None,

@@ -77,6 +77,7 @@ def _order(disk: Disk, truth: Truth) -> Iterator[str]:
     parts = {
         "beginnings": [each[:KEY] for each in truth.arrived],
         "ends": [each[-KEY:] for each in truth.arrived],
+        "beginnings in hexadecimal": [each.hex()[:KEY].encode() for each in truth.arrived],
         "hashes": [hashlib.sha256(each).digest()[:KEY] for each in truth.arrived],
     }
     for name, content in disk.files.items():

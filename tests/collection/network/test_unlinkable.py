@@ -166,6 +166,10 @@ def test_a_careless_shuffler_is_found_out(tmp_path: Path) -> None:
     table("coded", [sorted(envelopes), hashes])
     table("text", [sorted(envelopes), [code.hex() for code in codes]])
     table("sourced", [sorted(envelopes), [bytes(map(int, source.split("."))) for source in sources]])
+    (tmp_path / "stated").mkdir()
+    statements = "".join(f"DETAIL:  parameters: $1 = '{{\"\\\\x{each.hex()}\"}}'\n" for each in envelopes)
+    (tmp_path / "stated" / "postgres.log").write_text(statements)
+    os.utime(tmp_path / "stated" / "postgres.log", (1, 1))
     (tmp_path / "logged").mkdir()
     with (tmp_path / "logged" / "access.log").open("w") as log:
         for moment, source in zip(moments, sources, strict=True):
@@ -181,6 +185,7 @@ def test_a_careless_shuffler_is_found_out(tmp_path: Path) -> None:
         "coded": {"code"},
         "text": {"code"},
         "sourced": {"address"},
+        "stated": {"order"},
         "logged": {"address", "time"},
     }
 
@@ -215,7 +220,7 @@ def test_a_closed_database_has_forgotten_too(
         found = findings(server_disk(database, before), truth)
         assert set(found) >= {"order", "code", "time"}, "the positive control: it is open"
         assert store.close(PEOPLE).closed
-        rows = connection.execute("SELECT envelope, xmin::text::bigint, ctid FROM sealed ORDER BY ctid").fetchall()
+        rows = connection.execute("SELECT envelope, xmin::text::bigint, ctid FROM reports ORDER BY ctid").fetchall()
     assert [row[0] for row in rows] == sorted(truth.arrived), "the places of rows are the order of their bytes"
     assert len({row[1] for row in rows}) == 1, "one transaction"
     found = findings(server_disk(database, before), truth)

@@ -53,6 +53,7 @@ class Desk {
       say("status", `${answer ? await sentenceOf(answer) : "The shuffler cannot be reached."} This page asks again in ${SLOWER} seconds.`);
     }
     if (this.outlook?.state === "closed" || document.hidden) return;
+    clearTimeout(this.timer); // another look may have been begun meanwhile
     this.timer = setTimeout(() => void this.refresh(), 1000 * (answer?.ok ? REFRESH : SLOWER));
   }
 

@@ -36,6 +36,12 @@ def new_web_client(
         raise InvalidInput(
             "httpx must be installed to ask a shuffler, got none. pip install 'shuffledp[network]'"
         ) from None
+    try:
+        httpx.URL(address).host  # noqa: B018  a name that is none is noticed now
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise InvalidInput(
+            f"shuffler must be an address that can be asked, got {address!r}: {error}. Check it letter by letter."
+        ) from None
     trusted = _trusted(address, ca)
     try:
         return httpx.Client(
