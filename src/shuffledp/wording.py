@@ -78,6 +78,10 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "every row of the table is a different person; someone with several rows is protected less, like a group of "
         "people",
     ),
+    "senders": (
+        "every report comes from a different person; someone who sends several is protected less, like a group of "
+        "people",
+    ),
     "counts": (
         "how many people report, and how many values are missing, may be known: both are published as they are",
         "the number of people who report and the number of missing values may be known: both are published as they are",

@@ -28,7 +28,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_every_chapter_is_told(demo: tuple[Path, str]) -> None:
     _, printed = demo
     commands = re.findall(r"^\$ shuffledp (\w+)", printed, flags=re.MULTILINE)
-    assert commands == ["example", "plan", "histogram", "histogram", "mean", "ledger", "verify", "audit", "compare"]
+    alone = ["example", "plan", "histogram", "histogram", "mean", "ledger", "verify", "audit", "compare"]
+    parties = ["design", "collection", "serve", "send", "serve", "collection", "collection", "collection", "open"]
+    assert commands == [*alone, *parties, "verify"]
     assert "What to try next:" in printed
 
 
@@ -40,12 +42,24 @@ def test_the_estimates_are_near_the_truth(demo: tuple[Path, str]) -> None:
     )
     assert abs(estimate["yes"] - 2053) < 6 * stderr["yes"]
     assert facts["certificate"]["epsilon"]["upper"] <= 1.0
-    assert printed.count("Against the truth") == 3
+    assert printed.count("Against the truth") == 4
+
+
+def test_the_three_parties_lose_nobody_though_the_shuffler_is_killed(demo: tuple[Path, str]) -> None:
+    folder, printed = demo
+    facts = json.loads((folder / "network" / "result" / "estimates.json").read_text())
+    assert facts["counted"]["collected"]["arrived"] == 6366
+    assert facts["counted"]["collected"]["invalid"] == 0
+    assert "kill -9" in printed
+    estimates = facts["estimates"]
+    for label, truth in (("yes", 2053), ("no", 4313)):
+        at = estimates["label"].index(label)
+        assert abs(estimates["value"][at] - truth) < 6 * estimates["stderr"][at]
 
 
 def test_the_answers_are_all_there(demo: tuple[Path, str]) -> None:
     folder, _ = demo
-    for name in ("affairs", "cities", "ages"):
+    for name in ("affairs", "cities", "ages", "network/result"):
         assert {each.name for each in (folder / name).iterdir()} == {
             "page.html",
             "estimates.csv",

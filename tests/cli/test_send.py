@@ -49,15 +49,16 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(Courier, "to", lambda given, **_: usual(given, transport=shuffler.transport))
         return Device(tmp_path, shuffler)
 
-    monkeypatch.setattr("shuffledp.collection.network.courier.sleep", lambda _: None)
+    monkeypatch.setattr(Courier, "pause", lambda *_: None)
     return made
 
 
 def test_an_answer_is_sent_once_and_what_it_means_is_said(device: Any, capsys: pytest.CaptureFixture[str]) -> None:
     mine = device()
-    assert mine.send("--value", "yes", "--digest", mine.shuffler.collection.digest) == 0
+    assert mine.send("--value", "yes", "--certify", "--digest", mine.shuffler.collection.digest) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "1 report is acknowledged" in said
+    assert "Promised to you, and checked: epsilon at most 2" in said
     assert "e^epsilon0" in said
     assert mine.send("--value", "yes") == 0
     assert "has reported to this collection already, and nothing was sent" in " ".join(capsys.readouterr().out.split())
@@ -69,6 +70,24 @@ def test_an_answer_can_come_from_standard_input(device: Any, monkeypatch: pytest
     monkeypatch.setattr("sys.stdin", io.StringIO("rather not say\n"))
     assert mine.send("--value", "-") == 0
     assert len(mine.shuffler.envelopes) == 1
+
+
+def test_on_a_terminal_an_answer_is_asked_for_and_not_shown(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, asked = device(), list[str]()
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr("sys.stdin", terminal)
+
+    def typed(prompt: str) -> str:
+        asked.append(prompt)
+        if len(asked) == 1:
+            raise EOFError
+        return "no"
+
+    monkeypatch.setattr("shuffledp.cli.send.getpass", typed)
+    assert mine.send("--value", "-") == 2
+    assert mine.send("--value", "-") == 0
+    assert asked == ["Your answer: "] * 2
 
 
 def test_a_dry_run_leaves_nothing(device: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from shuffledp.cli import main
 from shuffledp.collection.network.codes import hash_of_code, new_codes
 from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
+from shuffledp.collection.network.wire import Delivery
 from tests.collection.network.memory_folder import memory_folder
 from tests.collection.network.shufflers import OCTETS, envelopes, process
 from tests.collection.network.studies import study
@@ -128,6 +129,24 @@ def test_without_tls_others_are_warned_of() -> None:
     with memory_folder() as folder, process(folder, study(), "--host", "0.0.0.0") as running:
         assert running.stop() == 0
         assert "warning: without TLS, 0.0.0.0 must be reached through a reverse proxy" in running.log.read_text()
+
+
+def test_a_closed_collection_is_served_without_its_codes() -> None:
+    coded = study(codes=True)
+    hashes_of_codes = [hash_of_code(coded.digest, code) for code in new_codes(500)]
+    with memory_folder() as folder:
+        store = SQLiteStore(folder / "reports.sqlite", coded)
+        store.invite(hashes_of_codes)
+        pairs = zip(envelopes(coded, 500), hashes_of_codes, strict=True)
+        store.add([[Delivery(*pair) for pair in pairs]])
+        store.close(500)
+        store.stop()
+        with process(folder, coded) as running:
+            fetched = httpx.get(
+                f"{running.url}/collections/{coded.digest}/sealed", headers={"authorization": f"Bearer {running.token}"}
+            )
+            assert fetched.content.endswith(b"".join(sorted(envelopes(coded, 500))))
+            assert running.stop() == 0
 
 
 def test_without_the_extra_one_sentence_names_it(folder: Path) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,6 +50,19 @@ def contents(out: Path) -> dict[str, bytes]:
 # One experiment
 
 
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toy")
+    make(TOY, folder, force=False, report=nothing)
+    return folder
+
+
+@pytest.fixture
+def made(made_once: Path, tmp_path: Path) -> Path:
+    """A folder with the experiment as it was made, to change as one likes."""
+    return shutil.copytree(made_once, tmp_path / "made")
+
+
 def test_the_files_of_an_experiment(tmp_path: Path) -> None:
     seen: list[int] = []
     assert make(TOY, tmp_path, force=False, report=seen.append)[0] == "computed"
@@ -66,30 +80,27 @@ def test_two_runs_give_the_same_files(tmp_path: Path) -> None:
     assert contents(tmp_path / "first") == contents(tmp_path / "second")
 
 
-def test_a_missing_figure_is_drawn_from_the_table(tmp_path: Path) -> None:
-    make(TOY, tmp_path, force=False, report=nothing)
-    before = contents(tmp_path)
-    (tmp_path / "toy-one.svg").unlink()
-    assert not finished(TOY, tmp_path)
+def test_a_missing_figure_is_drawn_from_the_table(made: Path) -> None:
+    before = contents(made)
+    (made / "toy-one.svg").unlink()
+    assert not finished(TOY, made)
     uncomputable = dataclasses.replace(TOY, compute=lambda: pytest.fail("it was computed again"))
-    assert make(uncomputable, tmp_path, force=False, report=nothing)[0] == "drawn"
-    assert contents(tmp_path) == before
-    assert finished(TOY, tmp_path)
+    assert make(uncomputable, made, force=False, report=nothing)[0] == "drawn"
+    assert contents(made) == before
+    assert finished(TOY, made)
 
 
-def test_force_computes_what_is_there(tmp_path: Path) -> None:
-    make(TOY, tmp_path, force=False, report=nothing)
+def test_force_computes_what_is_there(made: Path) -> None:
     seen: list[int] = []
-    assert make(TOY, tmp_path, force=True, report=seen.append)[0] == "computed"
+    assert make(TOY, made, force=True, report=seen.append)[0] == "computed"
     assert len(seen) == TOY.count
 
 
 @pytest.mark.parametrize("change", [{"parameters": "epsilon0 = 2"}, {"count": 12}, {"title": "another"}])
-def test_a_table_of_another_description_is_not_kept(change: dict[str, object], tmp_path: Path) -> None:
-    make(TOY, tmp_path, force=False, report=nothing)
+def test_a_table_of_another_description_is_not_kept(change: dict[str, object], made: Path) -> None:
     other = dataclasses.replace(TOY, **change)  # type: ignore[arg-type]
-    assert finished(TOY, tmp_path)
-    assert not finished(other, tmp_path)
+    assert finished(TOY, made)
+    assert not finished(other, made)
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "# name: toy-one\npanel,epsilon,x\n,1,2,3\n"])
@@ -101,14 +112,13 @@ def test_a_foreign_table_is_computed_again(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 0.5, 0.99])
 @pytest.mark.parametrize("suffix, state", [("csv", "computed"), ("png", "drawn"), ("svg", "drawn"), ("json", "drawn")])
-def test_a_file_that_was_cut_is_not_kept(suffix: str, state: str, size: float, tmp_path: Path) -> None:
-    make(TOY, tmp_path, force=False, report=nothing)
-    before = contents(tmp_path)
-    path = tmp_path / f"toy-one.{suffix}"
+def test_a_file_that_was_cut_is_not_kept(suffix: str, state: str, size: float, made: Path) -> None:
+    before = contents(made)
+    path = made / f"toy-one.{suffix}"
     path.write_bytes(path.read_bytes()[: int(size * path.stat().st_size)])
-    assert not finished(TOY, tmp_path)
-    assert make(TOY, tmp_path, force=False, report=nothing)[0] == state
-    assert contents(tmp_path) == before
+    assert not finished(TOY, made)
+    assert make(TOY, made, force=False, report=nothing)[0] == state
+    assert contents(made) == before
 
 
 def test_half_written_files_of_the_dead_are_swept_away(tmp_path: Path) -> None:
@@ -209,8 +219,8 @@ def test_a_run_ended_at_any_moment_leaves_whole_files_and_no_processes(end: sign
         ).stdout.splitlines()
         workers = [int(row.split()[0]) for row in table if row.split()[1] == str(process.pid)]
         process.send_signal(end)
-        process.wait(timeout=20)
-    deadline = time.monotonic() + 10.0
+        process.wait(timeout=60)
+    deadline = time.monotonic() + 60.0
     while not all(map(is_gone, workers)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert len(workers) >= 1

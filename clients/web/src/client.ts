@@ -6,7 +6,7 @@ export { encode, type Design } from "./core/design.ts";
 export { exposureOf, type Exposure } from "./core/exposure.ts";
 export type { Law } from "./core/laws.ts";
 export { Refused } from "./core/refused.ts";
-export { curveHere, hpkeSeal, seal } from "./core/sealing.ts";
+export { curveHere, hpkeSeal, kemOf, seal } from "./core/sealing.ts";
 export { Unsent, type Ways } from "./core/sending.ts";
 export { deliver, standing, takePart, type Terms } from "./core/taking_part.ts";
 export { SECURE, type Words } from "./core/words.ts";

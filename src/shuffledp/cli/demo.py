@@ -1,16 +1,20 @@
 """The whole story in a minute, told by the commands themselves: plan, run, estimate against the
-truth, report, audit. ``make demo`` runs it.
+truth, report, audit; and once more between three parties that do not trust each other. ``make
+demo`` runs it.
 """
 
 import csv
 import json
 import shlex
 import shutil
+import socket
+import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 
 from rich.console import Console
 
@@ -32,7 +36,7 @@ def main(folder: Path = FOLDER) -> int:
     """Run every command of the story in ``folder``; what an earlier demo left there is replaced."""
     began = perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("data", "affairs", "cities", "ages"):
+    for name in ("data", "affairs", "cities", "ages", "network"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for spent in folder.glob("budget.sqlite*"):
         spent.unlink()
@@ -101,11 +105,71 @@ def main(folder: Path = FOLDER) -> int:
     _say("8. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
     _run("compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot", figure)
 
+    _say(
+        "9. The same survey between three parties: clients that randomize and seal, a shuffler that cannot read what "
+        "it stores, an analyst who cannot tell who sent what. Each is a process of its own, and the shuffler is "
+        "killed once."
+    )
+    _three_parties(folder / "network", data / "affairs.csv")
+    _truth(folder / "network" / "result", _survey(data / "affairs.csv"))
+
     command = Path(sys.executable).with_name("shuffledp")
     shown = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command.name
     _say(f"{perf_counter() - began:.0f} s in all. Figures: {figure}, {folder / 'affairs' / 'estimates.png'}")
-    print(NEXT.format(page=folder / "affairs" / "page.html", command=shown))
+    pages = f"{folder / 'affairs' / 'page.html'} and {folder / 'network' / 'result' / 'page.html'}"
+    print(NEXT.format(page=pages, command=shown))
     return 0
+
+
+def _three_parties(folder: Path, table: Path) -> None:
+    """From a design to a page, over loopback."""
+    folder.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url, design, study, token = f"http://127.0.0.1:{port}", folder / "design.json", folder / "study", folder / "token"
+    _run("design histogram --categories yes,no --n 6366 --honest 80% --epsilon 1 --delta 1e-6 --out", design)
+    _run("collection new --shuffler", url, "--design", design, "--out", study)
+    serve = ("serve", study / "collection.json", "--store", folder / "reports.sqlite", f"--port {port} --token", token)
+    with _beside(*serve, log=folder / "shuffler.log") as shuffler:
+        send = ("send", study / "collection.json", "--column affair --table", table, "--outbox", folder / "outbox")
+        with _beside(*send) as clients:
+            _until_reports_came(folder / "reports.sqlite-wal")
+            shuffler.kill()
+            shuffler.wait()
+            _say(
+                "The shuffler is killed (kill -9), and started again. What it acknowledged is on its disk; for the "
+                "rest, clients send the same bytes again."
+            )
+            with _beside(*serve, log=folder / "shuffler.log"):
+                if code := clients.wait():
+                    sys.exit(code)
+                _run("collection status", url)
+                _run("collection close", url, "--token", token)
+                _run("collection fetch", url, "--token", token, "--out", folder / "sealed.bin")
+    _run("open", study, folder / "sealed.bin", "--out", folder / "result")
+    _run("verify", folder / "result" / "page.html")
+
+
+def _until_reports_came(log: Path) -> None:
+    """Wait until the shuffler's log has something to lose."""
+    until = perf_counter() + 30
+    while not (log.exists() and log.stat().st_size > 20_000) and perf_counter() < until:
+        sleep(0.01)
+
+
+@contextmanager
+def _beside(*pieces: str | Path, log: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Show a command, and run it beside this process; what it says goes to ``log``, if there is
+    one.
+    """
+    call = [sys.executable, "-m", "shuffledp", *_shown(*pieces, "&")]
+    with ExitStack() as open_:
+        said = None if log is None else open_.enter_context(log.open("ab"))
+        process = open_.enter_context(subprocess.Popen(call, stdout=said, stderr=said))
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 def _say(words: str) -> None:
@@ -113,13 +177,20 @@ def _say(words: str) -> None:
 
 
 def _run(*pieces: str | Path) -> None:
-    """Show a command and run it; the demo ends where one fails. A path is one argument, and text is
-    as many as it has words.
-    """
-    arguments = [word for piece in pieces for word in ([str(piece)] if isinstance(piece, Path) else piece.split())]
-    Console(highlight=False).print(f"$ shuffledp {shlex.join(arguments)}\n", style="cyan", soft_wrap=True, markup=False)
-    if code := shuffledp(arguments):
+    """Show a command and run it; the demo ends where one fails."""
+    if code := shuffledp(_shown(*pieces)):
         sys.exit(code)
+
+
+def _shown(*pieces: str | Path) -> list[str]:
+    """Show a command, and return its arguments: a path is one, and text is as many as it has words,
+    but for an & at its end.
+    """
+    words = [word for piece in pieces for word in ([str(piece)] if isinstance(piece, Path) else piece.split())]
+    arguments = words[:-1] if words[-1] == "&" else words
+    line = " ".join(["$ shuffledp", shlex.join(arguments), *words[len(arguments) :]])
+    Console(highlight=False).print(f"{line}\n", style="cyan", soft_wrap=True, markup=False)
+    return arguments
 
 
 def _truth(folder: Path, truth: Mapping[str, float]) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -166,7 +167,8 @@ def _one(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> 
 def _asked() -> str:
     """An answer from standard input; on a terminal, nobody sees it."""
     if sys.stdin.isatty():
-        return getpass("Your answer: ")
+        with suppress(EOFError):
+            return getpass("Your answer: ")
     return sys.stdin.readline(LONGEST_LINE).rstrip("\r\n")
 
 
@@ -182,7 +184,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
     kind: Any = "text" if reading.cleaning.reads_numbers else client.collection.design.task.kind
     with bars() as drawn:
         encoding, sending = (
-            drawn.add_task(name, total=None, said="", visible=False) for name in ("encoding", "sending")
+            drawn.add_task(name, total=None, said="", visible=False) for name in ("encoding and sealing", "sending")
         )
         column = open_column(
             reading.source,
@@ -192,6 +194,13 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             ids=reading.ids,
             encoding=reading.encoding,
         )
+        rows = 0
+
+        def read(more: int) -> None:
+            nonlocal rows
+            rows += more
+            drawn.update(encoding, said=f"{rows:,} rows read", visible=True)
+
         drawing = Drawing(
             client.collection.encoder,
             column,
@@ -199,7 +208,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             clip=clip,
             cleaning=reading.cleaning,
             keep=reading.keep,  # type: ignore[arg-type]
-            tick=lambda rows: drawn.update(encoding, advance=rows, total=column.rows, visible=True),
+            tick=read,
         )
         if dry_run:
             drawing.look()

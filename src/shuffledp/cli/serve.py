@@ -30,7 +30,12 @@ def serve(
         Path, typer.Argument(metavar="COLLECTION", help="The collection.json that shuffledp collection new wrote.")
     ],
     store: Annotated[
-        str, typer.Option("--store", metavar="FILE", help="Where envelopes wait; created if nothing is there.")
+        str,
+        typer.Option(
+            "--store",
+            metavar="FILE",
+            help="Where envelopes wait; created if nothing is there. Several shufflers share postgresql://user@host/name.",
+        ),
     ],
     codes: Annotated[
         Path | None,
@@ -83,15 +88,15 @@ def serve(
             metavar="COUNT",
             min=1,
             max=1_000_000,
-            help="Connections at a time.",
+            help="Connections at a time, at most half of them of one address.",
             rich_help_panel=LIMITS,
         ),
     ] = 1000,
     proxied: Annotated[
         bool,
         typer.Option(
-            "--trust-proxy",
-            help="Limit the addresses that X-Forwarded-For names last: only behind a reverse proxy that sets it.",
+            "--behind-proxy",
+            help="Limit the addresses that X-Forwarded-For names last; only for a reverse proxy that sets it.",
             rich_help_panel=LIMITS,
         ),
     ] = False,
@@ -122,19 +127,22 @@ def serve(
         ) from None
 
     asked = read_collection(collection)
-    listening = Listening(host, port, certificate, key, Patience(connections=connections))
+    of_one = None if proxied else -(-connections // 2)
+    listening = Listening(host, port, certificate, key, Patience(connections=connections, of_one=of_one))
     listening.check_certificate()
-    if asked.codes != (codes is not None):
+    if codes is not None and not asked.codes:
         raise InvalidInput(
-            "--codes must be given, got none: this collection asks for invitations. Give the file that `shuffledp "
-            "collection invite --hashes` wrote."
-            if asked.codes
-            else f"--codes must be left out, got {str(codes)!r}: this collection asks for no invitations. Leave it out."
+            f"--codes must be left out, got {str(codes)!r}: this collection asks for no invitations. Leave it out."
         )
     hashes = [] if codes is None else read_hashes(codes)
     beside = collection.with_name("shuffler.token") if "://" in store else Path(f"{store}.token")
     opened = open_store(store, asked)
     try:
+        if asked.codes and codes is None and not opened.stock().closed:
+            raise InvalidInput(
+                "--codes must be given, got none: this collection asks for invitations. Give the file that `shuffledp "
+                "collection invite --hashes` wrote."
+            )
         secret = made_token(beside if token is None else token)
         opened.invite(hashes)
         shuffler = Shuffler(asked, Writer(opened), Token(secret), Limits(rate=rate, burst=4 * rate, proxied=proxied))

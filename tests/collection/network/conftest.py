@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.collection.network.shipped import library
 from tests.collection.network.stores.running_postgres import RunningPostgres, program
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +24,13 @@ def chromium() -> Iterator["Browser"]:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def page(chromium: "Browser") -> Iterator["Page"]:
+    """The client library in a page; tests that store something have collections of their own."""
+    with library(chromium) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

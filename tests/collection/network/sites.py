@@ -20,6 +20,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 KINDS = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css"}
+HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;</legend><script>alert(2)</script>"
 PAGES = {"/": "participant.html", "/operator": "operator.html"}
 
 Answer = Callable[["Route"], None]
@@ -58,21 +59,21 @@ class Site:
         """Answer one request."""
         path, request = urlsplit(route.request.url).path, route.request
         self.asked.append(request.url)
-        one, headers = f"/collections/{self.collection.digest}/", {"Content-Security-Policy": POLICY}
+        what = path.rpartition("/")[2] if path.startswith("/collections/") else None
         if path == "/collection.json":
             route.fulfill(body=self.collection.content, content_type="application/json")
-        elif path == f"{one}reports":
-            assert request.method == "POST"
+        elif what == "reports":
             self.uploads.append(request.post_data_buffer or b"")
             self.answers[min(len(self.uploads), len(self.answers)) - 1](route)
-        elif path == f"{one}status":
+        elif what == "status":
             route.fulfill(json={"state": self.state, "reports": 0})
-        elif path in (f"{one}outlook", f"{one}close"):
+        elif what in ("outlook", "close"):
             self.tokens.append(request.headers.get("authorization"))
-            (self.outlook if path.endswith("outlook") else self.closing)(route)
+            (self.outlook if what == "outlook" else self.closing)(route)
         else:
             file = web() / PAGES.get(path, path.removeprefix("/static/"))
-            route.fulfill(body=file.read_bytes(), headers=headers | {"Content-Type": KINDS[file.suffix]})
+            headers = {"Content-Security-Policy": POLICY, "Content-Type": KINDS[file.suffix]}
+            route.fulfill(body=file.read_bytes(), headers=headers)
 
 
 @contextmanager
@@ -80,7 +81,12 @@ def visiting(browser: Browser, site: Site, **options: Any) -> Iterator[BrowserCo
     """A device that visits the site. In the end it has asked nobody else, has no cookie, and its
     console shows no error but those of refused requests.
     """
-    options = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", "timezone_id": "Europe/Berlin"} | options
+    options = {
+        "viewport": {"width": 1280, "height": 900},
+        "locale": "en-GB",
+        "timezone_id": "Europe/Berlin",
+        "reduced_motion": "reduce",
+    } | options
     context = browser.new_context(**options)
     wrong: list[str] = []
     context.route("**/*", site.serve)

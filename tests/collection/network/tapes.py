@@ -122,6 +122,7 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "subset 4 of 5": lambda: _frequency("subset", SubsetSelection(k=5, epsilon0=1.0, size=4)),
     "subset 3 of 300": lambda: _frequency("subset", SubsetSelection(k=300, epsilon0=4.0, size=3)),
     "unary 2": lambda: _frequency("unary", OUE(k=2, epsilon0=1.0)),
+    "unary nearly silent": lambda: _frequency("unary", OUE(k=5, epsilon0=1e-11)),
     "unary 10": lambda: _frequency("unary", OUE(k=10, epsilon0=3.0)),
     "check-in, krr 3": lambda: _check_in(HistogramTask(3), KRR(k=3, epsilon0=1.0)),
     "check-in, krr 256": lambda: _check_in(HistogramTask(256), KRR(k=256, epsilon0=5.0)),  # a blank needs a second byte

@@ -187,6 +187,11 @@ def test_addresses_that_are_none(url: str) -> None:
         Analyst(url)
 
 
+def test_an_address_that_cannot_be_asked_is_said(collection: Collection) -> None:
+    with pytest.raises(InvalidInput, match="shuffler must be an address that can be asked"):
+        Analyst("https://xn--.example", collection).status()
+
+
 def test_a_token_never_goes_without_tls() -> None:
     with pytest.raises(InvalidInput, match="URL must begin with https://"):
         Analyst("http://shuffle.example.org", token=TOKEN)
@@ -217,4 +222,4 @@ def test_authorities_must_be_certificates(tmp_path: Path, collection: Collection
     (tmp_path / "ca.pem").write_text("no certificate")
     for name in ("ca.pem", "none.pem"):
         with pytest.raises(InvalidInput, match="--ca must name a file of certificates in PEM"):
-            Analyst(URL, collection, ca=tmp_path / name).status()
+            Analyst("https://127.0.0.1:9", collection, ca=tmp_path / name).status()

@@ -40,12 +40,6 @@ READ = """async ([contents, pinned]) => {
 WRONG = [None, True, False, 0, -1, 1, 1.5, -0.0, 1e-9, 1e200, 2**53 - 1, "", "x", "1", [], [1], ["a"], {}, {"a": 1}]
 
 
-@pytest.fixture(scope="module")
-def page(chromium: Browser) -> Iterator[Page]:
-    with library(chromium) as page:
-        yield page
-
-
 def read_in(page: Page, contents: list[bytes], pinned: str | None = None) -> list[tuple[str | None, str | None]]:
     """The digest of each file, or the sentence that refuses it."""
     found = page.evaluate(READ, [[each.decode("latin-1") for each in contents], pinned])

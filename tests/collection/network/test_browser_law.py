@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING
@@ -24,12 +23,11 @@ from shuffledp.randomizers import KRR, OUE, Hadamard
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import WORD
-from tests.collection.network.shipped import library
 from tests.collection.network.studies import ADDRESS, KEY
 from tests.collection.network.tapes import MADE, Asks, encoded, encoder_of, replay, tapes_of, ties, written
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 Tapes = list[tuple[float, Asks, bytes]]
 FRESH = 10
@@ -57,11 +55,9 @@ SOURCES = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def page(chromium: Browser) -> Iterator[Page]:
-    with library(chromium) as page:
-        page.evaluate(SOURCES)
-        yield page
+@pytest.fixture(scope="module", autouse=True)
+def sources(page: Page) -> None:
+    page.evaluate(SOURCES)
 
 
 def file_of(design: Design) -> str:
@@ -167,6 +163,23 @@ def test_what_the_browser_draws_has_the_law_of_the_integers(page: Page, name: st
     assert surprise(counts, law_of_reports(encoder, value)) > ONE_IN
 
 
+def test_hashed_reports_speak_for_their_value_as_often_as_the_integers_say(page: Page) -> None:
+    """Six standard errors, for the value and for another; the seeds are too many for a table."""
+    encoder, draws, value = encoder_of("hash to 8"), 10_000, 7
+    randomizer = encoder.randomizer
+    reports = np.frombuffer(b"".join(rolled(page, encoder.design, value, draws)), "<u8").reshape(-1, 2)
+    assert len(reports) == draws, "no seed twice"
+    votes = randomizer.supports(reports.astype(np.uint64))
+    for place, chance in ((value, randomizer.hit), (value + 1, randomizer.miss)):
+        assert abs(votes[place] - draws * chance) <= 6.0 * math.sqrt(draws * chance * (1.0 - chance))
+
+
+def test_more_words_than_a_browser_gives_at_once_are_all_drawn(page: Page) -> None:
+    assert page.evaluate("new Set(client.SECURE.words(50_000, 32)).size") > 49_900, (
+        "fresh ones, about 0.3 of which are drawn twice"
+    )
+
+
 def test_a_biased_law_is_caught(page: Page) -> None:
     """The positive control: an epsilon0 of 1.8 in place of 1.5."""
     encoder = encoder_of("krr 3")
@@ -184,11 +197,11 @@ def rolled(page: Page, design: Design, value: float, count: int) -> dict[bytes, 
                 const report = client.encode(design, value).join();
                 counts.set(report, (counts.get(report) ?? 0) + 1);
             }
-            return [...counts];
+            return JSON.stringify([...counts]);
         }""",
         [file_of(design), value, count],
     )
-    return {bytes(map(int, report.split(","))): times for report, times in found}
+    return {bytes(map(int, report.split(","))): times for report, times in json.loads(found)}
 
 
 def surprise(counts: dict[bytes, int], law: dict[bytes, Fraction]) -> float:

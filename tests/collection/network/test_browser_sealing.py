@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
-from tests.collection.network.shipped import library
 from tests.collection.network.studies import KEY
 from tests.collection.network.tapes import file
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 # RFC 9180, appendix A.1.1: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM in base mode.
 STANDARD = {
@@ -31,19 +29,13 @@ STANDARD_SEALED = (
 CURVES = ["browser", "script"]
 
 
-@pytest.fixture(scope="module")
-def page(chromium: Browser) -> Iterator[Page]:
-    with library(chromium) as page:
-        yield page
-
-
 @pytest.mark.parametrize("curve", CURVES)
 def test_envelopes_are_those_of_the_standard(page: Page, curve: str) -> None:
     sealed = page.evaluate(
         """async ([curve, message]) => {
             const bytes = (digits) => Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
             const read = Object.fromEntries(Object.entries(message).map(([name, digits]) => [name, bytes(digits)]));
-            return client.hex(await client.hpkeSeal(curve, read));
+            return client.hex(await client.hpkeSeal(await client.kemOf(curve), read));
         }""",
         [curve, STANDARD],
     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -60,12 +59,6 @@ class Fresh(Protocol):
 @pytest.fixture
 def fresh(request: pytest.FixtureRequest) -> Fresh:
     return lambda **changed: file("krr 3", question=request.node.name, **changed)
-
-
-@pytest.fixture(scope="module")
-def page(chromium: Browser) -> Iterator[Page]:
-    with library(chromium) as page:
-        yield page
 
 
 def meet(page: Page, collection: Collection, *answers: tuple[Any, ...]) -> None:
@@ -179,23 +172,19 @@ def test_two_devices_give_two(page: Page, fresh: Fresh, chromium: Browser) -> No
         assert bodies(page) != bodies(other)
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        "IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError'); }",
-        "Object.defineProperty(globalThis, 'indexedDB', { value: undefined })",
-        "IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError'); }",
-    ],
-    ids=["denied", "missing", "full"],
-)
-def test_nothing_is_sent_that_cannot_be_stored(page: Page, fresh: Fresh, broken: str) -> None:
+def test_nothing_is_sent_that_cannot_be_stored(page: Page, fresh: Fresh) -> None:
     tab = visit(page.context)
     meet(tab, fresh())
-    tab.evaluate(f"() => {{ {broken}; }}")
-    refused = take_part(tab)
-    assert refused["name"] == "Refused"
-    assert "Nothing was sent: allow this site to store data" in refused["message"]
-    assert requests(tab) == []
+    for broken in (
+        "IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError'); }",
+        "IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError'); }",
+        "Object.defineProperty(globalThis, 'indexedDB', { value: undefined })",
+    ):
+        tab.evaluate(f"() => {{ {broken}; }}")
+        refused = take_part(tab)
+        assert refused["name"] == "Refused"
+        assert "Nothing is sent: allow this site to store data" in refused["message"]
+        assert requests(tab) == []
     tab.close()
 
 
@@ -249,6 +238,60 @@ def test_another_code_goes_with_the_same_envelope(page: Page, fresh: Fresh) -> N
     assert (first[:16], other[:16]) == (codes[0], codes[1])
     assert first[16:] == other[16:]
     assert len(Envelopes(collection).opened([other[16:]], KEY)) == 1
+
+
+OLDER = """() => {
+    const made = crypto.subtle.generateKey;
+    crypto.subtle.generateKey = function (algorithm, ...others) {
+        if (algorithm.name === "X25519") throw new DOMException("unknown", "NotSupportedError");
+        return made.call(this, algorithm, ...others);
+    };
+    delete AbortSignal.timeout;
+    delete URL.canParse;
+}"""
+
+
+def test_an_older_browser_loads_the_curve_and_takes_part(page: Page, fresh: Fresh) -> None:
+    tab, collection = visit(page.context), fresh()
+    loaded: list[str] = []
+    tab.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
+    tab.evaluate(OLDER)
+    meet(tab, collection)
+    assert (tab.evaluate("client.curveHere()"), loaded) == ("script", [])
+    assert take_part(tab) == {"fresh": True}
+    assert loaded == ["x25519.js"]
+    assert len(Envelopes(collection).opened(bodies(tab), KEY)) == 1
+    tab.close()
+
+
+def test_where_the_curve_cannot_be_loaded_nothing_is_kept(page: Page, fresh: Fresh) -> None:
+    tab = visit(page.context)
+    tab.route("**/x25519.js", lambda route: route.abort())
+    tab.evaluate(OLDER)
+    meet(tab, fresh())
+    assert take_part(tab)["message"].endswith("could not load it. Reload the page.")
+    assert (standing(tab), requests(tab)) == ("new", [])
+    tab.close()
+
+
+def test_what_is_stored_but_not_marked_is_sent_again(page: Page, fresh: Fresh) -> None:
+    """The disk fills up between the envelope and its mark: the shuffler has it, and that is said."""
+    tab = visit(page.context)
+    meet(tab, fresh())
+    tab.evaluate(
+        """() => {
+            const put = IDBObjectStore.prototype.put;
+            IDBObjectStore.prototype.put = function (entry, key) {
+                if (entry.state === "sent") throw new DOMException("full", "QuotaExceededError");
+                return put.call(this, entry, key);
+            };
+        }"""
+    )
+    assert take_part(tab) == {"fresh": True}
+    assert standing(tab) == "waiting"
+    assert deliver(tab) == {"fresh": True}
+    assert len({*bodies(tab)}) == 1
+    tab.close()
 
 
 def test_nothing_is_drawn_outside_the_hours_or_without_a_promise(page: Page, fresh: Fresh) -> None:

@@ -18,7 +18,7 @@ from shuffledp.collection.network.outbox import Outbox
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.wire import Refused, Uploads
 from shuffledp.errors import InvalidInput
-from tests.collection.network.pretended import HTML, Pretended
+from tests.collection.network.pretended import HTML, Pretended, later
 from tests.collection.network.studies import KEY, study
 
 
@@ -102,6 +102,15 @@ def test_what_ends_it_midway_loses_nothing(tmp_path: Path, answer: httpx.Respons
     assert left.sent + left.waiting == 8 * BATCH
     walked(outbox, shuffler)
     assert len(shuffler.envelopes) == 8 * BATCH
+
+
+def test_what_ends_one_connection_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real pause of a minute would outlast any test."""
+    outbox, _ = filled(tmp_path / "box", study(), 3 * BATCH)
+    monkeypatch.setattr("shuffledp.collection.network.courier.FIRST_WAIT", 60.0)
+    shuffler = Pretended(study(), later(503), later(503), HTML)
+    with pytest.raises(Unsent, match="no shuffler"):
+        walked(outbox, shuffler)
 
 
 def test_reports_are_sealed_in_their_order_whoever_seals_them(monkeypatch: pytest.MonkeyPatch) -> None:

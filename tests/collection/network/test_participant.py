@@ -6,28 +6,42 @@ import hashlib
 import math
 import re
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from shuffledp.collection.network.codes import code_text
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import Envelopes
-from shuffledp.protocols import Frequency, Histogram
+from shuffledp.protocols import Frequency, Histogram, Mean
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.wrappers import CheckIn
 from tests.collection.network.seeing import NO_FLAWS, faint, flaws
-from tests.collection.network.sites import ORIGIN, STORED, Answer, Site, lost, opened, said, visiting
+from tests.collection.network.shipped import web
+from tests.collection.network.sites import HOSTILE, ORIGIN, STORED, Answer, Site, lost, opened, said, visiting
 from tests.collection.network.studies import KEY, designs, study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CODE = "AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4"  # the bytes from 0 to 15
-HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;</legend><script>alert(2)</script>"
+
+
+# All that the page keeps on a device.
+STORED_HERE = """() => new Promise((done) => {
+  indexedDB.open('shuffledp').onsuccess = ({ target: { result } }) => {
+    result.transaction('outbox').objectStore('outbox').getAll().onsuccess = ({ target }) => {
+      result.close();
+      const [{ state, envelope, code, ...rest }, ...others] = target.result;
+      const more = Object.keys(rest).length + others.length + localStorage.length + sessionStorage.length;
+      done([[state, envelope.length, code], more]);
+    };
+  };
+})"""
 
 
 def told(page: Page) -> str:
@@ -46,7 +60,7 @@ def noise(design: Design) -> str:
     """The chance of noise in a design, in percent, to two digits and never too large."""
     chance = 100 * Fraction(design.law.inside.integers[0], 2**64)
     unit = Fraction(10) ** min(math.floor(math.log10(chance)) - 1, 0)
-    return f"{float(chance // unit * unit):g} %"
+    return f"{float(chance // unit * unit):g}\u00a0%"
 
 
 def check_in() -> Collection:
@@ -81,6 +95,31 @@ def test_one_report_from_one_device(chromium: Browser) -> None:
     assert all("code=" not in url for url in site.asked)
 
 
+def test_what_is_chosen_is_what_is_reported(chromium: Browser) -> None:
+    """With so little noise that it shows: one report in 10^16 is another."""
+    common: dict[str, Any] = {"n": 1000, "delta": 1e-2}
+    few = Histogram(categories=["yes", "no", "maybe"], randomizer=KRR(k=3, epsilon0=40.0), **common)
+    many = Histogram(categories=list("abcdefghijklmnopq"), randomizer=KRR(k=17, epsilon0=40.0), **common)
+    mean = Mean(lower=-10.0, upper=10.0, randomizer=KRR(k=5, epsilon0=40.0), **common)
+    site = Site(study())
+    with visiting(chromium, site) as device:
+        page = device.new_page()
+
+        def reported(poll: Histogram | Mean, choose: Callable[[], None]) -> int:
+            asked = study(question=f"{len(site.uploads)}?")
+            site.collection = replace(asked, design=replace(Design.of(poll), epsilon=2.0))
+            page.goto(ORIGIN)
+            choose()
+            page.get_by_role("button", name="Randomize").click()
+            page.get_by_role("heading", name="Thank you").wait_for()
+            return int(Envelopes(site.collection).opened(site.uploads[-1:], KEY)[0])
+
+        assert reported(few, lambda: page.get_by_label("maybe").check()) == 2
+        assert reported(many, lambda: page.get_by_role("combobox").press_sequentially("n")) == 13
+        assert reported(mean, lambda: page.get_by_label("Your number").fill("-10")) == 0
+        assert reported(mean, lambda: page.get_by_label("Your number").fill("5")) == 3
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_reload_in_the_middle_sends_the_same_bytes(chromium: Browser, kept: bool) -> None:
     """A second draw about the same answer would be a second report. The control: a browser that has
@@ -91,6 +130,8 @@ def test_a_reload_in_the_middle_sends_the_same_bytes(chromium: Browser, kept: bo
         page = opened(device)
         answer(page)
         page.get_by_text("cannot be reached").wait_for()
+        assert page.evaluate("document.activeElement.id") == "status"
+        assert page.evaluate(STORED_HERE) == [["waiting", Envelopes(site.collection).length, None], 0]  # and no answer
         if not kept:
             page.evaluate("() => new Promise((done) => { indexedDB.deleteDatabase('shuffledp').onsuccess = done; })")
         page.reload()
@@ -218,6 +259,17 @@ def test_other_words_are_text_and_nothing_else(chromium: Browser) -> None:
         page.get_by_role("heading", name="Thank you").wait_for()
 
 
+def test_nothing_is_inline_and_nothing_elsewhere() -> None:
+    for page in ("participant.html", "operator.html"):
+        written = (web() / page).read_text(encoding="utf-8")
+        assert re.findall(r"style=|<style|\son\w+=|<script(?![^>]* src=)|https?://(?!\.)", written) == []
+    for program in ("participant.js", "operator.js"):
+        written = (web() / program).read_text(encoding="utf-8")
+        assert (
+            re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|cookie|localStorage", written) == []
+        )
+
+
 def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
     words = {
         "krr": "your answer is replaced by one drawn from all 3",
@@ -225,7 +277,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
         "hadamard": "a code that fits some of the 300 answers",
         "hashing": "deals the 300 answers at random into",
         "subset": "your answer is replaced by one drawn from all 300",  # sets of one
-        "unary": "yes to yours with probability 50 %",
+        "unary": "yes to yours with probability 50\u00a0%",
     }
     site = Site(study())
     with visiting(chromium, site) as device:
@@ -248,7 +300,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
         site.collection = check_in()
         page.goto(ORIGIN)
         page.locator("#picture svg").first.wait_for()
-        assert "With probability 75 % your device sends a blank" in page.locator("#law").inner_text()
+        assert "With probability 75\u00a0% your device sends a blank" in page.locator("#law").inner_text()
         assert noise(site.collection.design) in page.locator("#law").inner_text()
 
 
@@ -266,15 +318,22 @@ def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:
 
 
 def test_one_answer_of_many_is_found_by_keyboard(chromium: Browser) -> None:
-    poll = Histogram(categories=["Århus", "Oslo", *map(str, range(2000))], n=10**6, epsilon=2.0, delta=1e-6)
+    poll = Histogram(
+        categories=["Århus", "Oslofjord", "Oslo", *map(str, range(2000))], n=10**6, epsilon=2.0, delta=1e-6
+    )
     site = Site(replace(study(question="Where?"), design=Design.of(poll)))
     with visiting(chromium, site) as device:
         page = opened(device)
         field = page.get_by_role("combobox", name="Your answer")
         field.focus()
+        assert poll.randomizer.epsilon0 > 8
+        assert "nearly the truth" in page.locator("#much").inner_text()
         page.keyboard.type("arh")
         assert page.get_by_role("option").all_inner_texts() == ["Århus"]
         assert field.get_attribute("aria-expanded") == "true"
+        page.keyboard.press("Control+A")
+        page.keyboard.type("oslo")
+        assert page.get_by_role("option").all_inner_texts() == ["Oslo", "Oslofjord"]
         page.keyboard.press("Control+A")
         page.keyboard.type("19")
         assert page.get_by_role("option").count() == 50

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,19 @@ import httpx
 import numpy as np
 import pytest
 
-from shuffledp.collection.network import Client
+from shuffledp.collection.client import Drawn
+from shuffledp.collection.network import Client, Receipt
 from shuffledp.collection.network.codes import code_text, hash_of_code
-from shuffledp.collection.network.courier import TRIES, Unsent
-from shuffledp.collection.network.outbox import Outbox, Stored
+from shuffledp.collection.network.courier import TRIES, Courier, Unsent
+from shuffledp.collection.network.outbox import Outbox, Stored, default_outbox
 from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import HTML, Pretended, later
 from tests.collection.network.studies import KEY, study
 
+Send = Callable[[Client], Receipt]
+STEPS = ("mkdir", "link", "replace", "fsync", "unlink", "chmod")  # the calls that change something on a disk
 CODES = [bytes([number]) * 16 for number in range(9)]
 
 
@@ -32,7 +36,7 @@ CODES = [bytes([number]) * 16 for number in range(9)]
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Nobody waits, and how long somebody would have is noted."""
     noted: list[float] = []
-    monkeypatch.setattr("shuffledp.collection.network.courier.sleep", noted.append)
+    monkeypatch.setattr(Courier, "pause", lambda _, seconds: noted.append(seconds))
     return noted
 
 
@@ -263,6 +267,25 @@ def test_no_cookie_is_kept_and_nothing_says_who_sends(box: Path) -> None:
     for request in shuffler.requests:
         assert "cookie" not in request.headers
         assert request.headers["user-agent"] == "shuffledp"
+    with httpx.Client(transport=shuffler.transport) as usual:  # the control
+        for _ in range(2):
+            usual.get(f"{shuffler.collection.shuffler}/collection.json")
+    assert shuffler.requests[-1].headers["cookie"] == "who=me"
+
+
+def test_an_answer_is_stored_nowhere(box: Path) -> None:
+    """Nor is the report as it was before it was sealed."""
+    shuffler = Pretended(study("unary"), HTML)
+    with pytest.raises(Unsent):
+        client(shuffler, box).send("299")
+    (report,) = Envelopes(shuffler.collection).opened(shuffler.seen, KEY)
+    (file,) = stored(box)
+    content = file.read_bytes()
+    assert next(iter(shuffler.seen)) in content
+    assert report.tobytes() not in content
+    assert b"299" not in content.replace(next(iter(shuffler.seen)), b"").replace(
+        shuffler.collection.digest.encode(), b""
+    )
 
 
 def test_an_outbox_that_others_can_look_into_is_refused(box: Path) -> None:
@@ -348,12 +371,34 @@ def test_a_client_loads_no_accountant_no_arrow_and_before_it_sends_no_httpx() ->
     assert run.stdout == "[]\n"
 
 
-def steps() -> Iterator[str]:
-    """What a person's device does, by the calls that change something anywhere."""
-    yield from ("mkdir", "link", "replace", "fsync", "unlink", "chmod")
+def test_without_the_extra_one_sentence_names_it(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shuffler = Pretended(study())
+    transport = shuffler.transport
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "httpx", None)
+        with pytest.raises(InvalidInput, match=r"pip install 'shuffledp\[network\]'"):
+            Client(shuffler.collection, outbox=box, transport=transport).send("yes")
+    assert client(shuffler, box).send("yes").drawn is False
 
 
-def killed(number: int, box: Path, log: Path) -> int | None:
+class Rows:
+    """Five rows of a table, drawn when they are asked for."""
+
+    rows, missing, repeated = 5, 0, None
+
+    def __iter__(self) -> Iterator[Drawn]:
+        yield Drawn(study().encoder.encode([0, 1, 1, 2, 0]), None, np.arange(5))
+
+
+def one(sender: Client) -> Receipt:
+    return sender.send("yes")
+
+
+def five(sender: Client) -> Receipt:
+    return sender.send_table(Rows())  # type: ignore[arg-type]
+
+
+def killed(number: int, box: Path, log: Path, send: Send) -> int | None:
     """Send in a process that is killed at its ``number``-th step; how it ended."""
     child = os.fork()
     if child:
@@ -374,13 +419,12 @@ def killed(number: int, box: Path, log: Path) -> int | None:
         return call
 
     try:
-        for name in steps():
+        for name in STEPS:
             setattr(os, name, before(getattr(os, name)))
         shuffler = Pretended(study())
         shuffler.answer = before(shuffler.answer)  # type: ignore[method-assign]
         shuffler.honest = before(noting(shuffler.honest, log))  # type: ignore[method-assign]
-        shuffler.collection.encoder.randomizer  # noqa: B018
-        client(shuffler, box).send("yes")
+        send(client(shuffler, box))
         os._exit(0)
     except BaseException:
         os._exit(1)
@@ -391,39 +435,52 @@ def noting(usual: Any, log: Path) -> Any:
 
     def call(request: httpx.Request) -> httpx.Response:
         with log.open("a") as file:
-            file.write(request.content.hex() + "\n")
+            file.writelines(f"{each.envelope.hex()}\n" for each in Uploads(study()).read(request.content))
         answer: httpx.Response = usual(request)
         return answer
 
     return call
 
 
-def ever_sent(folder: Path, *, forget: bool) -> tuple[int, list[int]]:
+def ever_sent(folder: Path, send: Send, *, forget: bool) -> tuple[int, set[int]]:
     """Kill a client at every step and let it go on; how many steps there are, and how many
     envelopes left the device each time. Who has to ``forget`` finds no outbox afterwards.
     """
-    found: list[int] = []
+    found: set[int] = set()
     for number in range(100):
         box, log = folder / f"{number}" / "box", folder / f"{number}" / "log"
         box.parent.mkdir(parents=True)
         log.touch()
-        ended = killed(number, box, log)
+        ended = killed(number, box, log, send)
         assert ended in (0, -9)
         if forget and box.exists():
             box.rename(box.with_name("forgotten"))
-        assert killed(1000, box, log) == 0
+        assert killed(1000, box, log, send) == 0
         assert not list(box.glob(".*.part")), "remains are swept away"
-        found.append(len(set(log.read_text().split())))
+        found.add(len(set(log.read_text().split())))
         if ended == 0:
             return number, found
     raise AssertionError("a client never ends")
 
 
-def test_a_client_that_is_killed_at_any_step_has_one_envelope(tmp_path: Path, record_property: Any) -> None:
+@pytest.mark.parametrize("send, people", [(one, 1), (five, 5)])
+def test_a_client_that_is_killed_at_any_step_has_one_envelope_for_each_person(
+    send: Send, people: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Any
+) -> None:
     study().encoder  # noqa: B018  before the fork, for all
-    number, found = ever_sent(tmp_path / "ours", forget=False)
+    monkeypatch.setattr("shuffledp.collection.network.delivering.BATCH", 2)
+    number, found = ever_sent(tmp_path / "ours", send, forget=False)
     assert number >= 10
-    assert set(found) == {1}
-    _, drawn_again = ever_sent(tmp_path / "forgetful", forget=True)
-    assert 2 in drawn_again, "a client that draws again on restart sends two"
-    record_property("fault: send", f"{number} kills, one at every step; one envelope ever left the device")
+    assert found == {people}
+    _, drawn_again = ever_sent(tmp_path / "forgetful", send, forget=True)
+    assert max(drawn_again) == 2 * people, "a client that draws again on restart sends two"
+    record_property(
+        f"fault: send, people: {people}", f"{number} kills, one at every step; one envelope ever left for each person"
+    )
+
+
+def test_the_outbox_is_where_programs_keep_their_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    for given, expected in (("/state", "/state"), ("", "/home/me/.local/state"), ("here", "/home/me/.local/state")):
+        monkeypatch.setenv("XDG_STATE_HOME", given)
+        assert default_outbox() == Path(expected) / "shuffledp" / "outbox"

@@ -66,7 +66,7 @@ def test_votes_follow_the_law() -> None:
 
 def test_threads_draw_from_sources_of_their_own() -> None:
     seen: dict[int, set[int]] = {}
-    ready = threading.Barrier(2, timeout=20)
+    ready = threading.Barrier(2, timeout=60)
 
     def encode(values: NDArray[Any], source: Source) -> NDArray[Any]:
         ready.wait()

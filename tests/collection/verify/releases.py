@@ -17,6 +17,7 @@ from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.storage.canonical import digest_of
+from shuffledp.wording import statement
 
 NAMES = (
     "tiny",
@@ -66,14 +67,17 @@ def told(name: str) -> dict[str, Any]:
     made = facts(name)
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
     made["counted"]["repeated"] = 3
-    made["counted"]["collected"] = collected(made["counted"]["reports"])
     made["notes"] = ["a note", "another"]
-    return rehashed(made | {"ledger": LEDGER})
+    return rehashed(collected(made) | {"ledger": LEDGER})
 
 
-def collected(reports: int) -> dict[str, Any]:
-    """So many reports, as if they had come over the network."""
-    return {"digest": "5e" * 32, "round": 1, "arrived": reports + 4, "invalid": 4}
+def collected(made: dict[str, Any]) -> dict[str, Any]:
+    """The same, as if its reports had come over the network."""
+    certificate = made["certificate"]
+    certificate["assumptions"][-2], certificate["assumption_ids"][-2] = statement("senders"), "senders"
+    arrived = made["counted"]["reports"] + 4
+    made["counted"]["collected"] = {"digest": "5e" * 32, "round": 1, "arrived": arrived, "invalid": 4}
+    return made
 
 
 @cache

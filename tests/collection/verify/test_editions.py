@@ -180,8 +180,7 @@ def test_what_protects_a_reader_of_this_edition_cannot_be_left_out(
 
 @pytest.mark.parametrize(("edition", "wrong"), [(4, []), (3, ["what a page of its edition cannot leave out"])])
 def test_reports_that_came_over_the_network_are_told_from_the_fourth_edition_on(edition: int, wrong: list[str]) -> None:
-    made = facts("tiny") | {"edition": edition}
-    made["counted"]["collected"] = collected(made["counted"]["reports"])
+    made = collected(facts("tiny")) | {"edition": edition}
     page = as_page(rehashed(made))
     assert [check.what for check in verify(page).failed] == wrong
     assert ("How it was collected" in page) == (edition == 4)
@@ -197,9 +196,18 @@ def test_reports_that_came_over_the_network_are_told_from_the_fourth_edition_on(
     ],
 )
 def test_what_is_said_of_a_collection_must_fit_the_rest(changed: dict[str, Any], what: str) -> None:
-    made = facts("tiny")
-    made["counted"]["collected"] = collected(made["counted"]["reports"]) | changed
+    made = collected(facts("tiny"))
+    made["counted"]["collected"] |= changed
     assert [check.what for check in verify(as_page(rehashed(made))).failed] == [what]
+
+
+def test_a_release_over_the_network_cannot_pass_for_one_of_a_table() -> None:
+    made = collected(facts("tiny"))
+    del made["counted"]["collected"]
+    assert [check.what for check in verify(as_page(rehashed(made))).failed] == [
+        "the assumptions",
+        "the ids of theorem and assumptions",
+    ]
 
 
 def test_facts_that_are_wrong_are_wrong_in_any_edition() -> None:

@@ -31,7 +31,7 @@ UNPROVEN = {
     "ledger": "the ledger",
     "counted.missing": "missing values",
     "counted.repeated": "missing values",
-    "counted.collected": "missing values",
+    "counted.collected": "what arrived",
     "asked": "the question",
     "design.other": "whether the categories were learned",
 }

@@ -114,8 +114,16 @@ function publicKey(digits: string): Uint8Array<ArrayBuffer> {
 
 function address(url: string): string {
   const plain = url.length <= 500 && /^https?:\/\/[^/][!-~]*[^/]$/.test(url) && !/[?#@\\]/.test(url);
-  if (!plain || !URL.canParse(url) || new URL(url).port === "0") {
+  if (!plain || !reachable(url)) {
     throw unsound("shuffler", "an address that begins with https:// or http://, without a slash at its end", url);
   }
   return url;
+}
+
+function reachable(url: string): boolean {
+  try {
+    return new URL(url).port !== "0";
+  } catch {
+    return false;
+  }
 }

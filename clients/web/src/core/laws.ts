@@ -146,7 +146,7 @@ function subset(fields: Fields, k: number, epsilon0: number): Law {
 /** Unary encoding: a bit for each value, the sender's own set with probability P / 2^64, the others with Q / 2^64. */
 function oue(fields: Fields, k: number, epsilon0: number): Law {
   const [own, other] = integersOf(fields, 2) as [bigint, bigint];
-  const implied = (flip: bigint) => Math.log(Number(WORD - flip) / Number(flip));
+  const implied = (flip: bigint) => Math.log1p(Number(WORD - 2n * flip) / Number(flip)); // of (1 - q) / q
   if (own !== WORD / 2n || other >= own) throw unlike(fields, epsilon0);
   checkImplied(fields, epsilon0, implied(other), implied(other - 1n));
   const q = Number(other) * UNIT;

@@ -62,7 +62,7 @@ async function change(
     }
   } catch {
     throw new Refused(
-      "This browser must be able to store your sealed report before it is sent, and it does not. Nothing was sent: " +
+      "This browser must be able to store your sealed report before it is sent, and it does not. Nothing is sent: " +
         "allow this site to store data, free some space, or use another browser.",
     );
   }

@@ -4,6 +4,7 @@
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
 import { fromHex, type Collection } from "./collection.ts";
 import { Refused } from "./refused.ts";
+import type { Scripted } from "../x25519.ts";
 
 const LABEL = new TextEncoder().encode("shuffledp sealed report 1");
 export const OVERHEAD = 48; // bytes of an envelope beyond its report's
@@ -26,8 +27,9 @@ export async function curveHere(): Promise<Curve> {
 /** The envelope of a report to this collection. */
 export async function seal(collection: Collection, report: Uint8Array<ArrayBuffer>, curve?: Curve) {
   const info = joined(LABEL, fromHex(collection.digest));
+  const kem = await kemOf(curve ?? (await curveHere()));
   try {
-    return await hpkeSeal(curve ?? (await curveHere()), { key: collection.key, info, plain: report });
+    return await hpkeSeal(kem, { key: collection.key, info, plain: report });
   } catch {
     throw new Refused(
       "key of a collection must be a public key that can be sealed to, got another. " +
@@ -36,9 +38,20 @@ export async function seal(collection: Collection, report: Uint8Array<ArrayBuffe
   }
 }
 
+export async function kemOf(curve: Curve): Promise<DhkemX25519HkdfSha256 | Scripted> {
+  if (curve === "browser") return new DhkemX25519HkdfSha256();
+  try {
+    return new (await import("../x25519.ts")).Scripted();
+  } catch {
+    throw new Refused(
+      "This browser needs another file of this page to encrypt, and could not load it. Reload the page.",
+    );
+  }
+}
+
 /** One message in base mode. ``ephemeral`` is for test vectors alone: what the sender's key is derived from. */
 export async function hpkeSeal(
-  curve: Curve,
+  kem: DhkemX25519HkdfSha256 | Scripted,
   message: {
     key: Uint8Array<ArrayBuffer>;
     info: Uint8Array<ArrayBuffer>;
@@ -47,7 +60,6 @@ export async function hpkeSeal(
     ephemeral?: Uint8Array<ArrayBuffer>;
   },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const kem = curve === "browser" ? new DhkemX25519HkdfSha256() : new (await import("../x25519.ts")).Scripted();
   const suite = new CipherSuite({ kem, kdf: new HkdfSha256(), aead: new Aes128Gcm() });
   const sender = await suite.createSenderContext({
     recipientPublicKey: await kem.deserializePublicKey(message.key.buffer),

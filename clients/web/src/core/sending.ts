@@ -45,7 +45,7 @@ const SENTENCES: Record<number, string> = {
   409:
     "The shuffler takes no more reports of this kind: the code was used before, or the collection is full. " +
     "If you have another code, enter that.",
-  410: "The collection is closed, and takes no more reports. Nothing of yours was stored.",
+  410: "The collection is closed, and takes no more reports.",
   413: STRANGE,
   415: STRANGE,
   425: `The collection has not opened yet. ${KEPT}`,
@@ -83,7 +83,7 @@ async function attempt(url: string, record: Uint8Array<ArrayBuffer>, ways: Ways)
     cache: "no-store",
     redirect: "error",
     referrerPolicy: "no-referrer",
-    signal: AbortSignal.timeout(TIMEOUT),
+    signal: AbortSignal.timeout?.(TIMEOUT) ?? null, // browsers of 2021 wait as long as they like
   };
   try {
     const response = await ways.fetch(url, request);

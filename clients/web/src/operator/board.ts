@@ -2,7 +2,7 @@
 import type { Collection } from "../client.ts";
 import { byId, draw, make, say, show } from "../shared/dom.ts";
 import { fromNow, timed } from "../shared/moments.ts";
-import { atMost, inDigits, percent, whole } from "../shared/numbers.ts";
+import { atMost, inDigits, whole } from "../shared/numbers.ts";
 import type { Outlook } from "./outlook.ts";
 
 const STATES: Record<Outlook["state"], [string, string]> = {
@@ -41,7 +41,7 @@ function forecast({ design }: Collection, { epsilon, promised, delta, stderr, re
   say("epsilon", atMost(epsilon));
   say("epsilon-under", `at delta = ${inDigits(delta, 6)}, if all ${whole(reports)} are honest${goal}`);
   say("error", `± ${atMost(stderr)}`);
-  const share = percent(stderr / reports);
+  const share = `${atMost((100 * stderr) / reports, 2)} %`;
   say("error-under", design.bounds ? "standard error of the mean" : `people: standard error of one answer’s count, ${share} of the reports`);
 }
 
@@ -58,7 +58,8 @@ function reason({ closes }: Collection, { state: now, may_close, why, promise }:
 
 /** What the analyst types. */
 export function commandsFor({ shuffler }: Collection): string {
-  return `shuffledp collection fetch ${shuffler} --out sealed.bin\nshuffledp open study sealed.bin --out result`;
+  const fetching = `shuffledp collection fetch ${shuffler} --collection study/collection.json --token token.txt`;
+  return `${fetching} --out sealed.bin\nshuffledp open study sealed.bin --out result`;
 }
 
 function facts({ design, digest, opens, closes, codes, shuffler, round, key }: Collection): void {

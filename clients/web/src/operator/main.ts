@@ -47,11 +47,13 @@ class Desk {
       show("login", false);
       show("board");
       if (first) byId("progress-title").focus();
-      say("refreshed", `As of ${moment(Date.now() / 1000)}. It is asked again every ${REFRESH} seconds while this tab is seen.`);
+      const again = this.outlook.state === "closed" ? "" : ` It is asked again every ${REFRESH} seconds while this tab is seen.`;
+      say("refreshed", `As of ${moment(Date.now() / 1000)}.${again}`);
     } else {
       say("status", `${answer ? await sentenceOf(answer) : "The shuffler cannot be reached."} This page asks again in ${SLOWER} seconds.`);
     }
     if (this.outlook?.state === "closed" || document.hidden) return;
+    clearTimeout(this.timer); // another look may have been begun meanwhile
     this.timer = setTimeout(() => void this.refresh(), 1000 * (answer?.ok ? REFRESH : SLOWER));
   }
 

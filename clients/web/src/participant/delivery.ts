@@ -48,6 +48,7 @@ export class Delivery {
     say("answers"); // the answer is gone from the page, and from its picture
     say("picture", ...pictureOf(this.collection.design, null));
     waiting("Your report is noisy, sealed and kept on this device. It is being sent.");
+    byId("status").focus(); // what had the focus is gone
     for (;;) {
       try {
         await attempt();

@@ -20,7 +20,7 @@ export function explain(collection: Collection, pinned: boolean): void {
   say("brief", make("strong", {}, briefly(design)));
   say("brief-factor", "Even if everybody else worked together against you, it would change the odds of any guess about you by ", make("strong", {}, `at most a factor of ${atMost(factor)}`), ".");
   show("brief-among", design.epsilon !== null);
-  say("brief-among", `As long as shuffler and analyst do not, it is mixed with the reports of others, and that factor is ${atMost(Math.exp(design.epsilon ?? 0))}, plus ${oneIn(design.delta)}.`);
+  say("brief-among", `As long as shuffler and analyst do not work together, it is mixed with the reports of others, and that factor is ${atMost(Math.exp(design.epsilon ?? 0))}, plus a probability of ${oneIn(design.delta)}.`);
   show("much", much);
   say("much", "That is a lot: such a report is nearly the truth, and you would rely on the shuffler and the analyst not working together.");
 

@@ -40,12 +40,16 @@ export function finder({ labels, other }: Design, place: HTMLElement, changed: (
   let active = -1;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Those that begin with what was typed, then those that hold it. */
+  /** The answer that was typed, then those that begin so, then those that hold it. */
   const search = () => {
     const typed = fold(input.value);
-    const first = folded.flatMap((label, index) => (label.startsWith(typed) ? [index] : []));
-    const later = folded.flatMap((label, index) => (label.includes(typed) && !label.startsWith(typed) ? [index] : []));
-    fitting = [...first, ...later];
+    const ranked: number[][] = [[], [], []];
+    folded.forEach((label, index) => {
+      if (label === typed) ranked[0]!.push(index);
+      else if (label.startsWith(typed)) ranked[1]!.push(index);
+      else if (label.includes(typed)) ranked[2]!.push(index);
+    });
+    fitting = ranked.flat();
     const options = fitting.slice(0, SHOWN).map((index, row) =>
       make("li", { id: `option-${row}`, role: "option", "aria-selected": "false", dir: "auto" }, labels[index]!),
     );

@@ -6,6 +6,7 @@ export function invitation(): { code?: string; digest?: string } {
   const code = given.get("code");
   const digest = given.get("digest")?.trim().toLowerCase();
   given.delete("code");
-  if (code !== null) history.replaceState(null, "", location.pathname + location.search + (given.size ? `#${given}` : ""));
+  const rest = given.toString();
+  if (code !== null) history.replaceState(null, "", location.pathname + location.search + (rest && `#${rest}`));
   return { ...(code === null ? {} : { code }), ...(digest === undefined ? {} : { digest }) };
 }

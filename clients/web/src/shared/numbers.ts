@@ -9,14 +9,15 @@ export function whole(number: number): string {
 /** A probability of noise, in two digits and never too large. */
 export function percent(probability: number): string {
   const points = 100 * probability * (1 + SLACK);
-  if (points <= 0) return "0 %";
+  if (points <= 0) return "0\u00a0%";
   const unit = 10 ** Math.min(Math.floor(Math.log10(points)) - 1, 0);
   const shown = Math.floor(points / unit) * unit;
-  return `${shown.toLocaleString("en", { maximumSignificantDigits: 2 + Number(points >= 100) })} %`;
+  return `${shown.toLocaleString("en", { maximumSignificantDigits: 2 + Number(points >= 100) })}\u00a0%`;
 }
 
 /** A factor or another number that must not be shown too small, in three digits. */
 export function atMost(value: number, digits = 3): string {
+  if (value <= 0) return "0";
   const unit = 10 ** (Math.floor(Math.log10(value)) - digits + 1);
   const shown = Math.ceil((value * (1 - SLACK)) / unit) * unit;
   return inDigits(shown, digits);

@@ -8,6 +8,7 @@ codes            invitations: one report for each, and no trace of which
 organizing       before anybody reports: the collection and its key, invitations
 typed_answers    one person's answer, as it is typed
 outbox           where sealed reports wait on a device: what is sent again is the same bytes
+web_client       how anybody speaks to a shuffler: certificates, proxies, no cookies
 courier          requests to a shuffler, and which answers are believed
 delivering       from an outbox to a shuffler, in uploads of many
 sealing_pool     reports sealed on all cores

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from shuffledp.collection.network.collection_file import LONGEST_FILE, Collectio
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.shuffler.tokens import read_token
+from shuffledp.collection.network.web_client import check_trust, new_web_client, printable
 from shuffledp.collection.network.wire import Address
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.storage.canonical import strict_json
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["TOKEN_VARIABLE", "Analyst", "Unanswered"]
 
 TOKEN_VARIABLE = "SHUFFLEDP_TOKEN"
-CONNECTING, ANSWERING = 10.0, 60.0  # seconds; closing rewrites the whole store
+ANSWERING = 60.0  # seconds: closing rewrites the whole store
 LONGEST_ANSWER = 1 << 20  # bytes, but for what was collected
-SHOWN = 300  # letters of a stranger's sentence
 Tick = Callable[[int], object]
 
 
@@ -184,9 +183,11 @@ class Analyst:
     @contextmanager
     def _answer(self, method: str, path: str, headers: dict[str, str] | None = None) -> Iterator[httpx.Response]:
         """What comes back, if it is what was asked for; else a sentence."""
-        httpx = _httpx()
+        web = new_web_client(self.url, seconds=ANSWERING, ca=self.ca, transport=self.transport)
+        import httpx
+
         try:
-            with self._web() as web, web.stream(method, self.url + path, headers=headers) as answer:
+            with web, web.stream(method, self.url + path, headers=headers) as answer:
                 if answer.status_code != 200:
                     raise self._refused(answer)
                 yield answer
@@ -197,26 +198,6 @@ class Analyst:
             ) from None
         except httpx.RequestError as error:
             raise self._unreached(error) from None
-
-    def _web(self) -> httpx.Client:
-        library = _httpx()
-        outside = not is_loopback(self.url)  # no proxy for an address of this machine
-        try:
-            trusted = ssl.create_default_context(cafile=self.ca) if self.ca else library.create_ssl_context()
-        except OSError as error:
-            raise InvalidInput(
-                f"--ca must name a file of certificates in PEM, got {str(self.ca)!r}: {error.strerror or error}. Check "
-                f"the name."
-            ) from None
-        web: httpx.Client = library.Client(
-            verify=trusted,
-            trust_env=outside,
-            transport=self.transport,
-            follow_redirects=False,
-            timeout=library.Timeout(ANSWERING, connect=CONNECTING),
-            headers={"user-agent": "shuffledp", "accept-encoding": "identity"},
-        )
-        return web
 
     def _facts(self, content: bytes) -> dict[str, Any]:
         try:
@@ -233,7 +214,7 @@ class Analyst:
         if answer.is_redirect:
             return Unanswered(
                 f"the shuffler at {self.url} must answer itself, got a redirect to "
-                f"{_printable(answer.headers['location'])!r}, which is not followed. If you trust it, give that one."
+                f"{printable(answer.headers['location'])!r}, which is not followed. If you trust it, give that one."
             )
         try:
             sentence = self._facts(self._read(answer, LONGEST_ANSWER)).get("error")
@@ -242,19 +223,12 @@ class Analyst:
         if not isinstance(sentence, str):
             return self._strange(f"status {status} and no word of a shuffler")
         kind = Unanswered if status >= 500 or status == 429 else InvalidInput
-        return kind(f"the shuffler at {self.url} refused it: {_printable(sentence)}")
+        return kind(f"the shuffler at {self.url} refused it: {printable(sentence)}")
 
     def _unreached(self, error: BaseException) -> ShuffledpError:
-        cause: BaseException | None = error
-        while cause is not None:
-            if isinstance(cause, ssl.SSLCertVerificationError):
-                return InvalidInput(
-                    f"the certificate of {self.url} must be one that this machine trusts, got: "
-                    f"{_printable(cause.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
-                )
-            cause = cause.__cause__ or cause.__context__
+        check_trust(self.url, error)
         return Unanswered(
-            f"the shuffler at {self.url} must answer, got: {_printable(str(error)) or type(error).__name__}. Check "
+            f"the shuffler at {self.url} must answer, got: {printable(str(error)) or type(error).__name__}. Check "
             f"that it runs, and ask again: nothing is lost."
         )
 
@@ -271,22 +245,6 @@ class Analyst:
         return "that it names" if known is None else known.digest[:16]
 
 
-def _httpx() -> Any:
-    """The library that speaks HTTP, if it is installed."""
-    try:
-        import httpx
-    except ImportError:
-        raise InvalidInput(
-            "httpx must be installed to ask a shuffler, got none. pip install 'shuffledp[network]'"
-        ) from None
-    return httpx
-
-
 def _sha256(path: Path) -> bytes:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
-
-
-def _printable(text: str) -> str:
-    """What a stranger says, in one line and without signs that steer a terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:SHOWN].strip()

@@ -1,22 +1,18 @@
 """Requests to a shuffler, as often as it takes, and answers that are believed only if they are
 what a shuffler answers.
-
-No redirect is followed and no cookie kept. A proxy that the environment names is used, since that
-is the user's choice and TLS goes through it; but never for an address of this machine.
 """
 
 from __future__ import annotations
 
 import random
-import ssl
-from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
+from threading import Event
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from shuffledp.collection.network.addresses import is_loopback
 from shuffledp.collection.network.collection_file import FORMAT, Collection
+from shuffledp.collection.network.web_client import check_trust, new_web_client, printable
 from shuffledp.collection.network.wire import MEDIA_TYPE, Address, Refused
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.storage.canonical import strict_json
@@ -31,7 +27,6 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 PATIENCE = 60.0  # seconds for an answer, however slowly it drips
 LONGEST_ANSWER = 1 << 20  # bytes
 LATER = (408, 425, 429, 500, 502, 503, 504)  # what may be otherwise at the next try
-SHOWN = 300  # letters of a stranger's sentence
 
 
 class Unsent(ShuffledpError):
@@ -58,10 +53,13 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Courier:
-    """A connection to the shuffler of a collection; several threads may use it."""
+    """A connection to the shuffler of a collection; several threads may use it, until it is
+    ``ended``.
+    """
 
     collection: Collection
     web: httpx.Client
+    ended: Event = field(default_factory=Event)
 
     @classmethod
     def to(
@@ -70,29 +68,7 @@ class Courier:
         """Connect when the first request is made; with ``ca``, nothing is trusted but the
         authorities in that file.
         """
-        try:
-            import httpx
-        except ImportError:
-            raise InvalidInput(
-                "httpx must be installed to send reports, got none. pip install 'shuffledp[network]'"
-            ) from None
-        outside = not is_loopback(collection.shuffler)
-        try:
-            web = httpx.Client(
-                verify=_trusted(collection, ca),
-                trust_env=outside,
-                transport=transport,
-                follow_redirects=False,
-                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-                timeout=httpx.Timeout(30.0, connect=10.0),
-                headers={"user-agent": "shuffledp", "accept-encoding": "identity"},
-            )
-        except (ValueError, ImportError, httpx.InvalidURL) as error:
-            raise InvalidInput(
-                f"a proxy in the environment must be one that httpx can use, got: {error}. Look at HTTPS_PROXY and "
-                f"ALL_PROXY."
-            ) from None
-        return cls(collection, web)
+        return cls(collection, new_web_client(collection.shuffler, seconds=30.0, ca=ca, transport=transport))
 
     def __enter__(self) -> Self:
         return self
@@ -127,7 +103,11 @@ class Courier:
         sentence, at = facts.get("error"), facts.get("at")
         if not isinstance(sentence, str) or (at is not None and (type(at) is not int or not 0 <= at < count)):
             raise self._no_shuffler(answer)
-        raise Refused(answer.status, _printable(sentence), at=at)
+        raise Refused(answer.status, printable(sentence), at=at)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, unless somebody ends it."""
+        self.ended.wait(seconds)
 
     def _asked(self, method: str, path: str, body: bytes | None = None, *, longest: int = LONGEST_ANSWER) -> Answer:
         """The answer, if there is one that is more than "later"."""
@@ -139,8 +119,8 @@ class Courier:
             try:
                 answer = self._answer(method, path, body, longest)
             except httpx.RequestError as error:
-                self._check_trust(error)
-                trouble = f"could not be reached: {_printable(str(error)) or type(error).__name__}"
+                check_trust(self.collection.shuffler, error)
+                trouble = f"could not be reached: {printable(str(error)) or type(error).__name__}"
             except httpx.InvalidURL as error:
                 raise InvalidInput(
                     f"shuffler must be an address that can be asked, got {self.collection.shuffler!r}: {error}."
@@ -149,13 +129,15 @@ class Courier:
                 if answer.status not in LATER:
                     return answer
                 said, asked = (answer.facts() or {}).get("error"), _seconds(answer.headers.get("retry-after"))
-                trouble = f"is not ready: {_printable(said) if isinstance(said, str) else f'status {answer.status}'}"
+                trouble = f"is not ready: {printable(said) if isinstance(said, str) else f'status {answer.status}'}"
             if asked is not None and asked > LONGEST_WAIT:
                 trouble = f"{trouble.rstrip('.')}; it asks to come back in {asked:g} s"
                 break
             if left:
-                sleep((wait if asked is None else asked) + wait * random.random())  # not all at the same moment
+                self.pause((wait if asked is None else asked) + wait * random.random())  # not all at the same moment
                 wait = min(2.0 * wait, LONGEST_WAIT / 2.0)
+            if self.ended.is_set():
+                break
         raise Unsent(f"the shuffler at {self.collection.shuffler} {trouble.rstrip('.')}.")
 
     def _answer(self, method: str, path: str, body: bytes | None, longest: int) -> Answer:
@@ -172,45 +154,14 @@ class Courier:
                     raise httpx.ReadTimeout("the answer takes too long")
             return Answer(answer.status_code, answer.headers, bytes(content[:longest]))
 
-    def _check_trust(self, error: BaseException | None) -> None:
-        """Say so where a certificate was not believed: another try would not help."""
-        while error is not None:
-            if isinstance(error, ssl.SSLCertVerificationError):
-                raise InvalidInput(
-                    f"the certificate of {self.collection.shuffler} must be one that this device trusts, got: "
-                    f"{_printable(error.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
-                ) from None
-            error = error.__cause__ or error.__context__
-
     def _no_shuffler(self, answer: Answer) -> Unsent:
-        kind = _printable(answer.headers.get("content-type", "nothing in particular"))
+        kind = printable(answer.headers.get("content-type", "nothing in particular"))
         return Unsent(
             f"what answers at {self.collection.shuffler} is no shuffler of this collection (status {answer.status}, "
             f"{kind}), so nothing counts as sent. Perhaps a network asks you to log in first."
         )
 
 
-def _trusted(collection: Collection, ca: Path | None) -> ssl.SSLContext:
-    """Whose certificates are believed: those in the file ``ca`` alone, or those httpx knows."""
-    import httpx
-
-    if not collection.shuffler.startswith("https://"):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nobody's: to know all takes longer than to send a report
-    if ca is None:
-        return httpx.create_ssl_context()
-    try:
-        return ssl.create_default_context(cafile=ca)
-    except OSError as error:
-        raise InvalidInput(
-            f"--ca must name a file of certificates in PEM, got {str(ca)!r}: {error.strerror or error}. Check the name."
-        ) from None
-
-
 def _seconds(text: str | None) -> float | None:
     """What Retry-After asks for, if it is a number."""
     return float(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
-def _printable(text: str) -> str:
-    """What a stranger says, in one line and without signs that steer a terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:SHOWN].strip()

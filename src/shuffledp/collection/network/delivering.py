@@ -35,7 +35,6 @@ class Round:
     new: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _ended: bool = False
 
     def __post_init__(self) -> None:
         self.acknowledged = bytearray(self.stored.waiting)
@@ -51,14 +50,13 @@ class Round:
         with ThreadPoolExecutor(CONNECTIONS) as pool:
             running = [pool.submit(self._part, courier, *part) for part in parts]
             try:
-                wait(running, return_when=FIRST_EXCEPTION)
+                done, _ = wait(running, return_when=FIRST_EXCEPTION)
             finally:
-                self._ended = True  # those who are under way finish their request
+                courier.ended.set()  # requests that are under way are finished, and none is tried again
                 for each in running:
                     each.cancel()
-            for each in running:
-                if not each.cancelled():
-                    each.result()
+        for each in done:
+            each.result()
         return None
 
     def _part(self, courier: Courier, begin: int, end: int) -> None:
@@ -66,7 +64,7 @@ class Round:
         before it go first, then that one is left out, and uploads grow again.
         """
         step = end - begin
-        while begin < end and not self._ended:
+        while begin < end and not courier.ended.is_set():
             upto = min(begin + step, end)
             try:
                 new = courier.deliver(self.stored.records(begin, upto), upto - begin)

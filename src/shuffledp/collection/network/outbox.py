@@ -53,10 +53,13 @@ class Stored:
 
     def records(self, begin: int, end: int) -> bytes:
         """Those from ``begin`` to ``end``, one after another."""
-        with self.path.open("rb") as file:
-            same = file.read(len(self.header)) == self.header
-            file.seek(begin * self.length, os.SEEK_CUR)
-            content = file.read((end - begin) * self.length)
+        try:
+            with self.path.open("rb") as file:
+                same = file.read(len(self.header)) == self.header
+                file.seek(begin * self.length, os.SEEK_CUR)
+                content = file.read((end - begin) * self.length)
+        except OSError:
+            raise _damaged(self.path) from None
         if not same or len(content) != (end - begin) * self.length:
             raise _damaged(self.path)
         return content
@@ -80,7 +83,7 @@ class Outbox:
         if status.st_uid != os.geteuid() or status.st_mode & OTHERS:
             raise InvalidInput(
                 f"the outbox {str(folder)!r} must be its owner's alone, got permissions "
-                f"{stat.S_IMODE(status.st_mode):o}. Make it yours: chmod 700 {folder}; or choose another: --outbox."
+                f"{stat.S_IMODE(status.st_mode):o}. Name a new folder, or, if nothing else is in it: chmod 700 {folder}"
             )
         return cls(folder / f"{uploads.collection.digest}.outbox", uploads)
 

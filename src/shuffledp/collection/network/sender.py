@@ -90,8 +90,8 @@ class Client:
         """Report a value: one of those that the design lists, or a number within its bounds. Where
         the collection asks for one, ``code`` is an invitation.
 
-        What was stored by an earlier call is sent again as it is, and nothing is drawn, whatever
-        ``value`` is then.
+        What was stored by an earlier call is sent again as it is, and nothing is drawn: then
+        ``value`` is checked, and not looked at any more.
         """
         answer, invitation = self.check(value, code=code, clip=clip)
 
@@ -170,10 +170,17 @@ class Client:
             if stored is None:
                 stored, drawn = outbox.store(draw()), True
             elif code is not None and stored.waiting == 1:
-                stored = outbox.recode(stored, code)
+                stored = outbox.recode(stored, code)  # one that was mistyped is corrected
             if not stored.waiting:
                 return Receipt(self.collection.digest, stored.sent, before=stored.sent, drawn=False)
-            return self._delivered(outbox, stored, drawn, tick)
+            receipt = self._delivered(outbox, stored, drawn, tick)
+        if receipt.refused and code is not None:
+            (sentence,) = receipt.refused
+            raise InvalidInput(
+                f"the shuffler refused the code: {sentence} The report is stored in {str(self.folder)!r}: with another "
+                f"--code the same bytes go."
+            )
+        return receipt
 
     def _delivered(self, outbox: Outbox, stored: Stored, drawn: bool, tick: Tick | None) -> Receipt:
         walk = Round(stored, self.uploads.most, tick)
@@ -190,11 +197,6 @@ class Client:
             finally:
                 if any(walk.acknowledged):
                     outbox.settle(stored, walk.acknowledged)
-        if walk.refused and stored.waiting == 1:
-            (sentence,) = walk.refused
-            raise InvalidInput(
-                f"the shuffler refused the code: {sentence} {self._kept(walk)}: with another --code the same bytes go."
-            )
         acknowledged = stored.sent + walk.acknowledged.count(1)
         return Receipt(self.collection.digest, acknowledged, stored.sent, drawn, dict(walk.refused))
 

@@ -29,8 +29,8 @@ def collecting(record: Record) -> Markup | None:
         "collection",
         "How it was collected",
         element("p", tied(phrases.COLLECTED(record))),
-        facts_list(rows),
         element("p", tied(phrases.COLLUDING(record, alone=exact(certified.alone), each=each))),
+        facts_list(rows),
         keep=True,
     )
 

@@ -25,14 +25,15 @@ POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
 
 
-def certificate(design: Design) -> Certificate:
+def certificate(design: Design, *, collected: bool = False) -> Certificate:
     """The guarantee of a design, for all its rounds, as long as the promised number of honest
-    reports is shuffled together.
+    reports is shuffled together; where they were ``collected`` over the network, no table is
+    spoken of.
     """
     protocol = design.protocol
     guarantee, delta = protocol.guarantee, design.delta
     bound, promised = guarantee.epsilon(delta=delta), design.epsilon
-    assumptions = (*guarantee.assumptions, statement("rows"), statement("counts"))
+    assumptions = (*guarantee.assumptions, statement("senders" if collected else "rows"), statement("counts"))
     return Certificate(
         epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
         delta=None if promised is None else _delta(guarantee, promised),

@@ -103,7 +103,7 @@ def record_of(
     ``repeated`` counts the rows that were left out since their person has another one; it is None,
     and stands nowhere, if every row was taken for a person.
     """
-    certified = certificate(design)
+    certified = certificate(design, collected=collected is not None)
     kept = _largest(estimate)
     record = Record.of(
         made=_made(),

@@ -110,7 +110,7 @@ def _premises(record: Record, law: CountedLaw) -> Sequence[str]:
         names.append("ideal hash")
     if record.design.rounds > 1:
         names.append("fresh rounds")
-    return [*names, "rows", "counts"]
+    return [*names, "rows" if record.counted.collected is None else "senders", "counts"]
 
 
 def _check_wording(name: str, said: str, record: Record) -> Check:

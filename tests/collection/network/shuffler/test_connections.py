@@ -98,8 +98,9 @@ def test_endless_headers_are_cut_off(tried: Trial) -> None:
         assert status(to_the_end(endless)) == 431
 
 
-def test_too_many_connections_wait(tried: Trial) -> None:
-    with tried.listening(Patience(connections=3)) as address:
+@pytest.mark.parametrize("patience", [Patience(connections=3), Patience(of_one=3)])
+def test_too_many_connections_wait(tried: Trial, patience: Patience) -> None:
+    with tried.listening(patience) as address:
         held = [socket.create_connection(address, timeout=60) for _ in range(3)]
         for each in held:  # answered, so that all of them are counted
             each.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")

@@ -17,6 +17,7 @@ from shuffledp.collection.network.sealed_file import SealedHeader
 from shuffledp.collection.network.shuffler.replies import HEADERS
 from shuffledp.collection.network.shuffler.shuffler_app import Limits
 from shuffledp.collection.network.wire import MEDIA_TYPE
+from tests.collection.network.memory_folder import small_files
 from tests.collection.network.shufflers import BEARER, OCTETS, TOKEN, Trial, envelopes, trial
 from tests.collection.network.studies import study
 
@@ -130,6 +131,22 @@ def test_a_full_collection_takes_no_more(tried: Trial) -> None:
     assert "the 1,000 reports that it was designed for" in sentence(over)
     assert tried.store.stock().reports == 999
     assert tried.send(some[:1000]).json() == {"reports": 1000, "new": 1}
+
+
+def test_a_full_disk_is_a_reason_to_come_again(tried: Trial) -> None:
+    some = envelopes(tried.collection, 600)
+    assert tried.send(some[:100]).status_code == 201
+    with small_files(4096):
+        for _ in range(2):
+            refused = tried.send(some)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
+            assert "Send the same bytes again later" in sentence(refused)
+        assert tried.send(some[:100]).status_code == 200
+    assert tried.store.stock().reports == 100
+    assert tried.send(some).json() == {"reports": 600, "new": 500}
+    with small_files(4096):
+        assert tried.close().status_code == 503
+    assert tried.close().json() == {"state": "closed", "reports": 600}
 
 
 def test_the_end_is_final_and_released_in_no_order(tried: Trial) -> None:

@@ -10,9 +10,11 @@ import random
 import tempfile
 import time
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores.interface import Added, Unavailable
@@ -89,7 +91,9 @@ def _note(told: Told, uploads: list[list[Delivery]], answers: list[Added | Refus
 def kill_under_load(
     database: RunningPostgres, collection: Collection, executor: Executor, *, rounds: int, shufflers: int
 ) -> dict[str, int]:
-    """Kill the database so often; every acknowledged report must be released, exactly once."""
+    """Kill the database so often, and once more while the collection is closed; every acknowledged
+    report must be released, exactly once.
+    """
     owner, draw = PostgresStore(database.address(), collection), random.Random()
     owner.invite(map(hash_number, range(CODES)))
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +113,13 @@ def kill_under_load(
         finally:
             stop.touch()
         told = [each.result() for each in running]
-    owner.close(0)
+    closing = Thread(target=_close, args=(owner,))
+    closing.start()
+    time.sleep(draw.uniform(0, 0.1))
+    database.kill()
+    database.start()
+    closing.join()
+    assert owner.close(0).closed
     released = b"".join(owner.sealed())
     owner.stop()
     return _judge(told, [released[start : start + 49] for start in range(0, len(released), 49)])
@@ -120,6 +130,11 @@ def _stock(store: PostgresStore) -> int:
         return store.stock().reports
     except Unavailable:
         return -1
+
+
+def _close(store: PostgresStore) -> None:
+    with suppress(Unavailable):
+        store.close(0)
 
 
 def _judge(told: list[Told], released: list[bytes]) -> dict[str, int]:

@@ -22,6 +22,8 @@ SETTINGS = {
     "shared_buffers": "16MB",
     "min_wal_size": "2MB",
     "max_wal_size": "64MB",
+    "checkpoint_timeout": "1h",  # the server's log has times of what it does by itself
+    "log_checkpoints": "off",
 }
 PASSWORD = "a sentence, 100% secret"
 

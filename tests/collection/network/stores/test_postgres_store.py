@@ -18,8 +18,10 @@ from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores import postgres_server
 from shuffledp.collection.network.stores.interface import Added, Stocked, Unavailable
 from shuffledp.collection.network.stores.postgres_store import PostgresStore
+from shuffledp.collection.network.stores.store_places import open_store
 from shuffledp.collection.network.wire import Delivery, Refused
 from shuffledp.errors import InvalidInput
+from tests.collection.network.shufflers import envelopes, trial
 from tests.collection.network.stores.cut_cable import Cable, Cut
 from tests.collection.network.stores.database_kills import kill_under_load, large
 from tests.collection.network.stores.places import LEAST, MOST, code, envelope, told, upload
@@ -123,6 +125,27 @@ def test_one_closes_while_others_add(opened: Opened) -> None:
     assert answers.count((410, None)) == SHUFFLERS, "everybody was told"
     assert answers.count(Added(1, 1)) == closed.reports, "nothing was added after the close"
     assert len(b"".join(closer.sealed())) == 49 * closed.reports
+
+
+def test_two_shufflers_answer_for_one_collection(
+    database: RunningPostgres, collection: Collection, tmp_path: Path
+) -> None:
+    stores = [open_store(database.address(), collection) for _ in range(2)]
+    with trial(tmp_path, collection, store=stores[0]) as one, trial(tmp_path, collection, store=stores[1]) as other:
+        reports = envelopes(collection, LEAST)
+        assert one.send(reports[:300]).json() == {"reports": 300, "new": 300}
+        again = other.send(reports[200:400])
+        assert (again.status_code, again.json()) == (201, {"reports": 200, "new": 100})
+        assert (one.send(reports[200:400]).status_code, other.close().status_code) == (200, 409)
+        database.stop()
+        lost = one.send(reports[400:])
+        assert (lost.status_code, lost.headers["retry-after"]) == (503, "30")
+        assert "Send the same bytes again" in lost.json()["error"]
+        database.start()
+        assert one.send(reports[400:]).status_code == 201
+        assert other.close().json()["reports"] == LEAST
+        assert (one.send(reports[:1]).status_code, one.send(envelopes(collection, 1, seed=1)).status_code) == (200, 410)
+        assert one.fetch().content == other.fetch().content == other.fetch().content
 
 
 # ---- a database that goes away

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import shutil
 import signal
 import sqlite3
@@ -23,7 +22,7 @@ from shuffledp.collection.network.stores.interface import Added, Stocked, Unavai
 from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from shuffledp.collection.network.wire import Delivery
 from shuffledp.errors import InvalidInput
-from tests.collection.network.memory_folder import memory_folder
+from tests.collection.network.memory_folder import memory_folder, small_files
 from tests.collection.network.shufflers import envelopes
 from tests.collection.network.studies import study
 
@@ -91,20 +90,20 @@ def test_what_is_let_go_of_is_zeros(folder: Path) -> None:
 
 
 def killed_while_closing(folder: Path, more: list[bytes], line: int) -> bool:
-    """Add and close in a process that kills itself at some line of the store's code; return whether
-    it came to that.
+    """Add and close in a process that kills itself when it first comes to some line of the store's
+    code; return whether it did.
     """
     child = os.fork()
     if child:
         return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    left = line
+    passed: set[int] = set()
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal left
         if frame.f_code.co_filename != sqlite_store.__file__:
             return None
-        left -= event == "line"
-        if not left:
+        if event == "line":
+            passed.add(frame.f_lineno)
+        if len(passed) == line:
             os.kill(os.getpid(), signal.SIGKILL)
         return trace
 
@@ -141,17 +140,6 @@ def test_a_close_that_is_killed_at_any_line_loses_nothing(folder: Path, record_p
     assert ends == {Stocked(600, False), Stocked(600, True)}
     assert lines > 50
     record_property("fault: closes of a store that were killed", lines - 1)
-
-
-@contextmanager
-def small_files(most: int) -> Iterator[None]:
-    """As if the disk were full: no file grows beyond ``most`` bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_acknowledges_nothing_and_ends_well(folder: Path) -> None:
@@ -228,3 +216,54 @@ def test_an_old_file_that_is_nobodys_is_left_alone(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="must not be beside an open store"):
         SQLiteStore(folder / "reports.sqlite", study())
     assert aside.read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize(("at_once", "recent"), [(1 << 28, 1 << 14), (1000, 1 << 14), (1, 7)])
+def test_blocks_are_put_in_order_however_little_fits_into_memory(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, recent: int
+) -> None:
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.AT_ONCE", at_once)
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.RECENT", recent)
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.BLOCK", 10)
+    some = [*envelopes(study(), 300), bytes(49), bytes(48) + b"\1", b"\1" + bytes(48), b"\xff" * 49]
+    with stored(folder) as store:
+        for start in range(0, len(some), 19):
+            assert store.add([upload(some[start : start + 19])] * 2) == [
+                Added(len(some[start : start + 19]), len(some[start : start + 19])),
+                Added(len(some[start : start + 19]), 0),
+            ]
+        assert store.add([upload(some)]) == [Added(len(some), 0)], "all are known, by themselves or by fingerprint"
+        store.close(1)
+        blocks = list(store.sealed())
+        assert b"".join(blocks) == b"".join(sorted(some))
+        assert {len(block) for block in blocks[:-1]} == {490}
+        assert store.add([upload(some)]) == [Added(len(some), 0)], "after the close, too"
+    with stored(folder) as again:
+        assert b"".join(again.sealed()) == b"".join(sorted(some))
+
+
+def test_a_commit_that_stands_though_it_failed_is_known(folder: Path) -> None:
+    """The disk may have it when the answer is lost: then the same bytes are acknowledged, and counted once."""
+
+    class Lost(sqlite3.Connection):
+        def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+            done = super().execute(statement, *given)
+            if statement == "COMMIT" and lose:
+                lose.clear()
+                raise sqlite3.OperationalError("disk I/O error")
+            return done
+
+    lose: list[bool] = []
+    with pytest.MonkeyPatch.context() as patch:
+        connect = sqlite3.connect
+        patch.setattr("sqlite3.connect", lambda *given, **named: connect(*given, factory=Lost, **named))
+        with stored(folder) as store:
+            some = envelopes(study(), 3)
+            store.add([upload(some[:1])])
+            lose.append(True)
+            with pytest.raises(Unavailable):
+                store.add([upload(some[1:])])
+            assert store.add([upload(some[1:])]) == [Added(2, 0)]
+            assert store.stock() == Stocked(3, False)
+            store.close(1)
+            assert b"".join(store.sealed()) == b"".join(sorted(some))

@@ -32,14 +32,15 @@ TICKS = 10  # of uvicorn, to a second
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds for a request's headers, for its body, and for an answer that nobody reads; and how
-    many connections there may be.
+    """Seconds for a request's headers, for its body, and for an answer that nobody reads; how many
+    connections there may be, and how many of them from one address, if that is limited.
     """
 
     head: float = 10.0
     body: float = 60.0
     unread: float = 60.0
     connections: int = 1000
+    of_one: int | None = None
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -55,7 +56,7 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.due = self.loop.time() + self.patience.head
-        if len(self.connections) > self.patience.connections:
+        if self._too_many():
             self._end(503, "the shuffler has too many connections now. Send the same bytes again later.", wait=5)
 
     def data_received(self, data: bytes) -> None:
@@ -92,6 +93,14 @@ class PatientProtocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self.unread_since = None
+
+    def _too_many(self) -> bool:
+        if len(self.connections) > self.patience.connections:
+            return True
+        if self.patience.of_one is None or self.client is None:
+            return False
+        clients = (each.client for each in self.connections if isinstance(each, PatientProtocol))
+        return sum(each is not None and each[0] == self.client[0] for each in clients) > self.patience.of_one
 
     @property
     def _answering(self) -> bool:

@@ -258,13 +258,13 @@ class Shuffler:
         """All of it, as ASGI."""
         one = "/collections/{digest}"
         routes = [
+            Route(f"{one}/reports", self.upload, methods=["POST"]),  # first: most requests are for this
             Route("/", self.page),
             Route("/operator", self.page),
             Route("/static/{name}", self.page),
             Route("/collection.json", self.file),
             Route("/health", self.health),
             Route("/metrics", self.counts),
-            Route(f"{one}/reports", self.upload, methods=["POST"]),
             Route(f"{one}/status", self.status),
             Route(f"{one}/close", self.close, methods=["POST"]),
             Route(f"{one}/sealed", self.sealed),

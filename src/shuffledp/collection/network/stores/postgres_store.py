@@ -15,7 +15,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores import postgres_server
@@ -52,10 +52,26 @@ SET LOCAL work_mem = '256MB';
 CREATE TABLE sealed (place bigint PRIMARY KEY, envelope bytea NOT NULL);
 ALTER TABLE sealed ALTER COLUMN envelope SET STORAGE EXTERNAL;
 INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM reports ORDER BY envelope;
-CREATE UNIQUE INDEX sealed_key ON sealed (sha256(envelope));
-DROP TABLE reports, codes;
-UPDATE collection SET closed = true, reports = (SELECT count(*) FROM sealed);
+DROP TABLE reports;
+ALTER TABLE sealed RENAME TO reports;
+CREATE UNIQUE INDEX reports_key ON reports (sha256(envelope));
+TRUNCATE codes;
+UPDATE collection SET closed = true, reports = (SELECT count(*) FROM reports);
 """
+STATE = "SELECT reports, closed FROM collection WHERE digest = %(digest)s AND version = %(version)s"
+FOUND = """
+SELECT reports, closed, ARRAY(SELECT sha256(envelope) FROM reports WHERE sha256(envelope) = ANY(%(keys)b)), hashes, used
+FROM collection, (SELECT array_agg(hash) AS hashes, array_agg(used) AS used FROM codes WHERE hash = ANY(%(codes)b)) AS c
+WHERE digest = %(digest)s AND version = %(version)s
+"""
+ADDING = """
+WITH added AS (INSERT INTO reports (envelope) SELECT unnest(%(new)b::bytea[])),
+     used AS (UPDATE codes SET used = true WHERE hash = ANY(%(spent)b::bytea[]))
+UPDATE collection SET reports = reports + cardinality(%(new)b::bytea[])
+"""
+INVITING = "INSERT INTO codes (hash) SELECT unnest(%b::bytea[]) ON CONFLICT DO NOTHING"
+PAGING = "SELECT envelope FROM reports WHERE place > %s AND place <= %s ORDER BY place"
+HAPPENED = {"53100": "its disk is full", "55P03": "it is busy", "57014": "it is busy", "25006": "it is a standby"}
 
 
 class PostgresStore(Store):
@@ -83,7 +99,7 @@ class PostgresStore(Store):
         try:
             self._connection = self._connected()
             self._make(self._connection)
-            stocked = self._state(self._connection, lock=False)
+            stocked = self._state(self._connection)
             for caution in postgres_server.cautions(self._connection):
                 LOG.warning("warning: %s", caution)
         except psycopg.Error as error:
@@ -100,55 +116,47 @@ class PostgresStore(Store):
         return f"shuffledp_{self._digest[:40]}"
 
     @property
+    def _named(self) -> dict[str, Any]:
+        return {"digest": self._digest, "version": VERSION}
+
+    @property
     def _lock(self) -> int:
         return int.from_bytes(bytes.fromhex(self._digest)[:8], signed=True)
 
     def invite(self, hashes: Iterable[bytes]) -> int:
-        known = "INSERT INTO codes (hash) SELECT unnest(%b::bytea[]) ON CONFLICT DO NOTHING"
+        new = sorted(set(hashes))
 
         def inviting(connection: psycopg.Connection[Any]) -> int:
+            self._take_lock(connection)
             if self._state(connection).closed:
                 return 0  # codes are forgotten, and no longer of use
-            return connection.execute(known, (sorted(hashes),)).rowcount
+            return connection.execute(INVITING, (new,)).rowcount
 
-        hashes = set(hashes)
         return self._transact(inviting)
 
     def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
-        return self._transact(lambda connection: self._add(connection, uploads))
-
-    def _add(self, connection: psycopg.Connection[Any], uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
-        found = self._state(connection)
-        stored = self._stored(connection, uploads, found.closed)
-        codes = self._known(connection, uploads) if self._codes and not found.closed else None
-        admission = Admission(stored, codes, found.reports, self._most, found.closed)
-        answers = [admission.decide(upload) for upload in uploads]
-        if new := admission.new:
-            connection.execute("INSERT INTO reports SELECT unnest(%b::bytea[])", (new,))
-            connection.execute("UPDATE collection SET reports = reports + %s", (len(new),))
-        if spent := admission.spent:
-            connection.execute("UPDATE codes SET used = true WHERE hash = ANY(%b)", (spent,))
-        return answers
-
-    @staticmethod
-    def _stored(connection: psycopg.Connection[Any], uploads: Sequence[Sequence[Delivery]], closed: bool) -> set[bytes]:
-        """Those of the envelopes that are in the table."""
         keys = {hashlib.sha256(each.envelope).digest(): each.envelope for upload in uploads for each in upload}
-        sought = "SELECT sha256(envelope) FROM reports WHERE sha256(envelope) = ANY(%b)"
-        after = "SELECT sha256(envelope) FROM sealed WHERE sha256(envelope) = ANY(%b)"
-        return {keys[key] for (key,) in connection.execute(after if closed else sought, (sorted(keys),), binary=True)}
+        codes = {each.code for upload in uploads for each in upload if each.code is not None}
+        sought = self._named | {"keys": sorted(keys), "codes": sorted(codes)}
 
-    @staticmethod
-    def _known(connection: psycopg.Connection[Any], uploads: Sequence[Sequence[Delivery]]) -> dict[bytes, bool]:
-        """Those of the codes that are in the table, and whether they were used."""
-        codes = sorted({each.code for upload in uploads for each in upload if each.code is not None})
-        return dict(connection.execute("SELECT hash, used FROM codes WHERE hash = ANY(%b)", (codes,), binary=True))
+        def adding(connection: psycopg.Connection[Any]) -> list[Added | Refused]:
+            self._take_lock(connection)
+            reports, closed, stored, hashes, used = self._row(connection, FOUND, sought)
+            known = dict(zip(hashes or (), used or (), strict=True)) if self._codes else None
+            admission = Admission({keys[key] for key in stored}, known, reports, self._most, closed)
+            answers = [admission.decide(upload) for upload in uploads]
+            if admission.new:
+                connection.execute(ADDING, {"new": admission.new, "spent": admission.spent})
+            return answers
+
+        return self._transact(adding)
 
     def stock(self) -> Stocked:
-        return self._transact(lambda connection: self._state(connection, lock=False))
+        return self._transact(self._state)
 
     def close(self, least: int) -> Stocked:
         def closing(connection: psycopg.Connection[Any]) -> Stocked:
+            self._take_lock(connection)
             stocked = self._state(connection)
             if stocked.closed or stocked.reports < least:
                 return stocked
@@ -166,10 +174,12 @@ class PostgresStore(Store):
         def sweeping(connection: psycopg.Connection[Any]) -> None:
             if connection.execute("SELECT FROM collection WHERE swept").fetchone():
                 return
+            connection.execute("SET statement_timeout = 0")
             connection.execute("VACUUM (FULL) collection")
-            connection.execute("VACUUM (FREEZE) collection, sealed")
+            connection.execute("VACUUM (FREEZE) collection, reports")
             if postgres_server.write_over_log(connection):
                 connection.execute("UPDATE collection SET swept = true")
+            connection.execute("RESET statement_timeout")
 
         self._tried(sweeping)
 
@@ -182,18 +192,22 @@ class PostgresStore(Store):
             self._connection.close()
             self._connection = None
 
-    def _state(self, connection: psycopg.Connection[Any], *, lock: bool = True) -> Stocked:
-        """How far the collection is; with ``lock``, it stays so until the transaction ends."""
-        if lock:
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock,))  # a statement sees what it found
-        read = "SELECT reports, closed FROM collection WHERE digest = %s AND version = %s"
-        row = connection.execute(read, (self._digest, VERSION)).fetchone()
+    def _take_lock(self, connection: psycopg.Connection[Any]) -> None:
+        """Wait until nobody else adds or closes; what follows sees what they did."""
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock,))
+
+    def _state(self, connection: psycopg.Connection[Any]) -> Stocked:
+        return Stocked(*self._row(connection, STATE, self._named))
+
+    def _row(self, connection: psycopg.Connection[Any], query: LiteralString, sought: dict[str, Any]) -> Any:
+        """What a query finds about the collection, if it is this one."""
+        row = connection.execute(query, sought, binary=True).fetchone()
         if row is None:
             raise InvalidInput(
                 f"schema {self._schema} of the database must hold collection {self._digest} as this version of "
                 f"shuffledp writes it, got something else. Use the shuffledp that made it, or another database."
             )
-        return Stocked(*row)
+        return row
 
     def _transact(self, work: Callable[[psycopg.Connection[Any]], Result]) -> Result:
         def in_transaction(connection: psycopg.Connection[Any]) -> Result:
@@ -250,7 +264,7 @@ class PostgresStore(Store):
         from psycopg import sql
 
         with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock,))
+            self._take_lock(connection)
             schema, table = "SELECT to_regnamespace(%s)", "SELECT to_regclass('collection')"
             if connection.execute(schema, (self._schema,)).fetchone() == (None,):
                 connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
@@ -260,10 +274,6 @@ class PostgresStore(Store):
                 connection.execute(first, (self._digest, VERSION))
 
 
-HAPPENED = {"53100": "its disk is full", "55P03": "it is busy", "57014": "it is busy", "25006": "it is a standby"}
-
-
 def _page(connection: psycopg.Connection[Any], start: int) -> bytes:
     """Envelopes after the first ``start``."""
-    read = "SELECT envelope FROM sealed WHERE place > %s AND place <= %s ORDER BY place"
-    return b"".join(envelope for (envelope,) in connection.execute(read, (start, start + PAGE), binary=True))
+    return b"".join(envelope for (envelope,) in connection.execute(PAGING, (start, start + PAGE), binary=True))

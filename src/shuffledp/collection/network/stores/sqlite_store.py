@@ -1,10 +1,12 @@
 """Envelopes in one SQLite file, for one shuffler.
 
-While the collection is open, they are rows of a table without numbers, and a commit is on the disk
-before anybody is told. The close writes a new file in the order of the envelopes' bytes, puts it in
-the place of the old one, and overwrites that: the bytes that stay are a function of the collection
-and of its set of envelopes. Invitations are forgotten then. Whenever the program ends in between,
-the collection is open with everything in it, or closed with everything in it, and the next start
+While the collection is open, each commit appends one block of new envelopes, and is on the disk
+before anybody is told; which envelopes are there is known by their fingerprints, in memory. (A
+table keyed by the envelopes themselves costs twenty times as much: every one of them changes
+another page.) The close writes a new file in the order of the envelopes' bytes, puts it in the
+place of the old one, and overwrites that: the bytes that stay are a function of the collection and
+of its set of envelopes. Invitations are forgotten then. Whenever the program ends in between, the
+collection is open with everything in it, or closed with everything in it, and the next start
 finishes the rest.
 """
 
@@ -13,13 +15,18 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
+from zlib import crc32
+
+import numpy as np
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores.admission import Admission
+from shuffledp.collection.network.stores.fingerprints import Fingerprints
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
 from shuffledp.collection.network.wire import Delivery, Refused, Uploads
 from shuffledp.errors import InvalidInput
@@ -33,11 +40,13 @@ PAGE = 4096
 CACHE, LOGGED = -65536, 4096  # 64 MiB of pages in memory, 16 MiB in the log: fewer of them are written twice
 TABLES = (
     "CREATE TABLE collection(digest TEXT PRIMARY KEY, closed INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE envelopes(envelope BLOB PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE blocks(number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, envelopes BLOB NOT NULL)",
     "CREATE TABLE codes(hash BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
 )
 ASKED = 256  # values that one query asks for
-BLOCK = 4096  # envelopes that are released at a time
+BLOCK = 4096  # envelopes of a block, when they are in order
+AT_ONCE = 1 << 28  # bytes that are put in order at a time
+RECENT = 1 << 14  # envelopes that are known as they are, before their fingerprints are taken
 ZEROS = bytes(1 << 20)
 
 
@@ -51,7 +60,9 @@ class SQLiteStore(Store):
             self.path.with_name(name)
             for name in (f".{self.path.name}.new", f".{self.path.name}.old", f"{self.path.name}-wal")
         )
-        self._reports, self._closed = 0, False
+        self._length = Uploads(collection).envelope_bytes
+        self._closed = False
+        self._forget()
         self._connection: sqlite3.Connection | None = None
         with unwritable(self.path):
             self._lock = self._locked()
@@ -62,6 +73,16 @@ class SQLiteStore(Store):
             except BaseException:
                 os.close(self._lock)
                 raise
+
+    def _forget(self) -> None:
+        """Know of no envelope."""
+        self._seen, self._recent = Fingerprints(self._length), set[bytes]()
+        self._ends: list[int] = []  # of the blocks, in envelopes
+        self._joined: list[bytes] = []  # what is recent, block by block
+
+    @property
+    def _reports(self) -> int:
+        return self._ends[-1] if self._ends else 0
 
     # ---- opening
 
@@ -86,21 +107,21 @@ class SQLiteStore(Store):
                 f"{str(self.path)!r} must be there, got only {str(self._old)!r}, from a close that did not end. "
                 f"Restore the file that was removed."
             )
-        self._write_anew(closed=False, envelopes=())
+        self._write_anew(closed=False, blocks=())
         os.rename(self._new, self.path)
         flush(self.path.parent)
 
-    def _write_anew(self, *, closed: bool, envelopes: Iterable[tuple[bytes]]) -> None:
+    def _write_anew(self, *, closed: bool, blocks: Iterable[bytes]) -> None:
         """A whole store in a file beside, whose bytes depend on nothing but what it holds."""
         self._new.unlink(missing_ok=True)
         try:
-            self._fill(closed=closed, envelopes=envelopes)
+            self._fill(closed=closed, blocks=blocks)
         except BaseException:
             self._new.unlink(missing_ok=True)  # on a full disk it would be in the way
             raise
         flush(self._new)
 
-    def _fill(self, *, closed: bool, envelopes: Iterable[tuple[bytes]]) -> None:
+    def _fill(self, *, closed: bool, blocks: Iterable[bytes]) -> None:
         os.close(os.open(self._new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with closing(sqlite3.connect(self._new, isolation_level=None)) as connection:
             for setting in (
@@ -115,7 +136,8 @@ class SQLiteStore(Store):
             for table in TABLES:
                 connection.execute(table)
             connection.execute("INSERT INTO collection VALUES (?, ?)", (self.collection.digest, closed))
-            connection.executemany("INSERT INTO envelopes VALUES (?)", envelopes)
+            rows = ((number, crc32(block), block) for number, block in enumerate(blocks))
+            connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", rows)
             connection.execute("COMMIT")
 
     def _open(self) -> None:
@@ -158,12 +180,37 @@ class SQLiteStore(Store):
                 f"{title} must be the store of collection {self.collection.digest}, got that of {digest}. Name another "
                 f"file for this collection."
             )
-        length = Uploads(self.collection).envelope_bytes
-        query = "SELECT count(*), total(typeof(envelope) <> 'blob' OR length(envelope) <> ?) FROM envelopes"
-        count, wrong = connection.execute(query, (length,)).fetchone()
-        if wrong:
-            raise sqlite3.DatabaseError("envelopes of a wrong length")
-        self._reports, self._closed = count, bool(closed)
+        self._closed = bool(closed)
+        self._read(connection)
+
+    def _read(self, connection: sqlite3.Connection) -> None:
+        """Know every envelope in the file."""
+        self._forget()
+        query = "SELECT number, checksum, envelopes FROM blocks ORDER BY number"
+        for number, checksum, block in connection.execute(query):
+            whole = isinstance(block, bytes) and block and len(block) % self._length == 0
+            if number != len(self._ends) or not whole or checksum != crc32(block):
+                raise sqlite3.DatabaseError("a block of envelopes is damaged")
+            self._note(block)
+        self._settle()
+
+    def _note(self, block: bytes) -> None:
+        """Know one more block."""
+        self._ends.append(self._reports + len(block) // self._length)
+        self._joined.append(block)
+        self._recent.update(self._cut(block))
+        if len(self._recent) >= RECENT:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Of what is recent, keep the fingerprints."""
+        if self._joined:
+            self._seen.add(b"".join(self._joined))
+        self._recent.clear()
+        self._joined.clear()
+
+    def _cut(self, block: bytes) -> list[bytes]:
+        return [block[start : start + self._length] for start in range(0, len(block), self._length)]
 
     def _settings(self) -> tuple[str, ...]:
         if self._closed:
@@ -202,12 +249,28 @@ class SQLiteStore(Store):
             assert self._connection is not None
             yield self._connection
         except (sqlite3.Error, OSError, InvalidInput) as error:
-            if self._connection is not None and self._connection.in_transaction:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
+            self._recover()
             raise Unavailable(
                 f"the shuffler's store cannot be used now ({_cause(error)}). Send the same bytes again later."
             ) from error
+
+    def _recover(self) -> None:
+        """After a failure: nothing half done, and no doubt about what the file holds. A commit that
+        failed may stand for all that.
+        """
+        if (connection := self._connection) is None:
+            return
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
+            if blocks == len(self._ends):
+                return
+        except sqlite3.Error:
+            pass
+        self._connection = None
+        with suppress(sqlite3.Error):
+            connection.close()
 
     # ---- what a shuffler asks
 
@@ -228,21 +291,34 @@ class SQLiteStore(Store):
             answers = [admission.decide(upload) for upload in uploads]
             if new := admission.new:
                 connection.execute("BEGIN IMMEDIATE")
-                connection.executemany("INSERT INTO envelopes VALUES (?)", zip(new))
+                row = (len(self._ends), crc32(block := b"".join(new)), block)
+                connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", row)
                 connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(admission.spent))
                 connection.execute("COMMIT")
-                self._reports += len(new)
+                self._note(block)
             return answers
 
     def _admission(self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]]) -> Admission:
-        brought = [delivery.envelope for upload in uploads for delivery in upload]
-        stored = {row[0] for row in _those(connection, "SELECT envelope FROM envelopes WHERE envelope", brought)}
+        stored = self._stored(connection, [delivery.envelope for upload in uploads for delivery in upload])
         known = None
         if self.collection.codes:
             codes = [delivery.code for upload in uploads for delivery in upload if delivery.code is not None]
             rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
             known = {code: bool(used) for code, used in rows}
         return Admission(stored, known, self._reports, self.collection.design.n, self._closed)
+
+    def _stored(self, connection: sqlite3.Connection, envelopes: list[bytes]) -> set[bytes]:
+        """Those that are in the file."""
+        stored = self._recent.intersection(envelopes)
+        others = [envelope for envelope in envelopes if envelope not in stored]
+        query = "SELECT substr(envelopes, ?, ?) FROM blocks WHERE number = ?"
+        for asked, place in self._seen.places(others):
+            number = bisect_right(self._ends, place)
+            begin = place - (self._ends[number - 1] if number else 0)
+            (found,) = connection.execute(query, (begin * self._length + 1, self._length, number)).fetchone()
+            if found == others[asked]:
+                stored.add(found)
+        return stored
 
     def stock(self) -> Stocked:
         with self._connected():
@@ -251,8 +327,7 @@ class SQLiteStore(Store):
     def close(self, least: int) -> Stocked:
         with self._connected() as connection:
             if not self._closed and self._reports >= least:
-                envelopes = connection.execute("SELECT envelope FROM envelopes ORDER BY envelope")
-                self._write_anew(closed=True, envelopes=envelopes)
+                self._write_anew(closed=True, blocks=self._in_order(connection))
                 self._let_go()
                 os.link(self.path, self._old)
                 flush(self.path.parent)
@@ -261,15 +336,33 @@ class SQLiteStore(Store):
                 self._open()
             return Stocked(self._reports, self._closed)
 
+    def _in_order(self, connection: sqlite3.Connection) -> Iterator[bytes]:
+        """All envelopes in the order of their bytes, in blocks of BLOCK. Where they do not fit into
+        memory at once, those with a first byte from one range follow those from another.
+        """
+        parts = min(256, 1 + self._reports * self._length // AT_ONCE)
+        ends, left = np.linspace(0, 256, parts + 1).astype(int).tolist(), np.empty(0, dtype=f"S{self._length}")
+        for low, high in pairwise(ends):
+            found = [left]
+            for (block,) in connection.execute("SELECT envelopes FROM blocks"):
+                rows = np.frombuffer(block, dtype=np.uint8).reshape(-1, self._length)
+                mine = rows[(rows[:, 0] >= low) & (rows[:, 0] < high)]
+                found.append(mine.view(f"S{self._length}").ravel())
+            ordered = np.concatenate(found)
+            ordered.sort()
+            whole = len(ordered) if high == 256 else len(ordered) // BLOCK * BLOCK
+            yield from (ordered[start : start + BLOCK].tobytes() for start in range(0, whole, BLOCK))
+            left = ordered[whole:]
+
     def sealed(self) -> Iterator[bytes]:
-        last, query = b"", "SELECT envelope FROM envelopes WHERE envelope > ? ORDER BY envelope LIMIT ?"
+        number = 0
         while True:
             with self._connected() as connection:
-                block = [row[0] for row in connection.execute(query, (last, BLOCK))]
-            if not block:
+                row = connection.execute("SELECT envelopes FROM blocks WHERE number = ?", (number,)).fetchone()
+            if row is None:
                 return
-            last = block[-1]
-            yield b"".join(block)
+            number += 1
+            yield row[0]
 
     def stop(self) -> None:
         with suppress(sqlite3.Error, OSError):

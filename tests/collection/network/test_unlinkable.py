@@ -1,0 +1,262 @@
+"""After the close, whoever has the shuffler's disk and all that was released finds no order, address,
+time or code. Before it, or on the disk of a careless shuffler, the same program finds them.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from shuffledp.collection.network.codes import hash_of_code
+from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.sealed_file import SealedHeader
+from shuffledp.collection.network.stores import postgres_server
+from shuffledp.collection.network.stores.interface import Added, Store
+from shuffledp.collection.network.stores.postgres_store import PostgresStore
+from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
+from shuffledp.collection.network.wire import MEDIA_TYPE, Address, Delivery, Uploads
+from tests.collection.network.linking import Disk, Truth, findings
+from tests.collection.network.shufflers import process, trial
+from tests.collection.network.stores.running_postgres import RunningPostgres
+from tests.collection.network.studies import study
+
+PEOPLE = 600
+TOGETHER = 10  # reports of one upload
+ADDRESSES = [f"127.{number}.{200 - number}.77" for number in range(60, 60 + PEOPLE // TOGETHER)]
+Uploaded = Sequence[Sequence[Delivery]]
+
+
+def people(collection: Collection) -> tuple[list[bytes], list[bytes]]:
+    """Fresh envelopes and codes, in the order in which they will arrive."""
+    length = Uploads(collection).envelope_bytes
+    return [os.urandom(length) for _ in range(PEOPLE)], [os.urandom(16) for _ in range(PEOPLE)]
+
+
+def uploads(collection: Collection, envelopes: list[bytes], codes: list[bytes]) -> list[list[Delivery]]:
+    each = [
+        Delivery(envelope, hash_of_code(collection.digest, code))
+        for envelope, code in zip(envelopes, codes, strict=True)
+    ]
+    return [each[start : start + TOGETHER] for start in range(0, PEOPLE, TOGETHER)]
+
+
+def filled(store: Store, collection: Collection, halfway: Callable[[], None]) -> Truth:
+    """Let everybody report; a second before and after it is not the time of any report."""
+    envelopes, codes = people(collection)
+    store.invite([hash_of_code(collection.digest, code) for code in codes])
+    time.sleep(1.1)
+    first = time.time()
+    for number, upload in enumerate(uploads(collection, envelopes, codes)):
+        assert store.add([upload]) == [Added(TOGETHER, TOGETHER)]
+        if number == PEOPLE // TOGETHER // 2:
+            halfway()
+    last = time.time()
+    time.sleep(1.1)
+    return Truth(collection.digest, envelopes, codes, times=(first, last))
+
+
+# ---- a shuffler as it runs, with SQLite
+
+
+def test_a_closed_shuffler_has_forgotten_who_when_and_in_which_order(tmp_path: Path) -> None:
+    collection, place = study(codes=True), tmp_path / "shuffler"
+    envelopes, codes = people(collection)
+    hashes = tmp_path / "hashes.txt"
+    hashes.write_text("".join(f"{hash_of_code(collection.digest, code).hex()}\n" for code in codes))
+    place.mkdir()
+    with process(place, collection, "--codes", str(hashes)) as shuffler:
+        ways, at = Uploads(collection), Address(collection.digest)
+        time.sleep(0.1)
+        first = time.time()
+        for number, address in enumerate(ADDRESSES):
+            these = slice(number * TOGETHER, (number + 1) * TOGETHER)
+            assert (
+                ask(shuffler.url, at.reports, address, ways.body(envelopes[these], codes[these]))
+                == b'{"reports":10,"new":10}'
+            )
+        truth = Truth(collection.digest, envelopes, codes, ADDRESSES, (first, time.time()))
+        time.sleep(1.1)
+        assert set(findings(Disk.of(place), truth)) == {"order", "code", "time"}, "the positive control: it is open"
+        ask(shuffler.url, at.close, "127.0.0.1", b"", shuffler.token)
+        sealed = ask(shuffler.url, at.sealed, "127.0.0.1", None, shuffler.token)
+        assert findings(Disk.of(place), truth) == {}, "while it runs"
+        assert shuffler.stop() == 0
+    assert findings(Disk.of(place), truth) == {}
+    (place / "fetched").write_bytes(sealed)
+    assert findings(Disk.of(place), truth) == {}, "with the analyst's view"
+    assert sealed == SealedHeader(collection.digest, PEOPLE, ways.envelope_bytes).content + b"".join(sorted(envelopes))
+    log = (place / "log.txt").read_text()
+    assert "the collection is closed" in log, "it was read"
+
+
+def ask(url: str, path: str, source: str, body: bytes | None, token: str = "") -> bytes:
+    """One request, from an address of its own."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, source_address=(source, 0), timeout=60)
+    with closing(connection):
+        headers = {"content-type": MEDIA_TYPE} | ({"authorization": f"Bearer {token}"} if token else {})
+        connection.request("GET" if body is None else "POST", path, body, headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        assert answer.status in (200, 201), content
+        return content
+
+
+def test_a_closed_file_is_a_function_of_its_envelopes(tmp_path: Path) -> None:
+    collection = study(codes=True)
+    envelopes, codes = people(collection)
+    hashes = [hash_of_code(collection.digest, code) for code in codes]
+    orders: list[Uploaded] = [uploads(collection, envelopes, codes), uploads(collection, envelopes[::-1], codes)]
+    mixed = random.Random(1).sample(envelopes, PEOPLE)
+    orders.append([[each] for upload in uploads(collection, mixed, codes[::-1]) for each in upload])
+    disks = []
+    for number, order in enumerate(orders):
+        place = tmp_path / str(number)
+        place.mkdir()
+        store = SQLiteStore(place / "reports.sqlite", collection)
+        store.invite(hashes if number else hashes[:PEOPLE])
+        for at in range(0, len(order), 7 * number + 1):
+            store.add(order[at : at + 7 * number + 1])
+            if number == 1 and at == 8:
+                store.stop()  # and begun again
+                store = SQLiteStore(place / "reports.sqlite", collection)
+        store.close(PEOPLE)
+        disks.append({path.name: path.read_bytes() for path in place.iterdir()})
+        store.stop()
+        assert {path.name: path.read_bytes() for path in place.iterdir()} == disks[-1]
+    assert disks[0] == disks[1] == disks[2]
+
+
+# ---- careless shufflers
+
+
+def test_a_careless_shuffler_is_found_out(tmp_path: Path) -> None:
+    collection = study(codes=True)
+    envelopes, codes = people(collection)
+    now = time.time()
+    moments = [now + number / 100 for number in range(PEOPLE)]
+    sources = [ADDRESSES[number // TOGETHER] for number in range(PEOPLE)]
+    truth = Truth(collection.digest, envelopes, codes, ADDRESSES, (moments[0], moments[-1]))
+
+    def table(name: str, columns: Sequence[Sequence[object]]) -> None:
+        (tmp_path / name).mkdir()
+        with closing(sqlite3.connect(tmp_path / name / "reports.sqlite", isolation_level=None)) as connection:
+            connection.execute(f"CREATE TABLE reports({', '.join(f'c{number}' for number in range(len(columns)))})")
+            marks = ", ".join("?" * len(columns))
+            connection.execute("BEGIN")
+            connection.executemany(f"INSERT INTO reports VALUES ({marks})", zip(*columns, strict=True))
+            connection.execute("COMMIT")
+        os.utime(tmp_path / name / "reports.sqlite", (1, 1))
+
+    hashes = [hash_of_code(collection.digest, code) for code in codes]
+    table("numbered", [envelopes])
+    table("keyed", [sorted(envelopes)])
+    table("timed", [sorted(envelopes), sorted(moments)])
+    table("in seconds", [sorted(envelopes), [int(moment) for moment in moments]])
+    table("in microseconds", [sorted(envelopes), [int(moment * 1e6) for moment in moments]])
+    table("coded", [sorted(envelopes), hashes])
+    table("text", [sorted(envelopes), [code.hex() for code in codes]])
+    table("sourced", [sorted(envelopes), [bytes(map(int, source.split("."))) for source in sources]])
+    (tmp_path / "stated").mkdir()
+    statements = "".join(f"DETAIL:  parameters: $1 = '{{\"\\\\x{each.hex()}\"}}'\n" for each in envelopes)
+    (tmp_path / "stated" / "postgres.log").write_text(statements)
+    os.utime(tmp_path / "stated" / "postgres.log", (1, 1))
+    (tmp_path / "logged").mkdir()
+    with (tmp_path / "logged" / "access.log").open("w") as log:
+        for moment, source in zip(moments, sources, strict=True):
+            log.write(f"{source} - [{datetime.fromtimestamp(moment, UTC):%d/%b/%Y:%H:%M:%S}] POST 201\n")
+    os.utime(tmp_path / "logged" / "access.log", (1, 1))
+    found = {place.name: set(findings(Disk.of(place), truth)) for place in tmp_path.iterdir()}
+    assert found == {
+        "numbered": {"order"},
+        "keyed": set(),
+        "timed": {"time"},
+        "in seconds": {"time"},
+        "in microseconds": {"time"},
+        "coded": {"code"},
+        "text": {"code"},
+        "sourced": {"address"},
+        "stated": {"order"},
+        "logged": {"address", "time"},
+    }
+
+
+# ---- PostgreSQL
+
+
+def server_disk(database: RunningPostgres, before: Disk) -> Disk:
+    """What has changed on the server's disk, after everything that it holds in memory was written."""
+    with database.owner() as connection:
+        connection.execute("CHECKPOINT")
+    return Disk.of(database.folder, but=before)
+
+
+@pytest.mark.parametrize("careful", [True, False])
+def test_a_closed_database_has_forgotten_too(
+    database: RunningPostgres, careful: bool, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    collection = study(codes=True, question=f"Careful: {careful}?")
+    before = Disk.of(database.folder)
+    request.addfinalizer((store := PostgresStore(database.address(), collection)).stop)
+    with database.owner() as connection:
+        connection.execute(f"SET search_path TO shuffledp_{collection.digest[:40]}")
+        if not careful:
+            monkeypatch.setattr(postgres_server, "write_over_log", lambda _: True)
+            connection.execute("ALTER TABLE reports ALTER COLUMN envelope SET STATISTICS 100")
+
+        def analyze() -> None:
+            connection.execute("ANALYZE reports, codes")  # as the server does by itself, now and then
+
+        truth = filled(store, collection, analyze)
+        found = findings(server_disk(database, before), truth)
+        assert set(found) >= {"order", "code", "time"}, "the positive control: it is open"
+        assert store.close(PEOPLE).closed
+        rows = connection.execute("SELECT envelope, xmin::text::bigint, ctid FROM reports ORDER BY ctid").fetchall()
+    assert [row[0] for row in rows] == sorted(truth.arrived), "the places of rows are the order of their bytes"
+    assert len({row[1] for row in rows}) == 1, "one transaction"
+    found = findings(server_disk(database, before), truth)
+    if careful:
+        assert found == {}
+        return
+    assert set(found) >= {"order", "code", "time"}, "the positive control: the log of writes tells all"
+    assert any("pg_wal" in place for place in found["order"])
+    assert any("pg_wal" not in place for place in found["order"]), "a sample of those that came early"
+
+
+# ---- what is fetched
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_what_is_fetched_does_not_depend_on_the_order(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    fetched = []
+    envelopes, _ = people(study())
+    for number in range(2):
+        collection, place = study(question=f"Of {kind}?"), tmp_path / str(number)
+        place.mkdir()
+        store: Store = SQLiteStore(place / "reports.sqlite", collection)
+        if kind == "postgres":
+            store.stop()
+            database = request.getfixturevalue("database")
+            store = PostgresStore(database.address(), collection)
+        with trial(place, collection, store=store) as running:
+            for start in range(0, PEOPLE, 150 + 50 * number):
+                assert running.send(envelopes[start : start + 150 + 50 * number]).status_code == 201
+            assert running.close().status_code == 200
+            fetched += [running.fetch().content, running.fetch().content]
+        if kind == "postgres":
+            with database.owner() as connection:
+                connection.execute(f"DROP SCHEMA shuffledp_{collection.digest[:40]} CASCADE")
+        random.Random(number).shuffle(envelopes)
+    header = SealedHeader(collection.digest, PEOPLE, Uploads(collection).envelope_bytes)
+    assert set(fetched) == {header.content + b"".join(sorted(envelopes))}
