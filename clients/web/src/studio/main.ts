@@ -28,9 +28,14 @@ const conversation = new Conversation({ numbers, interval, published, refused, m
 function move(next: Plan): void {
   plan = next.task === "mean" ? { ...next, given: "epsilon" } : next;
   dials.show(plan);
-  const wrong = Object.entries(plan).find(([, value]) => Number.isNaN(value));
-  if (wrong) return refused(`${wrong[0]} must be a number. Write it as 10000, 0.5 or 1e-6.`);
+  const wrong = unread(plan);
+  if (wrong) return refused(`${wrong} must be a number. Write it as 10000, 0.5 or 1e-6.`);
   conversation.want(plan);
+}
+
+/** The first field that holds no number. */
+function unread(of: Plan): string | undefined {
+  return Object.entries(of).find(([, value]) => Number.isNaN(value))?.[0];
 }
 
 function moved(): void {
@@ -46,6 +51,7 @@ function refused(sentence: string): void {
 }
 
 function numbers(found: Numbers, asked: Plan): void {
+  if (unread(plan)) return; // an answer to what was there before
   find("problem").textContent = "";
   const answer = find("answer");
   answer.classList.remove("refused");
