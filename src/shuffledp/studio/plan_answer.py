@@ -27,7 +27,7 @@ from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
 from shuffledp.studio.plan_request import PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, rounded
 
-__all__ = ["PARTS", "QUICK_PARTS", "Settled", "answer", "settled"]
+__all__ = ["PARTS", "QUICK_PARTS", "SettledPlan", "answer", "settled"]
 
 KEPT = 256  # plans that were certified: whoever moves a slider back finds them
 ROUGH, FINE = 41, 81  # points of the curve, while something moves and when it rests
@@ -37,7 +37,7 @@ STEP, LOWEST = 3, 300  # the curve is drawn down to a power of 1/1000 below delt
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledPlan:
     """A request whose noise is chosen, and certified."""
 
     asked: PlanRequest
@@ -57,12 +57,12 @@ class Settled:
 
 
 @lru_cache(maxsize=KEPT)
-def settled(asked: PlanRequest) -> Settled:
+def settled(asked: PlanRequest) -> SettledPlan:
     """Choose the noise that a request leaves open."""
     if asked.given == "epsilon":
-        return Settled(asked, answering(asked.question, **_terms(asked, asked.epsilon)).settle())
+        return SettledPlan(asked, answering(asked.question, **_terms(asked, asked.epsilon)).settle())
     terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return Settled(asked, answering(asked.question, **terms).settle())
+    return SettledPlan(asked, answering(asked.question, **terms).settle())
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _curve(asked: PlanRequest) -> dict[str, Any]:
     return {"interval": interval, "method": bound.method, "curve": _drawn(found, FINE, FIGURE_GAP)}
 
 
-def _drawn(found: Settled, points: int, gap: float) -> dict[str, Any]:
+def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:
     """Both certified ends of delta, closer to each other for a smaller gap, and the promise."""
     asked = found.asked
     epsilons = REACH * found.epsilon * np.linspace(0.0, 1.0, points) ** DENSER
