@@ -22,6 +22,7 @@ SETTINGS = {
     "fsync": "on",
     "max_connections": "30",
     "shared_buffers": "16MB",
+    "dynamic_shared_memory_type": "mmap",  # in the folder, so that nothing stays when it is killed
     "min_wal_size": "2MB",
     "max_wal_size": "64MB",
     "checkpoint_timeout": "1h",  # the server's log has times of what it does by itself
