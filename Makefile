@@ -1,7 +1,7 @@
 # Everything runs inside .venv, which the first target that needs it creates. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test fleet lint bench clean
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
@@ -16,14 +16,18 @@ demo: .venv/.installed-runtime  ## the whole story in a minute: plan, run, estim
 	@$(BIN)/python -m shuffledp.cli.demo
 
 # One BLAS thread per worker: two workers are already as many as the cores they are meant for.
-test: export MPLBACKEND := Agg
-test: export OMP_NUM_THREADS := 1
-test: export OPENBLAS_NUM_THREADS := 1
+test fleet: export MPLBACKEND := Agg
+test fleet: export OMP_NUM_THREADS := 1
+test fleet: export OPENBLAS_NUM_THREADS := 1
 # Compiled modules are kept, whatever the environment says: without them every worker and every command that a test
 # starts compiles all of them again, and collecting takes twice as long.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
+test fleet: export PYTHONDONTWRITEBYTECODE :=
+test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/, all but what make fleet runs
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m "not fleet"
+
+# Whatever shares a cluster, a database or a browser runs in one worker, so that each is started once.
+fleet: .venv/.installed  ## the tests on a Spark cluster, on PostgreSQL and in browsers, and those that kill under load
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=10 -m fleet tests
 
 # One BLAS thread per worker, as for the tests.
 .PHONY: literature
