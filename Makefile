@@ -75,6 +75,11 @@ engines: export OPENBLAS_NUM_THREADS := 1
 engines: .venv/.installed  ## what privacy costs on Spark and Beam, 1e7 and 1e8 rows; it writes docs/engines-measured.md
 	@$(BIN)/python -m benchmarks.engines --rows 1e7 --rows 1e8 --page docs/engines-measured.md
 
+# Two cores for everybody; PostgreSQL is started for it where its server is installed.
+.PHONY: network
+network: .venv/.installed  ## how many reports a shuffler takes, and how fast they are opened; it writes docs/network-measured.md
+	@$(BIN)/python -m benchmarks.network --page docs/network-measured.md
+
 clean:  ## remove what the targets wrote, except .venv
 	rm -rf build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

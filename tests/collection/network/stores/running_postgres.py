@@ -70,8 +70,8 @@ class RunningPostgres:
     recommends, and ``guest``, who may only make a schema.
     """
 
-    def __init__(self, **settings: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="pg", dir=roomy_memory()))
+    def __init__(self, *, folder: Path | None = None, **settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pg", dir=folder or roomy_memory()))
         self.data, self.log = self.folder / "data", self.folder / "log"
         self._as = unprivileged()
         if self._as:

@@ -274,7 +274,7 @@ class SQLiteStore(Store):
         with self._connected() as connection:
             brought = joined(uploads)
             marks = self._seen.marks(brought)
-            if self._all_new(marks):
+            if brought and self._all_new(marks):
                 self._write(connection, brought, marks)
                 return [Added(len(upload), len(upload)) for upload in uploads]
             admission = self._admission(connection, uploads, self._stored(connection, brought, marks))
