@@ -119,7 +119,7 @@ def stores(folder: Path) -> Iterator[dict[str, str]]:
     if program("initdb") is None:
         yield places
         return
-    database = RunningPostgres(folder=folder)
+    database = RunningPostgres(folder=Path(tempfile.gettempdir()))
     try:
         yield places | {"PostgreSQL": database.address()}
     finally:
@@ -161,12 +161,10 @@ def opening(folder: Path, reports: int) -> Opened:
     study = folder / "study"
     collection, key = announced(study, n=reports)
     key.write(study / "analyst.key")
-    ways = Envelopes(collection)
     drawn = collection.encoder.encode(np.arange(reports) % 2)
-    sealed = sorted(ways.seal(drawn))
-    (folder / "sealed.bin").write_bytes(
-        SealedHeader(collection.digest, reports, ways.length).content + b"".join(sealed)
-    )
+    content = b"".join(sorted(chain.from_iterable(sealed(collection, [drawn], processes=os.cpu_count() or 1))))
+    header = SealedHeader(collection.digest, reports, len(content) // reports)
+    (folder / "sealed.bin").write_bytes(header.content + content)
     call = ["-m", "shuffledp", "open", str(study), str(folder / "sealed.bin"), "--out", str(folder / "result")]
     began, before = time.perf_counter(), os.times()
     subprocess.run([sys.executable, *call], check=True, capture_output=True, cwd=folder)

@@ -82,7 +82,7 @@ class RunningPostgres:
         (self.data / "pg_hba.conf").write_text("local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
         with (self.data / "postgresql.conf").open("a") as file:
             file.write("include 'ours.conf'\n")
-        self.start(**settings)
+        self.start(**settings)  # type: ignore[arg-type]
         with self.owner() as connection:
             for role in ("shuffler", "guest"):
                 create = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
