@@ -1,9 +1,9 @@
 """From a request to what the page shows. Every number comes with its text, rounded to the safe
 side here: the page writes what it is told.
 
-An answer has parts, the quick ones first: ``numbers`` while the pointer moves, ``certified`` as
-soon as it rests, then ``curve``, ``published``, and ``thorough``: the published bounds that take
-long.
+An answer has parts, the quick one first: ``numbers`` while the pointer moves; when it rests
+``certified``, if those were a forecast; then ``curve``, with the certified interval; ``published``;
+and ``thorough``, with the published bounds that take long.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting.accuracy import FIGURE_GAP
+from shuffledp.accounting.accuracy import FIGURE_GAP, ROUGH_GAP
 from shuffledp.errors import LARGEST_EPSILON, InvalidInput
 from shuffledp.literature.comparison import PATIENCE, Left, compare
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
@@ -27,16 +27,17 @@ from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
 from shuffledp.studio.plan_request import PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, rounded
 
-__all__ = ["PARTS", "QUICK_PARTS", "Settled", "answer", "settled"]
+__all__ = ["PARTS", "QUICK_PARTS", "SettledPlan", "answer", "settled"]
 
 KEPT = 256  # plans that were certified: whoever moves a slider back finds them
-POINTS, REACH = 61, 3.0  # of the curve, and how far it is drawn beyond the certified epsilon
+ROUGH, FINE = 41, 81  # points of the curve, while something moves and when it rests
+REACH, DENSER = 3.0, 1.3  # how far it is drawn beyond the promise, with more points where it falls
 QUICK = 0.03  # seconds that a published bound may take in the first pass
 STEP, LOWEST = 3, 300  # the curve is drawn down to a power of 1/1000 below delta
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledPlan:
     """A request whose noise is chosen, and certified."""
 
     asked: PlanRequest
@@ -56,12 +57,12 @@ class Settled:
 
 
 @lru_cache(maxsize=KEPT)
-def settled(asked: PlanRequest) -> Settled:
+def settled(asked: PlanRequest) -> SettledPlan:
     """Choose the noise that a request leaves open."""
     if asked.given == "epsilon":
-        return Settled(asked, answering(asked.question, **_terms(asked, asked.epsilon)).settle())
+        return SettledPlan(asked, answering(asked.question, **_terms(asked, asked.epsilon)).settle())
     terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return Settled(asked, answering(asked.question, **terms).settle())
+    return SettledPlan(asked, answering(asked.question, **terms).settle())
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
@@ -99,7 +100,8 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
 
 def _certified(asked: PlanRequest) -> dict[str, Any]:
     found = settled(asked)
-    return _shown(asked, found.protocol, found.local, found.epsilon, certified=True)
+    shown = _shown(asked, found.protocol, found.local, found.epsilon, certified=True)
+    return shown | {"curve": _drawn(found, ROUGH, ROUGH_GAP)}
 
 
 def _shown(
@@ -110,7 +112,8 @@ def _shown(
     errors = {name: protocol.predicted_stderr() for name, protocol in found.items()}
     return {
         "certified": certified,
-        "epsilon": _said(epsilon) if asked.given == "epsilon" else _up(epsilon),
+        "epsilon": _promised(asked, epsilon),
+        "delta": _said(asked.delta),
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
         "bits": f"{shuffled.bits:,}",
         "least": f"{asked.least:,}",
@@ -135,20 +138,25 @@ def _central(asked: PlanRequest, epsilon: float) -> Protocol:
 
 
 def _curve(asked: PlanRequest) -> dict[str, Any]:
-    """The certified interval, and the curve that it is a point of."""
+    """The certified interval, and the curve that it is a point of, as finely as it can be seen."""
     found = settled(asked)
-    guarantee, delta = found.protocol.guarantee, asked.delta
-    bound = guarantee.epsilon(delta=delta)
-    far = max(REACH * bound.upper, 1e-6)
-    band = guarantee.profile(far * np.linspace(0.0, 1.0, POINTS), gap=FIGURE_GAP)
+    bound = found.protocol.guarantee.epsilon(delta=asked.delta)
+    interval = {"lower": {"value": bound.lower, "text": rounded(bound.lower, up=False)}, "upper": _up(bound.upper)}
+    return {"interval": interval, "method": bound.method, "curve": _drawn(found, FINE, FIGURE_GAP)}
+
+
+def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:
+    """Both certified ends of delta, closer to each other for a smaller gap, and the promise."""
+    asked = found.asked
+    epsilons = REACH * found.epsilon * np.linspace(0.0, 1.0, points) ** DENSER
+    band = found.protocol.guarantee.profile(epsilons, gap=gap)
     return {
-        "lower": {"value": bound.lower, "text": rounded(bound.lower, up=False)},
-        "upper": _up(bound.upper),
-        "method": bound.method,
-        "delta": {"value": delta, "text": exactly(delta)},
-        "floor": 10.0 ** -min(STEP * math.ceil(1.0 - math.log10(delta) / STEP), LOWEST),
+        "epsilon": _promised(asked, found.epsilon),
+        "delta": _said(asked.delta),
+        "floor": 10.0 ** -min(STEP * math.ceil(1.0 - math.log10(asked.delta) / STEP), LOWEST),
         "at": band.at.tolist(),
-        "deltas": {"lower": band.lower.tolist(), "upper": band.upper.tolist()},
+        "lower": band.lower.tolist(),
+        "upper": band.upper.tolist(),
     }
 
 
@@ -197,6 +205,10 @@ def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
 
 def _up(value: float) -> dict[str, Any]:
     return {"value": _finite(value), "text": rounded(value, up=True, zeros=False)}
+
+
+def _promised(asked: PlanRequest, epsilon: float) -> dict[str, Any]:
+    return _said(epsilon) if asked.given == "epsilon" else _up(epsilon)
 
 
 def _said(value: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import pytest
 
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.opened_file import OPENED, OpenedFile
+from shuffledp.collection.network.opened_file import OPENED, OpenedFile, remember
 from shuffledp.collection.network.opening_reports import open_collection
 from shuffledp.collection.network.organizing import COLLECTION, KEY
 from shuffledp.collection.network.sealed_file import SealedHeader
@@ -106,8 +106,18 @@ def test_two_files_that_differ_by_one_report_would_show_it_and_the_second_is_ref
     assert sorted(difference) == [0, 1]
 
 
+def test_of_two_that_are_about_to_publish_the_first_is_remembered(tmp_path: Path) -> None:
+    one, two = (OpenedFile("ab" * 32, letter * 64, 100, 0) for letter in "12")
+    remember(tmp_path, one, "'one.bin'")
+    with pytest.raises(InvalidInput, match=r"'two.bin' must be the file that was opened before"):
+        remember(tmp_path, two, "'two.bin'")
+    remember(tmp_path, one, "'one.bin'")
+    assert OpenedFile.read(tmp_path / OPENED) == one
+
+
+@pytest.mark.parametrize("step", ["finishing.write_release", "budget.Spent.begin"])
 def test_a_run_that_was_killed_before_it_published_is_taken_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     collection = announced(tmp_path / "study")
     sealed = write_sealed(tmp_path / "sealed.bin", collection, answers(collection))
@@ -117,9 +127,10 @@ def test_a_run_that_was_killed_before_it_published_is_taken_over(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("shuffledp.collection.release.finishing.write_release", die)
+        patch.setattr(f"shuffledp.collection.release.{step}", die)
         with pytest.raises(KeyboardInterrupt):
             open_collection(tmp_path / "study", sealed, out=tmp_path / "result", **told)
+    assert not (tmp_path / "result").exists()
     assert len(Ledger(ledger).releases()) == 1
     open_collection(tmp_path / "study", sealed, out=tmp_path / "result", **told)
     assert len(Ledger(ledger).releases()) == 1

@@ -25,7 +25,8 @@ async function participant(): Promise<void> {
     throw new Refused("This collection promises nothing to those who take part. Do not answer: tell the organizer.");
   }
   if (await isClosed(collection)) {
-    return notify("This collection is closed", "It has been closed for good, and takes no more answers. Nothing was sent.", "calm");
+    const closed = "It has been closed for good, and takes no more answers. Nothing was sent.";
+    return notify("This collection is closed", closed, "calm");
   }
   ask(collection, delivery);
 }
@@ -45,10 +46,12 @@ function ask(collection: Collection, delivery: Delivery): void {
   const { opens, closes, design } = collection;
   const phase = phaseOf(collection);
   if (phase === "over") {
-    return notify("This collection is over", `It closed ${fromNow(closes!)}, on ${moment(closes!)}, and takes no more answers. Nothing was sent.`, "calm");
+    const when = `${fromNow(closes!)}, on ${moment(closes!)}`;
+    return notify("This collection is over", `It closed ${when}, and takes no more answers. Nothing was sent.`, "calm");
   }
   if (phase === "early") {
-    notify("Not open yet", `This collection opens ${fromNow(opens!)}, on ${moment(opens!)}. This page will ask you then, if you leave it open.`, "calm");
+    const when = `${fromNow(opens!)}, on ${moment(opens!)}`;
+    notify("Not open yet", `It opens ${when}. This page will ask you then, if you leave it open.`, "calm");
     setTimeout(() => ask(collection, delivery), Math.min(1000 * opens! - Date.now(), LONGEST_TIMER));
     return;
   }

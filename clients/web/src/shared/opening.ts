@@ -49,7 +49,8 @@ export async function run(page: () => Promise<void>): Promise<void> {
   try {
     if (!isSecureContext || !globalThis.crypto?.subtle) {
       throw new Refused(
-        "Browsers seal reports only on pages that came over a secure connection, and this one did not. Open the address that begins with https://.",
+        "Browsers seal reports only on pages that came over a secure connection, and this one did not. Open the " +
+          "address that begins with https://.",
       );
     }
     await page();
