@@ -4,6 +4,7 @@ nothing spent and nothing written.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -115,6 +116,16 @@ def test_of_two_that_are_about_to_publish_the_first_is_remembered(tmp_path: Path
     assert OpenedFile.read(tmp_path / OPENED) == one
 
 
+def test_a_disk_without_locks_remembers_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.EBADF, "no lock for a folder there")
+
+    monkeypatch.setattr("shuffledp.collection.network.opened_file.fcntl.flock", none)
+    one = OpenedFile("ab" * 32, "1" * 64, 100, 0)
+    remember(tmp_path, one, "'one.bin'")
+    assert OpenedFile.read(tmp_path / OPENED) == one
+
+
 @pytest.mark.parametrize("step", ["finishing.write_release", "budget.Spent.begin"])
 def test_a_run_that_was_killed_before_it_published_is_taken_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
@@ -195,6 +206,15 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
         lambda at: at.sealed.write_bytes(SealedHeader(at.collection.digest, MOST, 50).content + bytes(50 * MOST)),
         "must hold sealed reports of 49 bytes, got 50",
     ),
+    "strange header": (
+        lambda at: at.sealed.write_bytes(SealedHeader(5, MOST, 49).content + bytes(49 * MOST)),  # type: ignore[arg-type]
+        "must have a header as shuffledp writes it",
+    ),
+    "signs for a terminal": (
+        lambda at: at.sealed.write_bytes(SealedHeader("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
+        "must have a header as shuffledp writes it",
+    ),
+    "pipe": (lambda at: (at.sealed.unlink(), os.mkfifo(at.sealed)), "must be an ordinary file"),
     "all invalid": (
         lambda at: at.release(os.urandom(at.length) for _ in range(LEAST)),
         "got 0 of 100 that arrived: the other 100 do not open, or are no reports",
@@ -217,6 +237,10 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "no file": (lambda at: at.sealed.unlink(), "must be a file of sealed reports, got none that can be read"),
     "damaged memory": (
         lambda at: (at.study / OPENED).write_text("{}", encoding="utf-8"),
+        "must be as shuffledp wrote it, since it says what was opened before",
+    ),
+    "strange memory": (
+        lambda at: (at.study / OPENED).write_bytes(OpenedFile(5, "5e" * 32, 1, 0).content),  # type: ignore[arg-type]
         "must be as shuffledp wrote it, since it says what was opened before",
     ),
     "foreign memory": (
