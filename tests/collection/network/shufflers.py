@@ -129,12 +129,13 @@ class Process:
 
 
 @contextmanager
-def process(folder: Path, collection: Collection, *options: str) -> Iterator[Process]:
-    """A shuffler as a process of its own, on a free port, with its files in ``folder``; it is killed
+def process(folder: Path, collection: Collection, *options: str, port: int = 0) -> Iterator[Process]:
+    """A shuffler as a process of its own, on a free port if none is given, with its files in ``folder``; it is killed
     at the end, if it still runs. Started again in the same folder, it goes on.
     """
     (folder / "collection.json").write_bytes(collection.content)
-    words = ["serve", "collection.json", "--store", "reports.sqlite", "--port", "0", "--rate", "0", "--json", *options]
+    words = ["serve", "collection.json", "--store", "reports.sqlite", "--rate", "0", "--json", *options]
+    words += ["--port", str(port)]
     log = folder / "log.txt"
     with log.open("a") as errors:
         running = subprocess.Popen(

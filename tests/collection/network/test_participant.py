@@ -11,7 +11,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from shuffledp.collection.network.codes import code_text
 from shuffledp.collection.network.collection_file import Collection
@@ -61,6 +63,15 @@ def noise(design: Design) -> str:
     chance = 100 * Fraction(design.law.inside.integers[0], 2**64)
     unit = Fraction(10) ** min(math.floor(math.log10(chance)) - 1, 0)
     return f"{float(chance // unit * unit):g}\u00a0%"
+
+
+def signs(coded: Any, value: int) -> NDArray[np.bool_]:
+    """Which columns of the block matrix fit a value."""
+    size = coded.block_size
+    block, row = divmod(value, size - 1)
+    columns = np.arange(coded.block_count * size)
+    parity = np.array([((row + 1) & (column % size)).bit_count() % 2 for column in columns.tolist()])
+    return (columns // size == block) & (parity == 0)
 
 
 def check_in() -> Collection:
@@ -315,6 +326,14 @@ def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:
         assert own.locator(".speaks").count() == round(people * (1 - gamma + gamma / 3))
         assert other.locator(".speaks").count() == round(people * gamma / 3)
         assert "“no”" in page.locator("#picture").inner_text()
+    coded = Frequency(domain=range(30), n=50, epsilon=1.0, delta=1e-2)  # Hadamard response, three answers to a block
+    fits = [signs(coded.randomizer, value) for value in range(30)]
+    chances = [1 - coded.randomizer.hit, coded.randomizer.hit]
+    strays = [float(np.dot([fits[0].mean(), fits[0] @ other / other.sum()], chances)) for other in fits[1:]]
+    with visiting(chromium, Site(replace(study(), design=Design.of(coded)))) as device:
+        words = told(opened(device))
+        assert f"at least {math.floor(100 * min(strays))}" in words
+        assert f"at most {math.ceil(100 * max(strays))}, depending on which" in words
 
 
 def test_one_answer_of_many_is_found_by_keyboard(chromium: Browser) -> None:

@@ -1,5 +1,5 @@
 // How many of 100 people would send which report: what the noise does, to be seen.
-import type { Design } from "../client.ts";
+import type { Design, Law } from "../client.ts";
 import { draw, make, quoted } from "../shared/dom.ts";
 import { inDigits, whole } from "../shared/numbers.ts";
 import { verbOf } from "./wording.ts";
@@ -16,24 +16,36 @@ export function pictureOf(design: Design, answer: number | null): Node[] {
 /** Two crowds, those with the answer and those with another: how many of each send a report for it. */
 function crowds(design: Design, answer: number | null): Node[] {
   const { law, labels } = design;
-  const rare = law.other ?? law.own * Math.exp(-law.epsilon0); // the least that epsilon0 allows
+  const [rare, common] = strays(law);
   const people = 100 * rare < 1 ? 1000 : 100;
   const verb = verbOf(design);
   const it = () => (answer === null ? "your answer" : quoted(labels[answer]!));
   const holders = answer === null ? "your answer" : "this answer";
   const words = [` with ${holders} would send a report that ${verb} `, it(), "."];
   const own = crowd({ people, chance: law.own, blank: law.blank, nearly: "about", words });
-  const which = law.other === null ? ", depending on which," : "";
+  const which = rare < common ? `; at most ${whole(Math.ceil(people * common))}, depending on which` : "";
   const other = crowd({
     people,
     chance: rare,
     blank: law.blank,
-    nearly: law.other === null ? "at least" : "about",
-    words: [` with another answer${which} would send one, too.`],
+    nearly: rare < common ? "at least" : "about",
+    words: [` with another answer would send one, too${which}.`],
   });
   const caption = make("figcaption", {}, `Each dot is a person; a large one sends a report that ${verb} `, it());
   caption.append(law.blank ? ", a ring a blank." : ".", " Any report may come from anybody: it is never a proof.");
   return [make("div", { class: "crowds" }, own, other), caption];
+}
+
+/**
+ * Between which chances somebody with another answer sends a report that fits this one. They differ for codes alone:
+ * half of those that fit an answer fit any other one of its block.
+ */
+function strays({ own, other, random, epsilon0, form }: Law): [number, number] {
+  if (other !== null) return [other, other];
+  const least = own * Math.exp(-epsilon0); // that of another block
+  const blocks = Math.round(random / (2 * least));
+  const alone = form.outputs === 2 * blocks; // each answer in a block of its own
+  return [least, alone ? least : least + (1 - random) / 2];
 }
 
 interface Crowd {

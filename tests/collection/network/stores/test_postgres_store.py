@@ -66,6 +66,7 @@ def at_once(work: Callable[[int], list[Added | Refused]]) -> list[Added | Refuse
         return [answer for answers in pool.map(work, range(SHUFFLERS)) for answer in answers]
 
 
+@pytest.mark.sample
 def test_several_shufflers_begin_at_once(database: RunningPostgres, collection: Collection) -> None:
     with ThreadPoolExecutor(SHUFFLERS) as pool:
         stores = list(pool.map(lambda _: PostgresStore(database.address(), collection), range(SHUFFLERS)))

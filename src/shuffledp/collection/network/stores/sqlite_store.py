@@ -27,7 +27,7 @@ import numpy as np
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores.admission import Admission
-from shuffledp.collection.network.stores.fingerprints import Fingerprints
+from shuffledp.collection.network.stores.fingerprints import Fingerprints, Marks
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
 from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
@@ -190,11 +190,11 @@ class SQLiteStore(Store):
             whole = isinstance(block, bytes) and block and len(block) % self._length == 0
             if number != len(self._ends) or not whole or checksum != crc32(block):
                 raise sqlite3.DatabaseError("a block of envelopes is damaged")
-            self._note(block)
+            self._note(self._seen.marks(block))
 
-    def _note(self, block: bytes) -> None:
-        """Know one more block."""
-        self._seen.add(self._seen.marks(block))
+    def _note(self, marks: Marks) -> None:
+        """Know one more block, by its fingerprints."""
+        self._seen.add(marks)
         self._ends.append(self._seen.count)
 
     def _settings(self) -> tuple[str, ...]:
@@ -273,48 +273,47 @@ class SQLiteStore(Store):
     def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
         with self._connected() as connection:
             brought = joined(uploads)
-            if self._all_new(brought):
-                self._write(connection, brought, ())
+            marks = self._seen.marks(brought)
+            if brought and self._all_new(marks):
+                self._write(connection, brought, marks)
                 return [Added(len(upload), len(upload)) for upload in uploads]
-            admission = self._admission(connection, brought, uploads)
+            admission = self._admission(connection, uploads, self._stored(connection, brought, marks))
             answers = [admission.decide(upload) for upload in uploads]
-            if new := admission.new:
-                self._write(connection, b"".join(new), admission.spent)
+            if new := b"".join(admission.new):
+                self._write(connection, new, self._seen.marks(new), admission.spent)
             return answers
 
-    def _all_new(self, brought: bytes) -> bool:
+    def _all_new(self, marks: Marks) -> bool:
         """Whether all envelopes can be taken without a look at any of them: nothing is asked of
         them, there is room, and none looks familiar.
         """
-        room = self.collection.design.n - self._reports
-        if self.collection.codes or self._closed or len(brought) > room * self._length:
+        if self.collection.codes or self._closed or self._reports + len(marks) > self.collection.design.n:
             return False
-        return not self._seen.familiar(self._seen.marks(brought))
+        return not self._seen.familiar(marks)
 
-    def _write(self, connection: sqlite3.Connection, block: bytes, spent: Iterable[bytes]) -> None:
+    def _write(self, connection: sqlite3.Connection, block: bytes, marks: Marks, spent: Iterable[bytes] = ()) -> None:
         """One more block and the codes that were spent on it, on the disk when this returns."""
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", (len(self._ends), crc32(block), block))
         connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(spent))
         connection.execute("COMMIT")
-        self._note(block)
+        self._note(marks)
 
     def _admission(
-        self, connection: sqlite3.Connection, brought: bytes, uploads: Sequence[Sequence[Delivery]]
+        self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]], stored: set[bytes]
     ) -> Admission:
         known = None
         if self.collection.codes:
             codes = [delivery.code for upload in uploads for delivery in upload if delivery.code is not None]
             rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
             known = {code: bool(used) for code, used in rows}
-        stored = self._stored(connection, brought)
         return Admission(stored, known, self._reports, self.collection.design.n, self._closed)
 
-    def _stored(self, connection: sqlite3.Connection, brought: bytes) -> set[bytes]:
+    def _stored(self, connection: sqlite3.Connection, brought: bytes, marks: Marks) -> set[bytes]:
         """Those of some envelopes that are in the file, byte by byte; each block is read once."""
         stored: set[bytes] = set()
         number, block, query = -1, b"", "SELECT envelopes FROM blocks WHERE number = ?"
-        for asked, place in sorted(self._seen.places(self._seen.marks(brought)), key=itemgetter(1)):
+        for asked, place in sorted(self._seen.places(marks), key=itemgetter(1)):
             if number != (number := bisect_right(self._ends, place)):
                 ((block,),) = connection.execute(query, (number,))
             at = (place - (self._ends[number - 1] if number else 0)) * self._length
