@@ -28,6 +28,7 @@ from shuffledp.collection.release.write import FILES
 from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
 from tests.collection.network.released import LEAST, MOST, NO, TRUTH, YES, announced, answers, poll, write_sealed
+from tests.collection.network.studies import KEY as STUDY_KEY
 
 LIMITED: dict[str, Any] = {"population": "people", "limit_epsilon": 5.0, "limit_delta": 0.05}
 
@@ -105,6 +106,19 @@ def test_two_files_that_differ_by_one_report_would_show_it_and_the_second_is_ref
     second = open_collection(tmp_path / "study", two)  # the attack, with both protections off
     difference = np.subtract(first.record.tally.votes, second.record.tally.votes)
     assert sorted(difference) == [0, 1]
+
+
+def test_a_shuffler_that_puts_its_own_reports_in_place_of_others_reads_one_off_the_page(tmp_path: Path) -> None:
+    """Nothing stops it, with the analyst honest: so the page must not say that it takes the two."""
+    collection = announced(tmp_path / "study")
+    (victim,) = answers(collection, [1])
+    own = collection.encoder.encode([0] * (LEAST - 1))
+    sealed = write_sealed(tmp_path / "sealed.bin", collection, [victim, *Envelopes(collection).seal(own)])
+    open_collection(tmp_path / "study", sealed, out=tmp_path / "result")
+    page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
+    left = np.subtract(read_record(page).tally.votes, collection.encoder.randomizer.tally(own))
+    assert np.array_equal(left, collection.encoder.randomizer.tally(Envelopes(collection).opened([victim], STUDY_KEY)))
+    assert "drops the reports of others and puts its own in their place" in page.replace("\xa0", " ")
 
 
 def test_of_two_that_are_about_to_publish_the_first_is_remembered(tmp_path: Path) -> None:
