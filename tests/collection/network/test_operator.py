@@ -53,7 +53,6 @@ def until_asked(page: Page, site: Site, times: int) -> None:
     pytest.fail("nobody asks any more")
 
 
-@pytest.mark.sample
 def test_from_a_browsers_report_to_the_close(chromium: Browser, tmp_path: Path) -> None:
     """Both pages against a real shuffler: what a participant sent is what the analyst opens."""
     collection = study(question="Do you sleep well?")
