@@ -71,4 +71,10 @@ function ask(collection: Collection, delivery: Delivery): void {
   });
 }
 
+// Another invitation in the same tab is read as a fresh one is: its digest pins, and its code leaves the address bar.
+addEventListener("hashchange", () => location.reload());
+// A page that the back button brings again would show what somebody had chosen to whoever has the device now.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && !byId("form").hidden) location.reload();
+});
 void run(participant);
