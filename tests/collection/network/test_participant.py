@@ -251,11 +251,28 @@ def test_what_keeps_it_from_starting_is_said(chromium: Browser) -> None:
         device.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); }")
         assert "allow this site to store data" in told(opened(device))
     with visiting(chromium, site) as device:
+        device.add_init_script("IDBFactory.prototype.open = () => ({})")  # which never answers
+        page = opened(device)
+        page.get_by_text("Asking this browser’s storage").wait_for()
+        assert not page.locator("#form").is_visible()
+    with visiting(chromium, site) as device:
         device.add_init_script("Object.defineProperty(globalThis, 'isSecureContext', { value: false })")
         assert "begins with https://" in told(opened(device))
     unpromised = Site(replace(study(), design=replace(designs()["krr"], epsilon=None)))
     with visiting(chromium, unpromised) as device:
         assert "promises nothing" in told(opened(device))
+
+
+def test_a_failure_that_nobody_thought_of_is_said(chromium: Browser) -> None:
+    """The page is not left empty when its own program fails; and nothing was drawn or sent."""
+    site = Site(study())
+    with visiting(chromium, site) as device:
+        device.add_init_script("crypto.getRandomValues = () => { throw new Error('none left'); }")
+        device.add_init_script("addEventListener('unhandledrejection', (event) => event.preventDefault());")
+        page = opened(device)
+        answer(page)
+        page.get_by_text("This page’s program failed").wait_for()
+    assert site.uploads == []
 
 
 def test_another_invitation_in_the_same_tab_is_read_like_the_first(chromium: Browser) -> None:

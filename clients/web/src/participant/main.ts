@@ -18,7 +18,9 @@ async function participant(): Promise<void> {
   explain(collection, digest !== undefined);
   const delivery = new Delivery(collection);
   byId<HTMLInputElement>("code").value = code ?? "";
+  waiting("Asking this browser’s storage whether this device has answered.");
   const stand = await standing(collection);
+  waiting("");
   if (stand === "sent") return sentBefore();
   if (stand === "waiting") return delivery.resume();
   if (collection.design.epsilon === null) {
