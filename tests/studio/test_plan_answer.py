@@ -68,13 +68,17 @@ def test_the_curve_has_both_certified_ends() -> None:
     request = asked()
     found = answer(request, "curve")
     bound = settled(request).protocol.guarantee.epsilon(delta=1e-7)
-    assert (found["lower"]["value"], found["upper"]["value"]) == (bound.lower, bound.upper)
-    assert all(low <= high for low, high in zip(found["deltas"]["lower"], found["deltas"]["upper"], strict=True))
-    near = min(range(len(found["at"])), key=lambda place: abs(found["at"][place] - 1.0))
-    exact = settled(request).protocol.guarantee.delta(epsilon=found["at"][near])
-    assert found["deltas"]["lower"][near] <= exact.upper
-    assert found["deltas"]["upper"][near] >= exact.lower
-    assert found["floor"] == 1e-12
+    assert {end: each["value"] for end, each in found["interval"].items()} == {
+        "lower": bound.lower,
+        "upper": bound.upper,
+    }
+    for drawn in (found["curve"], answer(request, "numbers")["curve"]):  # finely, and as quickly as the pointer moves
+        assert all(low <= high for low, high in zip(drawn["lower"], drawn["upper"], strict=True))
+        near = min(range(len(drawn["at"])), key=lambda place: abs(drawn["at"][place] - 1.0))
+        exact = settled(request).protocol.guarantee.delta(epsilon=drawn["at"][near])
+        assert drawn["lower"][near] <= exact.upper
+        assert drawn["upper"][near] >= exact.lower
+        assert drawn["floor"] == 1e-12
 
 
 def test_every_published_bound_is_shown_or_says_why_not() -> None:
@@ -102,8 +106,8 @@ def test_every_part_is_strict_json_with_texts_on_the_safe_side() -> None:
     assert float(promised["epsilon0"]["text"]) >= promised["epsilon0"]["value"]
     for each in found["errors"]:
         assert float(each["text"].replace(",", "")) >= each["value"]
-    curve = answer(request, "curve")
-    assert float(curve["lower"]["text"]) <= curve["lower"]["value"]
+    lower = answer(request, "curve")["interval"]["lower"]
+    assert float(lower["text"]) <= lower["value"]
     assert "delta is not below 1/n" in answer(asked(delta=0.01))["cautions"][0]
 
 
@@ -128,7 +132,7 @@ def test_several_rounds_are_forecast_without_calibrating_them(monkeypatch: pytes
     """At the pointer nothing may take seconds: one round is calibrated, and no other."""
     monkeypatch.setattr(plan_answer, "settled", lambda *_: pytest.fail("certified at the pointer"))
     found = answer(asked(rounds=30), "numbers")
-    assert found["certified"] is False
+    assert (found["certified"], "curve" in found) == (False, False)
     with pytest.raises(pytest.fail.Exception, match="certified at the pointer"):
         answer(asked(rounds=30), "certified")  # the control
 
@@ -136,3 +140,28 @@ def test_several_rounds_are_forecast_without_calibrating_them(monkeypatch: pytes
 def test_an_unknown_part_is_refused() -> None:
     with pytest.raises(InvalidInput, match="part must be one of numbers, certified"):
         answer(asked(), "magic")
+
+
+def test_the_upper_end_is_never_beyond_what_is_promised() -> None:
+    """The search for epsilon stops earlier than that for the noise, whose promise is certified."""
+    request = PlanRequest(task="frequency", n=60, size=204, method="subset", epsilon=0.363, delta=4.45e-12)
+    assert settled(request).protocol.guarantee.epsilon(delta=4.45e-12).upper > 0.363, "the control"
+    upper = answer(request, "curve")["interval"]["upper"]
+    assert (upper["value"], upper["text"]) == (0.363, "0.363")
+
+
+@pytest.mark.parametrize(
+    "changes, remedy",
+    [({"epsilon0": 0.1, "delta": 0.01}, "lower delta"), ({"epsilon0": 8.0, "rounds": 100}, "fewer rounds")],
+)
+def test_noise_whose_promise_cannot_be_compared_is_a_sentence_about_it(changes: dict[str, Any], remedy: str) -> None:
+    for part in ("numbers", "certified", "curve"):
+        with pytest.raises(InvalidInput, match=f"epsilon0 must be worth .*{remedy}"):
+            answer(asked(given="epsilon0", **changes | {"n": 1000}), part)
+
+
+def test_who_gains_next_to_nothing_is_not_told_a_factor() -> None:
+    alone = answer(PlanRequest(task="frequency", n=5, size=100, method="unary", epsilon=0.5, delta=1e-9))
+    assert alone["gain"].startswith("Hardly closer than without a shuffler, and as close as a curator's")
+    assert "e+" not in "".join(each["share"] for each in alone["errors"])
+    assert " times closer than without a shuffler, and 1." in answer(asked())["gain"]

@@ -44,7 +44,7 @@ HEADERS = {
 }
 
 
-class Refused(Exception):
+class NotServed(Exception):
     """A request that gets a status and one sentence."""
 
     def __init__(self, status: HTTPStatus, sentence: str) -> None:
@@ -99,44 +99,44 @@ class Visit(BaseHTTPRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """What the base class refuses, in our form."""
         status = HTTPStatus(code)
-        self._refuse(Refused(status, f"{status.description or status.phrase}."))
+        self._refuse(NotServed(status, f"{status.description or status.phrase}."))
 
     def _serve(self, found: Any) -> None:
         try:
             self._send(HTTPStatus.OK, *found(self._path()))
-        except Refused as refusal:
+        except NotServed as refusal:
             self._refuse(refusal)
         except ShuffledpError as error:
             status = HTTPStatus.BAD_REQUEST if isinstance(error, InvalidInput) else HTTPStatus.INTERNAL_SERVER_ERROR
-            self._refuse(Refused(status, " ".join(str(error).split())))
+            self._refuse(NotServed(status, " ".join(str(error).split())))
         except OSError:  # the browser went away
             self.close_connection = True
         except Exception as error:  # a slip of ours: withheld, and said in one line
             words = f"an internal check failed ({type(error).__name__}). This is a bug in shuffledp; please report it."
-            self._refuse(Refused(HTTPStatus.INTERNAL_SERVER_ERROR, words))
+            self._refuse(NotServed(HTTPStatus.INTERNAL_SERVER_ERROR, words))
 
     def _path(self) -> str:
         """What was asked for, behind the token."""
         if self.headers.get_all("Host", []) not in ([host] for host in self.server.hosts):
-            raise Refused(
+            raise NotServed(
                 HTTPStatus.FORBIDDEN, "the planner answers only to the address that it printed. Open that one."
             )
         token, _, rest = self.path.partition("?")[0].lstrip("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
-            raise Refused(HTTPStatus.FORBIDDEN, "the token must be that of this start. Open the address as printed.")
+            raise NotServed(HTTPStatus.FORBIDDEN, "the token must be that of this start. Open the address as printed.")
         return rest
 
     def _file(self, path: str) -> tuple[bytes, str]:
         if path not in PAGE:
             known = HTTPStatus.METHOD_NOT_ALLOWED if path in ("answer", "design") else HTTPStatus.NOT_FOUND
-            raise Refused(known, f"the planner has no page {path[:40]!r} to read. Open the address as printed.")
+            raise NotServed(known, f"the planner has no page {path[:40]!r} to read. Open the address as printed.")
         name, kind = PAGE[path]
         return files("shuffledp.studio").joinpath("web", name).read_bytes(), kind
 
     def _computed(self, path: str) -> tuple[bytes, str]:
         if path not in ("answer", "design"):
             known = HTTPStatus.METHOD_NOT_ALLOWED if path in PAGE else HTTPStatus.NOT_FOUND
-            raise Refused(known, f"the planner answers answer and design, got {path[:40]!r}. Reload the page.")
+            raise NotServed(known, f"the planner answers answer and design, got {path[:40]!r}. Reload the page.")
         asked = self._body()
         if path == "design":
             request = PlanRequest.from_json(asked)
@@ -161,23 +161,25 @@ class Visit(BaseHTTPRequestHandler):
         """The JSON that was sent."""
         origin = self.headers.get("Origin")
         if origin is not None and origin not in {f"http://{host}" for host in self.server.hosts}:
-            raise Refused(HTTPStatus.FORBIDDEN, "only the planner's own page may ask. Open the address as printed.")
+            raise NotServed(HTTPStatus.FORBIDDEN, "only the planner's own page may ask. Open the address as printed.")
         if self.headers.get_content_type() != "application/json":
-            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a request must be application/json. Reload the page.")
+            raise NotServed(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a request must be application/json. Reload the page.")
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "a request must say its length. Reload the page.")
+            raise NotServed(HTTPStatus.LENGTH_REQUIRED, "a request must say its length. Reload the page.")
         if len(length) > LONGEST or int(length) > MOST_BYTES:
-            raise Refused(
+            raise NotServed(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"a request must have at most {MOST_BYTES} bytes, got {length[:20]}. Shorten the list of names.",
             )
         try:
             return strict_json(self.rfile.read(int(length)).decode())
         except (ValueError, RecursionError):
-            raise Refused(HTTPStatus.BAD_REQUEST, "a request must be strict JSON in UTF-8. Reload the page.") from None
+            raise NotServed(
+                HTTPStatus.BAD_REQUEST, "a request must be strict JSON in UTF-8. Reload the page."
+            ) from None
 
-    def _refuse(self, refusal: Refused) -> None:
+    def _refuse(self, refusal: NotServed) -> None:
         """A sentence; what else came over this connection is not read."""
         self.close_connection = True
         self._send(refusal.status, json.dumps({"error": str(refusal)}).encode(), "application/json")

@@ -35,12 +35,18 @@ class Load:
 
     collection: Collection
     rng: random.Random
-    codes: list[bytes]
+    codes: list[bytes] = field(default_factory=list)
     waiting: deque[bytes] = field(default_factory=deque)
     acknowledged: list[bytes] = field(default_factory=list)
     sent: set[bytes] = field(default_factory=set)
     answers: int = 0
     again: int = 0
+
+    def invite(self, path: Path) -> None:
+        """Enough codes for another round, and their hashes for the shuffler."""
+        fresh = [self.rng.randbytes(16) for _ in range(2 * LARGEST * (SOME + CONNECTIONS))]
+        path.write_text("".join(f"{hash_of_code(self.collection.digest, code).hex()}\n" for code in fresh))
+        self.codes += fresh
 
     def upload(self) -> bytes:
         """The next one: new, or never answered, or acknowledged long ago."""
@@ -111,13 +117,11 @@ def records(collection: Collection, bodies: Sequence[bytes]) -> set[bytes]:
 
 def killed(folder: Path, rounds: int, *, seed: int = 0) -> Outcome:
     """Kill a shuffler so often, then close the collection and look at what it releases."""
-    collection = replace(study(codes=True), design=replace(designs()["krr"], n=10**6, least=1))
+    collection = replace(study(codes=True), design=replace(designs()["krr"], n=10**6, least=1, epsilon=5.0))
     rng = random.Random(seed)
-    codes = [rng.randbytes(16) for _ in range(2 * LARGEST * (SOME + CONNECTIONS) * (rounds + 1))]
-    hashes = sorted(hash_of_code(collection.digest, code).hex() for code in codes)
-    (folder / "hashes.txt").write_text("\n".join(hashes) + "\n")
-    load = Load(collection, rng, codes)
+    load = Load(collection, rng)
     for _ in range(rounds):
+        load.invite(folder / "hashes.txt")
         with process(folder, collection, "--codes", "hashes.txt") as running:
             asyncio.run(load.until_killed(running, rng.randint(1, 2 * SOME)))
     address = Address(collection.digest)

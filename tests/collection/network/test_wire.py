@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp.collection.network.codes import code_text, hash_of_code, new_codes, read_code, read_hashes
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
-from shuffledp.collection.network.wire import Delivery, Refused, Uploads
+from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
 from tests.collection.network.studies import study
 
@@ -16,12 +16,17 @@ from tests.collection.network.studies import study
 def test_uploads_are_read_as_they_were_written() -> None:
     envelopes = [bytes([number]) * 49 for number in range(3)]
     plain = Uploads(study())
-    assert plain.read(plain.body(envelopes)) == [Delivery(each, None) for each in envelopes]
+    assert list(plain.read(plain.body(envelopes))) == [Delivery(each, None) for each in envelopes]
+    assert joined([plain.read(plain.body(envelopes)), [Delivery(b"x", None)]]) == b"".join(envelopes) + b"x"
     collection = study(codes=True)
     coded, codes = Uploads(collection), list(new_codes(3))
-    assert coded.read(coded.body(envelopes, codes)) == [
+    assert list(coded.read(coded.body(envelopes, codes))) == [
         Delivery(each, hash_of_code(collection.digest, code)) for each, code in zip(envelopes, codes, strict=True)
     ]
+
+    again = coded.read(coded.body(envelopes, codes))
+    assert joined([again]) == b"".join(envelopes)
+    assert again[1:] == [again[1], again[-1]]
 
 
 @pytest.mark.parametrize(("size", "status"), [(0, 400), (48, 400), (50, 400), (49 * 10_000 + 1, 413), (1 << 24, 413)])

@@ -38,7 +38,8 @@ class Desk {
   private async refresh(): Promise<void> {
     clearTimeout(this.timer);
     const answer = await this.ask("outlook");
-    if (answer?.status === 401 || (answer?.status === 429 && !this.outlook)) return this.wrongToken(await sentenceOf(answer));
+    const unknown = answer?.status === 401 || (answer?.status === 429 && !this.outlook);
+    if (answer && unknown) return this.wrongToken(await sentenceOf(answer));
     if (answer?.ok) {
       const first = this.outlook === null;
       this.outlook = (await answer.json()) as Outlook;
@@ -47,10 +48,11 @@ class Desk {
       show("login", false);
       show("board");
       if (first) byId("progress-title").focus();
-      const again = this.outlook.state === "closed" ? "" : ` It is asked again every ${REFRESH} seconds while this tab is seen.`;
-      say("refreshed", `As of ${moment(Date.now() / 1000)}.${again}`);
+      const again = ` It is asked again every ${REFRESH} seconds while this tab is seen.`;
+      say("refreshed", `As of ${moment(Date.now() / 1000)}.${this.outlook.state === "closed" ? "" : again}`);
     } else {
-      say("status", `${answer ? await sentenceOf(answer) : "The shuffler cannot be reached."} This page asks again in ${SLOWER} seconds.`);
+      const reason = answer ? await sentenceOf(answer) : "The shuffler cannot be reached.";
+      say("status", `${reason} This page asks again in ${SLOWER} seconds.`);
     }
     if (this.outlook?.state === "closed" || document.hidden) return;
     clearTimeout(this.timer); // another look may have been begun meanwhile
@@ -63,8 +65,12 @@ class Desk {
       say("status", byId("close-why").textContent ?? "");
       return;
     }
-    const early = this.outlook.state === "open" ? " It is still open: whoever has not answered by now cannot answer any more." : "";
-    say("sure-text", `No report is taken after that, and it cannot be opened again; nor can it be closed a second time with other reports.${early}`);
+    const early = " It is still open: whoever has not answered by now cannot answer any more.";
+    say(
+      "sure-text",
+      "No report is taken after that, and it cannot be opened again; nor can it be closed a second time with other " +
+        `reports.${this.outlook.state === "open" ? early : ""}`,
+    );
     byId<HTMLDialogElement>("sure").showModal();
     byId("sure-no").focus();
   }
@@ -121,4 +127,8 @@ async function operator(): Promise<void> {
   byId("token").focus();
 }
 
+// The back button brings no token again.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
+});
 void run(operator);

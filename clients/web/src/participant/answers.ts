@@ -25,7 +25,8 @@ function oneOfFew({ labels, other }: Design, place: HTMLElement, changed: () => 
     return make("label", { class: "choice" }, input, make("span", { dir: "auto" }, label), ...more);
   });
   const mistake = make("p", { class: "mistake", id: "answer-error", role: "alert" });
-  const field = make("fieldset", { "aria-describedby": "answer-error" }, make("legend", {}, "Your answer"), ...options, mistake);
+  const legend = make("legend", {}, "Your answer");
+  const field = make("fieldset", { "aria-describedby": "answer-error" }, legend, ...options, mistake);
   place.append(field);
   field.addEventListener("change", () => {
     mistake.textContent = "";

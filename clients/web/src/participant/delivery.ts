@@ -82,8 +82,9 @@ export class Delivery {
 
   private pausing(seconds: number): void {
     const unreachable = navigator.onLine ? "The shuffler cannot be reached." : "This device is offline.";
-    const reason = this.status === null ? unreachable : (REASONS[this.status] ?? "The shuffler has a problem just now.");
-    waiting(`${reason} ${KEPT} Next attempt in ${whole(Math.ceil(seconds))} seconds; you may also close this page and come back.`);
+    const reason = this.status === null ? unreachable : (REASONS[this.status] ?? "The shuffler has a problem now.");
+    const next = `Next attempt in ${whole(Math.ceil(seconds))} seconds; you may also close this page and come back.`;
+    waiting(`${reason} ${KEPT} ${next}`);
   }
 
   /** The code in a field, if one is needed; null if it is none, which is said where it stands. */
@@ -111,11 +112,33 @@ export class Delivery {
   }
 
   private refusal(error: Unsent): [string, string] {
-    if (error.status === 403) return ["The shuffler does not know this code", "Compare it letter by letter with your invitation, and enter it again. Your sealed report stays as it is."];
-    if (error.status === 410) return ["This collection is closed", "It takes no more answers. Nothing of yours was stored."];
-    if (error.status !== 409) return ["Your report was not taken", error.message];
-    if (!this.blamed) return ["This collection is full", `It has the ${whole(this.collection.design.n)} reports that it was designed for, and takes no more. Nothing of yours was stored.`];
-    return ["This code was used before", "Each code counts once. If you answered with it on another device, there is nothing more to do; if you have another code, enter it here. Nothing of this report was stored."];
+    const most = whole(this.collection.design.n);
+    switch (error.status === 409 && !this.blamed ? "full" : error.status) {
+      case 403:
+        return [
+          "The shuffler does not know this code",
+          "Compare it letter by letter with your invitation, and enter it again. Your sealed report stays as it is.",
+        ];
+      case 409:
+        return [
+          "This code was used before",
+          "Each code counts once. If you answered with it on another device, there is nothing more to do; if you " +
+            "have another code, enter it here. Nothing of this report was stored.",
+        ];
+      case "full":
+        return [
+          "This collection is full",
+          `It has the ${most} reports that it was designed for, and takes no more. Nothing of yours was stored.`,
+        ];
+      case 410:
+        return [
+          "This collection is closed",
+          "It takes no more answers. A report that reached it in time counts, even if its answer did not reach you; " +
+            "nothing else of yours was stored.",
+        ];
+      default:
+        return ["Your report was not taken", error.message];
+    }
   }
 
   private async receipt(): Promise<void> {
@@ -139,7 +162,8 @@ export function sentBefore(): void {
   waiting("");
   notify(
     "This device has answered already",
-    "Its report is stored by the shuffler, and everybody counts once: there is nothing more to do. Your answer is not kept here, and can be neither shown nor changed.",
+    "Its report is stored by the shuffler, and everybody counts once: there is nothing more to do. Your answer is " +
+      "not kept here, and can be neither shown nor changed.",
     "good",
   );
 }

@@ -24,12 +24,13 @@ export function finder({ labels, other }: Design, place: HTMLElement, changed: (
   const list = make("ul", { id: "found", class: "found", role: "listbox", "aria-label": "Answers", hidden: true });
   const mistake = make("p", { class: "mistake", id: "find-error", role: "alert" });
   const rest = other === null ? "" : ` If yours is not there, choose “${other}”.`;
+  const hint = `Type to search ${whole(labels.length)} answers, and choose one.${rest}`;
   place.append(
     make(
       "div",
       { class: "field" },
       make("label", { for: "find" }, "Your answer"),
-      make("p", { class: "hint", id: "find-hint", dir: "auto" }, `Type to search ${whole(labels.length)} answers, and choose one.${rest}`),
+      make("p", { class: "hint", id: "find-hint", dir: "auto" }, hint),
       make("div", { class: "finder" }, input, list),
       mistake,
     ),
@@ -55,11 +56,12 @@ export function finder({ labels, other }: Design, place: HTMLElement, changed: (
     );
     options.forEach((option, row) => option.addEventListener("click", () => choose(row)));
     const more = fitting.length - options.length;
-    if (more > 0) options.push(make("li", { class: "more", role: "presentation" }, `and ${whole(more)} more: type to narrow`));
-    if (!fitting.length) options.push(make("li", { class: "more", role: "presentation" }, "No answer fits."));
-    list.replaceChildren(...options);
+    const rows = more > 0 ? `and ${whole(more)} more: type to narrow` : "No answer fits.";
+    const note = make("li", { class: "more", role: "presentation" }, rows);
+    list.replaceChildren(...options, ...(more > 0 || !fitting.length ? [note] : []));
     clearTimeout(timer);
-    timer = setTimeout(() => (byId("said").textContent = `${plural(fitting.length, "answer fits", "answers fit")}.`), QUIET);
+    const heard = `${plural(fitting.length, "answer fits", "answers fit")}.`;
+    timer = setTimeout(() => (byId("said").textContent = heard), QUIET);
   };
   const open = (shown: boolean) => {
     list.hidden = !shown;

@@ -18,14 +18,17 @@ async function participant(): Promise<void> {
   explain(collection, digest !== undefined);
   const delivery = new Delivery(collection);
   byId<HTMLInputElement>("code").value = code ?? "";
+  waiting("Asking this browser’s storage whether this device has answered.");
   const stand = await standing(collection);
+  waiting("");
   if (stand === "sent") return sentBefore();
   if (stand === "waiting") return delivery.resume();
   if (collection.design.epsilon === null) {
     throw new Refused("This collection promises nothing to those who take part. Do not answer: tell the organizer.");
   }
   if (await isClosed(collection)) {
-    return notify("This collection is closed", "It has been closed for good, and takes no more answers. Nothing was sent.", "calm");
+    const closed = "It has been closed for good, and takes no more answers. Nothing was sent.";
+    return notify("This collection is closed", closed, "calm");
   }
   ask(collection, delivery);
 }
@@ -45,10 +48,12 @@ function ask(collection: Collection, delivery: Delivery): void {
   const { opens, closes, design } = collection;
   const phase = phaseOf(collection);
   if (phase === "over") {
-    return notify("This collection is over", `It closed ${fromNow(closes!)}, on ${moment(closes!)}, and takes no more answers. Nothing was sent.`, "calm");
+    const when = `${fromNow(closes!)}, on ${moment(closes!)}`;
+    return notify("This collection is over", `It closed ${when}, and takes no more answers. Nothing was sent.`, "calm");
   }
   if (phase === "early") {
-    notify("Not open yet", `This collection opens ${fromNow(opens!)}, on ${moment(opens!)}. This page will ask you then, if you leave it open.`, "calm");
+    const when = `${fromNow(opens!)}, on ${moment(opens!)}`;
+    notify("Not open yet", `It opens ${when}. This page will ask you then, if you leave it open.`, "calm");
     setTimeout(() => ask(collection, delivery), Math.min(1000 * opens! - Date.now(), LONGEST_TIMER));
     return;
   }
@@ -68,4 +73,10 @@ function ask(collection: Collection, delivery: Delivery): void {
   });
 }
 
+// Another invitation in the same tab is read as a fresh one is: its digest pins, and its code leaves the address bar.
+addEventListener("hashchange", () => location.reload());
+// A page that the back button brings again would show what somebody had chosen to whoever has the device now.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && !byId("form").hidden) location.reload();
+});
 void run(participant);

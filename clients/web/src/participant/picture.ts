@@ -1,5 +1,5 @@
 // How many of 100 people would send which report: what the noise does, to be seen.
-import type { Design } from "../client.ts";
+import type { Design, Law } from "../client.ts";
 import { draw, make, quoted } from "../shared/dom.ts";
 import { inDigits, whole } from "../shared/numbers.ts";
 import { verbOf } from "./wording.ts";
@@ -16,20 +16,48 @@ export function pictureOf(design: Design, answer: number | null): Node[] {
 /** Two crowds, those with the answer and those with another: how many of each send a report for it. */
 function crowds(design: Design, answer: number | null): Node[] {
   const { law, labels } = design;
-  const rare = law.other ?? law.own * Math.exp(-law.epsilon0); // the least that epsilon0 allows
+  const [rare, common] = strays(law);
   const people = 100 * rare < 1 ? 1000 : 100;
   const verb = verbOf(design);
   const it = () => (answer === null ? "your answer" : quoted(labels[answer]!));
   const holders = answer === null ? "your answer" : "this answer";
-  const own = crowd(people, law.own, law.blank, "about", [` with ${holders} would send a report that ${verb} `, it(), "."]);
-  const others = law.other === null ? " with another answer, depending on which, would send one, too." : " with another answer would send one, too.";
-  const other = crowd(people, rare, law.blank, law.other === null ? "at least" : "about", [others]);
+  const words = [` with ${holders} would send a report that ${verb} `, it(), "."];
+  const own = crowd({ people, chance: law.own, blank: law.blank, nearly: "about", words });
+  const which = rare < common ? `; at most ${whole(Math.ceil(people * common))}, depending on which` : "";
+  const other = crowd({
+    people,
+    chance: rare,
+    blank: law.blank,
+    nearly: rare < common ? "at least" : "about",
+    words: [` with another answer would send one, too${which}.`],
+  });
   const caption = make("figcaption", {}, `Each dot is a person; a large one sends a report that ${verb} `, it());
   caption.append(law.blank ? ", a ring a blank." : ".", " Any report may come from anybody: it is never a proof.");
   return [make("div", { class: "crowds" }, own, other), caption];
 }
 
-function crowd(people: number, chance: number, blank: number, nearly: "about" | "at least", words: (Node | string)[]): HTMLElement {
+/**
+ * Between which chances somebody with another answer sends a report that fits this one. They differ for codes alone:
+ * half of those that fit an answer fit any other one of its block.
+ */
+function strays({ own, other, random, epsilon0, form }: Law): [number, number] {
+  if (other !== null) return [other, other];
+  const least = own * Math.exp(-epsilon0); // that of another block
+  const blocks = Math.round(random / (2 * least));
+  const alone = form.outputs === 2 * blocks; // each answer in a block of its own
+  return [least, alone ? least : least + (1 - random) / 2];
+}
+
+interface Crowd {
+  people: number;
+  /** The chance that one of them sends such a report, and a blank. */
+  chance: number;
+  blank: number;
+  nearly: "about" | "at least";
+  words: (Node | string)[];
+}
+
+function crowd({ people, chance, blank, nearly, words }: Crowd): HTMLElement {
   const speaking = nearly === "about" ? Math.round(people * chance) : Math.floor(people * chance);
   const silent = Math.round(people * (1 - blank)) - speaking;
   const columns = COLUMNS[people]!;
@@ -44,7 +72,8 @@ function crowd(people: number, chance: number, blank: number, nearly: "about" | 
   const label = `${whole(people)} dots, ${whole(speaking)} of them large`;
   const picture = draw("svg", { viewBox: `0 0 100 ${rows * size}`, role: "img", "aria-label": label }, ...dots);
   const few = speaking || nearly === "at least" ? `${nearly} ${whole(speaking)}` : "fewer than 1";
-  return make("div", { class: "crowd" }, picture, make("p", {}, make("strong", {}, few), `of ${whole(people)} people`, ...words));
+  const text = make("p", {}, make("strong", {}, few), `of ${whole(people)} people`, ...words);
+  return make("div", { class: "crowd" }, picture, text);
 }
 
 function kindOf(index: number, speaking: number, silent: number): "speaks" | "silent" | "blank" {
@@ -55,45 +84,57 @@ function kindOf(index: number, speaking: number, silent: number): "speaks" | "si
 /** For a number: where on the scale 100 people who have it would report to be. */
 function bars(design: Design, [lower, upper]: readonly [number, number], answer: number | null): Node[] {
   const number = answer ?? (lower + upper) / 2;
-  const chances = grid(design, (number - lower) / (upper - lower));
-  const count = Math.min(chances.length, MOST_BARS);
-  const binOf = (point: number) => Math.min(Math.floor((point * count) / chances.length), count - 1);
-  const binned = new Array<number>(count).fill(0);
-  chances.forEach((chance, point) => (binned[binOf(point)]! += chance));
-  const near = new Set([Math.floor, Math.ceil].map((to) => binOf(to(((number - lower) / (upper - lower)) * (chances.length - 1)))));
+  const position = ((number - lower) / (upper - lower)) * (design.law.k - 1);
+  const count = Math.min(design.law.k, MOST_BARS);
+  const [binned, near] = bins(design.law, position, count);
   const people = apportioned(binned, 100);
   const width = 100 / count;
   const tallest = Math.max(...people);
   const shapes = people.flatMap((each, place) => {
     const tall = (each / tallest) * HEIGHT;
     const middle = (place + 0.5) * width;
-    const box = { x: `${middle - 0.36 * width}%`, y: 20 + HEIGHT - tall, width: `${0.72 * width}%`, height: tall, rx: 2 };
+    const [x, y] = [`${middle - 0.36 * width}%`, 20 + HEIGHT - tall];
+    const kind = near.has(place) ? "bar near" : "bar";
     return [
-      draw("rect", { class: near.has(place) ? "bar near" : "bar", ...box }),
+      draw("rect", { class: kind, x, y, width: `${0.72 * width}%`, height: tall, rx: 2 }),
       draw("text", { x: `${middle}%`, y: 15 + HEIGHT - tall, "text-anchor": "middle" }, String(each)),
     ];
   });
-  const ends = [lower, upper].map((end, side) =>
-    draw("text", { class: "tick", x: `${100 * side}%`, y: HEIGHT + 38, "text-anchor": side ? "end" : "start" }, inDigits(end, 6)),
-  );
+  const [low, high] = [inDigits(lower, 6), inDigits(upper, 6)];
+  const ends = [
+    draw("text", { class: "tick", x: 0, y: HEIGHT + 38 }, low),
+    draw("text", { class: "tick", x: "100%", y: HEIGHT + 38, "text-anchor": "end" }, high),
+  ];
   const line = draw("line", { class: "axis", x1: 0, x2: "100%", y1: HEIGHT + 20, y2: HEIGHT + 20 });
   const about = inDigits(number, 6);
   const list = people.map((each, place) => `${each} in part ${place + 1}`).join(", ");
-  const label = `Of 100 people whose number is ${about}, by where they report to be, in ${count} parts from ${inDigits(lower, 6)} to ${inDigits(upper, 6)}: ${list}.`;
-  const picture = draw("svg", { width: "100%", height: HEIGHT + 44, role: "img", "aria-label": label }, ...shapes, line, ...ends);
+  const label =
+    `Of 100 people whose number is ${about}, by where they report to be, in ${count} parts from ${low} to ${high}: ` +
+    `${list}.`;
+  const frame = { width: "100%", height: HEIGHT + 44, role: "img", "aria-label": label };
+  const picture = draw("svg", frame, ...shapes, line, ...ends);
   const example = answer === null ? `If your number were ${about}: what` : "What";
-  const caption = make("figcaption", {}, `${example} 100 people with this number would report, from ${inDigits(lower, 6)} to ${inDigits(upper, 6)}; blue is where it lies. Any report may come from anybody: it is never a proof. The mean of many is close.`);
+  const caption = make(
+    "figcaption",
+    {},
+    `${example} 100 people with this number would report, from ${low} to ${high}; blue is where it lies. Any report ` +
+      "may come from anybody: it is never a proof. The mean of many is close.",
+  );
   return [picture, caption];
 }
 
-/** The chance of a report at each point of the grid. */
-function grid({ law }: Design, share: number): number[] {
-  const position = share * (law.k - 1);
-  const below = Math.floor(position);
-  return Array.from({ length: law.k }, (_, point) => {
-    const near = Math.max(0, 1 - Math.abs(point - position));
-    return law.random / law.k + (1 - law.random) * (point === below || point === below + 1 ? near : 0);
-  });
+/**
+ * The chance of a report in each part of the grid, and the parts that the number at ``position`` is rounded to. A grid
+ * may have far more points than a browser has memory: its points are counted, never listed.
+ */
+function bins({ k, random }: Law, position: number, count: number): [number[], Set<number>] {
+  const start = (part: number) => Math.ceil((part * k) / count);
+  const partOf = (point: number) => Math.min(Math.floor((point * count) / k), count - 1);
+  const binned = Array.from({ length: count }, (_, part) => (random * (start(part + 1) - start(part))) / k);
+  const [below, above] = [Math.floor(position), Math.ceil(position)];
+  binned[partOf(below)]! += (1 - random) * (1 - position + below);
+  binned[partOf(above)]! += (1 - random) * (position - below);
+  return [binned, new Set([partOf(below), partOf(above)])];
 }
 
 /** Whole numbers with this sum, as close to the shares as can be: the largest remainders are rounded up. */

@@ -3,7 +3,13 @@ import type { Collection, Design } from "../client.ts";
 import { atMost, inDigits, percent, plural, whole } from "../shared/numbers.ts";
 
 /** How a report is about an answer: "a report that says tea". */
-const VERBS: Record<string, string> = { krr: "says", hadamard: "fits", hash: "fits", subset: "names", oue: "says yes to" };
+const VERBS: Record<string, string> = {
+  krr: "says",
+  hadamard: "fits",
+  hash: "fits",
+  subset: "names",
+  oue: "says yes to",
+};
 
 export function questionOf({ question, design }: Collection): string {
   if (question !== null) return question;
@@ -18,8 +24,13 @@ export function verbOf({ law }: Design): string {
 
 /** The sentence to read before sending. */
 export function briefly({ law, bounds }: Design): string {
-  if (law.blank) return `Your device sends nothing but a blank with probability ${percent(law.blank)}; otherwise a noisy report.`;
-  if (law.family === "oue") return `Your report says yes or no to every answer, each at random: to yours, yes with probability ${percent(law.own)}.`;
+  if (law.blank) {
+    return `Your device sends nothing but a blank with probability ${percent(law.blank)}; otherwise a noisy report.`;
+  }
+  if (law.family === "oue") {
+    const yes = `to yours, yes with probability ${percent(law.own)}`;
+    return `Your report says yes or no to every answer, each at random: ${yes}.`;
+  }
   if (law.family === "krr") {
     return `Your ${bounds ? "number" : "answer"} is replaced by a random one with probability ${percent(law.random)}.`;
   }
@@ -29,42 +40,82 @@ export function briefly({ law, bounds }: Design): string {
 /** How a report is drawn, exactly. */
 export function atLength(design: Design): string {
   const { law } = design;
-  if (!law.blank) return drawn(design, law.random);
+  if (!law.blank) return design.bounds ? rounded(design, design.bounds) : drawn(design, law.random);
   const inside = 1 - (1 - law.random) / (1 - law.blank);
-  return `With probability ${percent(law.blank)} your device sends a blank, which says nothing about you, and nobody can tell a blank from a report until they are opened. Otherwise: ${drawn(design, inside)}`;
+  return (
+    `With probability ${percent(law.blank)} your device sends a blank, which says nothing about you, and nobody can ` +
+    `tell a blank from a report until they are opened. Otherwise: ${drawn(design, inside)}`
+  );
 }
 
-function drawn({ law, bounds }: Design, random: number): string {
+function rounded({ law }: Design, bounds: readonly [number, number]): string {
+  const [lower, upper] = bounds.map((each) => inDigits(each, 12));
+  const all = whole(law.k);
+  const points = `to one of its two neighbors among ${all} points from ${lower} to ${upper}`;
+  return (
+    `Your number is first rounded at random ${law.k === 2 ? `to ${lower} or ${upper}` : points}, to the closer one ` +
+    `more often. Then, with probability ${percent(law.random)}, that point is replaced by one drawn from all ${all}, ` +
+    "each equally likely."
+  );
+}
+
+function drawn({ law }: Design, random: number): string {
   const all = whole(law.k);
   const chance = percent(random);
-  if (bounds) {
-    const [lower, upper] = bounds.map((each) => inDigits(each, 12));
-    const points = law.k === 2 ? `to ${lower} or ${upper}` : `to one of its two neighbors among ${all} points from ${lower} to ${upper}`;
-    return `Your number is first rounded at random ${points}, to the closer one more often. Then, with probability ${chance}, that point is replaced by one drawn from all ${all}, each equally likely.`;
-  }
   const size = law.form.width - Number(law.blank > 0);
   switch (law.family === "subset" && size === 1 ? "krr" : law.family) {
     case "hadamard":
-      return `Your report is a code that fits some of the ${all} answers and not the others. With probability ${chance} it is drawn from all codes, each equally likely; otherwise from those that fit your answer.`;
+      return (
+        `Your report is a code that fits some of the ${all} answers and not the others. With probability ${chance} ` +
+        "it is drawn from all codes, each equally likely; otherwise from those that fit your answer."
+      );
     case "hash":
-      return `Your device deals the ${all} answers at random into ${plural(Math.round((1 - law.blank) / law.other!), "group", "groups")}, and reports how they were dealt and one of the groups. With probability ${chance} that is any group, each equally likely; otherwise the one that your answer was dealt into, with others.`;
+      return (
+        `Your device deals the ${all} answers at random into ` +
+        `${plural(Math.round((1 - law.blank) / law.other!), "group", "groups")}, and reports how they were dealt and ` +
+        `one of the groups. With probability ${chance} that is any group, each equally likely; otherwise the one ` +
+        "that your answer was dealt into, with others."
+      );
     case "subset":
-      return `Your report names ${whole(size)} of the ${all} answers. With probability ${chance} they are drawn from all, each equally likely; otherwise yours is among them, and the rest is drawn at random.`;
+      return (
+        `Your report names ${whole(size)} of the ${all} answers. With probability ${chance} they are drawn from all, ` +
+        "each equally likely; otherwise yours is among them, and the rest is drawn at random."
+      );
     case "oue":
-      return `Your report says yes or no to each of the ${all} answers, and each yes or no is drawn by itself: yes to yours with probability ${percent(law.own / (1 - law.blank))}, yes to any other with probability ${percent(law.other! / (1 - law.blank))}.`;
+      return (
+        `Your report says yes or no to each of the ${all} answers, and each yes or no is drawn by itself: yes to ` +
+        `yours with probability ${percent(law.own / (1 - law.blank))}, yes to any other with probability ` +
+        `${percent(law.other! / (1 - law.blank))}.`
+      );
     default:
-      return `With probability ${chance}, your answer is replaced by one drawn from all ${all}, each equally likely: by chance it may be yours. Otherwise it is reported as it is. Nobody is told which of the two happened, and neither are you.`;
+      return (
+        `With probability ${chance}, your answer is replaced by one drawn from all ${all}, each equally likely: by ` +
+        "chance it may be yours. Otherwise it is reported as it is. Nobody is told which of the two happened, and " +
+        "neither are you."
+      );
   }
 }
 
 /** What is left if shuffler and analyst work together. */
 export function together({ design }: Collection): string {
   const { law, labels, rounds } = design;
-  const each = rounds > 1 ? ` in each of the ${whole(rounds)} rounds` : "";
-  const odds = `it changes the odds of any guess about you by at most a factor of ${atMost(Math.exp(law.epsilon0))}${each}.`;
+  const factor = atMost(Math.exp(law.epsilon0));
+  const odds = `it changes the odds of any guess about you by at most a factor of ${factor}${each(design)}.`;
   if (!labels.length) return odds;
-  const after = Math.exp(law.epsilon0) / (Math.exp(law.epsilon0) + law.k - 1);
-  const right = Math.ceil(100 * after);
-  const certain = right >= 100 ? "nearly always" : `at most ${right} times in 100`;
-  return `${odds} Where all ${whole(law.k)} answers seemed equally likely, a guess that was right 1 time in ${whole(law.k)} is then right ${certain}.`;
+  const all = `; after all ${whole(rounds)} rounds, if your answer stays the same, ${certain(design, rounds)}`;
+  return (
+    `${odds} Where all ${whole(law.k)} answers seemed equally likely, a guess that was right 1 time in ` +
+    `${whole(law.k)} is then right ${certain(design, 1)}${rounds > 1 ? all : ""}.`
+  );
+}
+
+/** How often somebody who has seen so many reports guesses right, at most. */
+function certain({ law }: Design, reports: number): string {
+  const right = Math.ceil(100 / (1 + (law.k - 1) * Math.exp(-law.epsilon0 * reports)));
+  return right >= 100 ? "nearly always" : `at most ${right} times in 100`;
+}
+
+/** For factors that hold for a single report, where there are several. */
+export function each({ rounds }: Design): string {
+  return rounds > 1 ? ` in each of the ${whole(rounds)} rounds` : "";
 }

@@ -8,6 +8,8 @@ export interface ModelError { model: string; trust: string; value: number; text:
 export interface Numbers {
   certified: boolean;
   epsilon: Numeral;
+  delta: Numeral;
+  curve?: Curve;
   epsilon0: Numeral;
   bits: string;
   least: string;
@@ -21,14 +23,15 @@ export interface Numbers {
 }
 
 export interface Curve {
-  lower: Numeral;
-  upper: Numeral;
-  method: string;
+  epsilon: Numeral;
   delta: Numeral;
   floor: number;
   at: number[];
-  deltas: { lower: number[]; upper: number[] };
+  lower: number[];
+  upper: number[];
 }
+
+export interface Interval { interval: { lower: Numeral; upper: Numeral }; method: string; curve: Curve }
 
 export interface Bound {
   name: string;
@@ -46,14 +49,13 @@ export interface Published { rows: Bound[]; silent: Silent[]; skipped: Silent[] 
 
 export interface Listener {
   numbers(found: Numbers, plan: Plan): void;
-  curve(found: Curve): void;
+  interval(found: Interval): void;
   published(found: Published, complete: boolean): void;
   refused(sentence: string): void;
   moved(): void;
 }
 
 const REST = 180; // milliseconds without a move before the long questions are asked
-const SKIPPED = 2; // times that a curve may be left out while the pointer moves on
 
 export async function post(path: string, body: object, signal?: AbortSignal): Promise<Response> {
   const init: RequestInit = {
@@ -101,19 +103,12 @@ export class Conversation {
     this.#busy = true;
     let asked: Plan | null = null;
     let certified = false;
-    let drawn = false;
-    let skipped = 0;
     while (this.#wanted !== asked) {
       asked = this.#wanted as Plan;
       try {
         const found = await this.#ask<Numbers>("numbers", asked);
         certified = found.certified;
         this.#listener.numbers(found, asked);
-        drawn = certified && (this.#wanted === asked || skipped++ >= SKIPPED);
-        if (drawn) {
-          skipped = 0;
-          this.#listener.curve(await this.#ask<Curve>("curve", asked));
-        }
       } catch (error) {
         if (this.#wanted === asked) {
           this.#busy = false;
@@ -124,15 +119,15 @@ export class Conversation {
     }
     this.#busy = false;
     const rested = asked as Plan;
-    this.#timer = window.setTimeout(() => void this.#settle(rested, certified, drawn), REST);
+    this.#timer = window.setTimeout(() => void this.#settle(rested, certified), REST);
   }
 
-  async #settle(plan: Plan, certified: boolean, drawn: boolean): Promise<void> {
+  async #settle(plan: Plan, certified: boolean): Promise<void> {
     this.#slow = new AbortController();
     const signal = this.#slow.signal;
     try {
       if (!certified) this.#listener.numbers(await this.#ask<Numbers>("certified", plan, signal), plan);
-      if (!drawn) this.#listener.curve(await this.#ask<Curve>("curve", plan, signal));
+      this.#listener.interval(await this.#ask<Interval>("curve", plan, signal));
       const quick = await this.#ask<Published>("published", plan, signal);
       this.#listener.published(quick, quick.skipped.length === 0);
       if (quick.skipped.length > 0) {

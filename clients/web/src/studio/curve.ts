@@ -14,8 +14,8 @@ export function drawCurve(place: HTMLElement, curve: Curve, bounds: readonly Bou
   const y = (delta: number): number => (HEIGHT * Math.log10(Math.max(delta, BELOW * curve.floor))) / lowest;
 
   const points = (ends: number[]): string[] => ends.map((delta, i) => `${x(curve.at[i] ?? 0)} ${y(delta)}`);
-  const upper = points(curve.deltas.upper);
-  const lower = points(curve.deltas.lower);
+  const upper = points(curve.upper);
+  const lower = points(curve.lower);
   const shape = (name: string, path: string): SVGElement =>
     svg("path", { class: name, d: path, "vector-effect": "non-scaling-stroke" });
   const band = svg(
@@ -25,7 +25,7 @@ export function drawCurve(place: HTMLElement, curve: Curve, bounds: readonly Bou
     shape("lower", `M${lower.join("L")}`),
     shape("upper", `M${upper.join("L")}`),
   );
-  const promised = svg("g", {}, ...promise(percent(x(curve.upper.value ?? 0)), y(curve.delta.value ?? 1), curve));
+  const promised = svg("g", {}, ...promise(percent(x(curve.epsilon.value ?? 0)), y(curve.delta.value ?? 1), curve));
   const drawn = svg(
     "svg",
     { class: "curve", width: "100%", height: HEIGHT, role: "img", "aria-label": summary(curve) },
@@ -38,7 +38,7 @@ export function drawCurve(place: HTMLElement, curve: Curve, bounds: readonly Bou
 }
 
 function summary(curve: Curve): string {
-  return `The certified curve: at delta ${curve.delta.text}, epsilon lies between ${curve.lower.text} and ${curve.upper.text}.`;
+  return `The certified curve: at delta ${curve.delta.text}, epsilon is at most ${curve.epsilon.text}.`;
 }
 
 function axes(far: number, x: (epsilon: number) => number, lowest: number): SVGElement[] {
@@ -65,7 +65,7 @@ function promise(at: string, level: number, curve: Curve): SVGElement[] {
     svg("line", { class: "guide", x1: 0, x2: at, y1: level, y2: level }),
     svg("line", { class: "guide", x1: at, x2: at, y1: level, y2: HEIGHT }),
     svg("circle", { class: "dot", cx: at, cy: level, r: 5.5 }),
-    svg("text", { class: "mark", x: at, y: level, dx: -10, dy: 18, "text-anchor": "end" }, `ε ≤ ${curve.upper.text}`),
+    svg("text", { class: "mark", x: at, y: level, dx: -10, dy: 18, "text-anchor": "end" }, `ε ≤ ${curve.epsilon.text}`),
   ];
 }
 

@@ -1,9 +1,9 @@
 // The planner's page: dials in, answers out.
-import type { Bound, Curve, Numbers, Published } from "./asking.ts";
+import type { Bound, Curve, Interval, Numbers, Published } from "./asking.ts";
 import { Conversation, post } from "./asking.ts";
 import { drawBounds } from "./bounds.ts";
 import { drawCurve } from "./curve.ts";
-import { Dials } from "./dials.ts";
+import { Dials, labelOf } from "./dials.ts";
 import { copy, html } from "./drawing.ts";
 import { drawModels } from "./models.ts";
 import type { Plan } from "./plan.ts";
@@ -23,14 +23,19 @@ let promised = "";
 let telling = 0;
 
 const dials = new Dials(find<HTMLFormElement>("plan"), find("dials"), (change) => move({ ...plan, ...change }));
-const conversation = new Conversation({ numbers, curve: draw, published, refused, moved });
+const conversation = new Conversation({ numbers, interval, published, refused, moved });
 
 function move(next: Plan): void {
   plan = next.task === "mean" ? { ...next, given: "epsilon" } : next;
   dials.show(plan);
-  const wrong = Object.entries(plan).find(([, value]) => Number.isNaN(value));
-  if (wrong) return refused(`${wrong[0]} must be a number. Write it as 10000, 0.5 or 1e-6.`);
+  const wrong = unread(plan);
+  if (wrong) return refused(`${labelOf(wrong)} must be a number. Write it as 10000, 0.5 or 1e-6.`);
   conversation.want(plan);
+}
+
+/** The first field that holds no number. */
+function unread(of: Plan): string | undefined {
+  return Object.entries(of).find(([, value]) => Number.isNaN(value))?.[0];
 }
 
 function moved(): void {
@@ -43,13 +48,16 @@ function moved(): void {
 function refused(sentence: string): void {
   find("problem").textContent = sentence;
   find("answer").classList.add("refused");
+  find("answer").inert = true; // nothing of the plan before may be copied or saved as if it were this one
 }
 
 function numbers(found: Numbers, asked: Plan): void {
+  if (unread(plan)) return; // an answer to what was there before
   find("problem").textContent = "";
   const answer = find("answer");
   answer.classList.remove("refused");
-  answer.classList.toggle("forecast", !found.certified);
+  answer.inert = false;
+  document.body.classList.toggle("forecast", !found.certified);
   answer.setAttribute("aria-busy", String(!found.certified));
   const shuffled = found.errors.find((each) => each.model === "shuffled");
   const counting = asked.task !== "mean";
@@ -59,6 +67,7 @@ function numbers(found: Numbers, asked: Plan): void {
   write("epsilon0", found.epsilon0.text);
   write("bits", `${found.bits} ${found.bits === "1" ? "bit" : "bits"} a report`);
   write("epsilon", found.epsilon.text);
+  write("interval", `at δ = ${found.delta.text}`);
   promised = found.epsilon.text;
   write("meaning", found.meaning);
   write("gain", found.gain);
@@ -70,7 +79,8 @@ function numbers(found: Numbers, asked: Plan): void {
   find("promise").hidden = asked.given === "epsilon";
   drawModels(find("models"), found);
   showCommands(found.commands);
-  if (!found.certified) return;
+  if (!found.curve) return;
+  draw(found.curve);
   history.replaceState(null, "", `#${toFragment(asked)}`);
   telling = window.setTimeout(() => {
     const said = found.errors.map((each) => `${each.model} ${each.text}`).join(", ");
@@ -78,11 +88,15 @@ function numbers(found: Numbers, asked: Plan): void {
   }, QUIET);
 }
 
+function interval(found: Interval): void {
+  const { lower, upper } = found.interval;
+  write("interval", `in [${lower.text}, ${upper.text}] at δ = ${found.curve.delta.text}`);
+  draw(found.curve);
+}
+
 function draw(found: Curve): void {
   curve = found;
   bounds = [];
-  write("interval", `in [${found.lower.text}, ${found.upper.text}] at δ = ${found.delta.text}`);
-  write("narrow", found.lower.text === found.upper.text ? ", which meet here." : ".");
   drawCurve(find("curve"), found, bounds);
   find("curve").classList.remove("stale");
 }

@@ -17,7 +17,7 @@ import numpy as np
 
 from shuffledp.collection.engines.batch import Sums
 from shuffledp.collection.network.opening_tasks import Opener, Slice
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import ShuffledpError
 
 __all__ = ["OnAllCores"]
 
@@ -122,7 +122,7 @@ def _serve() -> None:
             part = pickle.load(heard)
             try:
                 answer = opener(part)
-            except InvalidInput as error:
+            except Exception as error:  # raised again where somebody can say it in a sentence
                 answer = error
             pickle.dump(answer, said)
             said.flush()

@@ -7,16 +7,16 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from shuffledp.collection.network.codes import CODE_BYTES, hash_of_code
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.errors import ShuffledpError
 
-__all__ = ["MEDIA_TYPE", "MOST_RECORDS", "Address", "Delivery", "Refused", "Uploads"]
+__all__ = ["MEDIA_TYPE", "MOST_RECORDS", "Address", "Delivery", "Refused", "Upload", "Uploads", "joined"]
 
 MEDIA_TYPE = "application/octet-stream"
 MOST_RECORDS = 10_000  # of one upload
@@ -71,6 +71,49 @@ class Delivery(NamedTuple):
     code: bytes | None
 
 
+class Upload(Sequence[Delivery]):
+    """The records of one upload, each cut from its ``body`` when it is asked for; ``digest`` is
+    that of the collection where every record begins with a code.
+    """
+
+    __slots__ = ("_body", "_digest", "_length")
+
+    def __init__(self, body: bytes, length: int, digest: str | None = None) -> None:
+        self._body, self._length, self._digest = body, length, digest
+
+    def __len__(self) -> int:
+        return len(self._body) // self._length
+
+    @overload
+    def __getitem__(self, at: int) -> Delivery: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Delivery]: ...
+    def __getitem__(self, at: int | slice) -> Delivery | list[Delivery]:
+        starts = range(0, len(self._body), self._length)[at]
+        if isinstance(starts, range):
+            return [self._cut(start) for start in starts]
+        return self._cut(starts)
+
+    def _cut(self, start: int) -> Delivery:
+        end = start + self._length
+        if self._digest is None:
+            return Delivery(self._body[start:end], None)
+        code = self._body[start : start + CODE_BYTES]
+        return Delivery(self._body[start + CODE_BYTES : end], hash_of_code(self._digest, code))
+
+    def joined(self) -> bytes | None:
+        """All envelopes, one after another, if they came so."""
+        return self._body if self._digest is None else None
+
+
+def joined(uploads: Iterable[Sequence[Delivery]]) -> bytes:
+    """The envelopes of some uploads, one after another."""
+    return b"".join(
+        (upload.joined() if isinstance(upload, Upload) else None) or b"".join(each.envelope for each in upload)
+        for upload in uploads
+    )
+
+
 @dataclass(frozen=True)
 class Uploads:
     """How the records of a collection's uploads are written and read."""
@@ -102,26 +145,18 @@ class Uploads:
             return b"".join(envelopes)
         return b"".join(code + envelope for code, envelope in zip(codes, envelopes, strict=True))
 
-    def read(self, body: bytes) -> list[Delivery]:
+    def read(self, body: bytes) -> Upload:
         """The records of an upload; one that is empty, too long, or no whole number of records is
         refused. What is inside an envelope, nobody here can know.
         """
-        length = self.length
         if len(body) > self.most_bytes:
             raise Refused(
                 413, f"an upload must hold at most {self.most:,} reports, got {len(body):,} bytes. Send fewer at once."
             )
-        if not body or len(body) % length:
+        if not body or len(body) % self.length:
             raise Refused(
                 400,
-                f"an upload must be one or more records of {length} bytes, got {len(body):,} bytes. Send reports of "
-                f"this collection, whole.",
+                f"an upload must be one or more records of {self.length} bytes, got {len(body):,} bytes. Send reports "
+                f"of this collection, whole.",
             )
-        starts = range(0, len(body), length)
-        if not self.collection.codes:
-            return [Delivery(body[start : start + length], None) for start in starts]
-        digest = self.collection.digest
-        return [
-            Delivery(body[start + CODE_BYTES : start + length], hash_of_code(digest, body[start : start + CODE_BYTES]))
-            for start in starts
-        ]
+        return Upload(body, self.length, self.collection.digest if self.collection.codes else None)

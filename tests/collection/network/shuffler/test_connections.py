@@ -36,7 +36,7 @@ def to_the_end(connection: socket.socket) -> bytes:
     try:
         while piece := connection.recv(1 << 16):
             found += piece
-    except ConnectionResetError:
+    except ConnectionError:
         pass
     return found
 
@@ -120,7 +120,7 @@ def test_requests_that_nobody_waits_for_are_not_piled_up(tried: Trial) -> None:
         try:
             hasty.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n" * 2000)
             answers = to_the_end(hasty).count(b"HTTP/1.1 200")
-        except ConnectionResetError:
+        except OSError:
             answers = 0
         assert answers < 200
 

@@ -66,6 +66,7 @@ def at_once(work: Callable[[int], list[Added | Refused]]) -> list[Added | Refuse
         return [answer for answers in pool.map(work, range(SHUFFLERS)) for answer in answers]
 
 
+@pytest.mark.sample
 def test_several_shufflers_begin_at_once(database: RunningPostgres, collection: Collection) -> None:
     with ThreadPoolExecutor(SHUFFLERS) as pool:
         stores = list(pool.map(lambda _: PostgresStore(database.address(), collection), range(SHUFFLERS)))
@@ -240,6 +241,9 @@ def test_a_full_disk(database: RunningPostgres, opened: Opened, collection: Coll
         [store.add([one]) for one in long]
     added = store.stock().reports
     assert 10 < added < 100
+    log = database.log.read_text()
+    assert "No space left on device" in log, "the server writes down what failed"
+    assert not any(one[0].envelope[:8].hex() in log for one in long), "and not of which report"
     with tables(database, collection) as connection:
         connection.execute("ALTER TABLE reports SET TABLESPACE pg_default")
         connection.execute("DROP TABLESPACE small")

@@ -14,10 +14,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shuffledp.collection.network.codes import hash_of_code, new_codes
 from shuffledp.collection.network.stores import sqlite_store
+from shuffledp.collection.network.stores.fingerprints import Fingerprints
 from shuffledp.collection.network.stores.interface import Added, Stocked, Unavailable
 from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from shuffledp.collection.network.wire import Delivery
@@ -255,12 +257,12 @@ def test_no_rollback_journal_is_there_when_files_change_places(folder: Path, mon
     assert set(os.listdir(folder)) == LEFT
 
 
-@pytest.mark.parametrize(("at_once", "recent"), [(1 << 28, 1 << 14), (1000, 1 << 14), (1, 7)])
+@pytest.mark.parametrize(("at_once", "few"), [(1 << 28, 1 << 12), (1000, 1 << 12), (1, 7)])
 def test_blocks_are_put_in_order_however_little_fits_into_memory(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, recent: int
+    folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, few: int
 ) -> None:
     monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.AT_ONCE", at_once)
-    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.RECENT", recent)
+    monkeypatch.setattr("shuffledp.collection.network.stores.fingerprints.FEW", few)
     monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.BLOCK", 495)
     some = [*envelopes(study(), 300), bytes(49), bytes(48) + b"\1", b"\1" + bytes(48), b"\xff" * 49]
     with stored(folder) as store:
@@ -269,7 +271,7 @@ def test_blocks_are_put_in_order_however_little_fits_into_memory(
                 Added(len(some[start : start + 19]), len(some[start : start + 19])),
                 Added(len(some[start : start + 19]), 0),
             ]
-        assert store.add([upload(some)]) == [Added(len(some), 0)], "all are known, by themselves or by fingerprint"
+        assert store.add([upload(some)]) == [Added(len(some), 0)], "all are known"
         store.close(1)
         blocks = list(store.sealed())
         assert b"".join(blocks) == b"".join(sorted(some))
@@ -285,7 +287,6 @@ def test_what_is_sent_again_is_compared_block_by_block(folder: Path) -> None:
     length = len(some[0])
     with stored(folder, name="unary") as store:
         store.add([upload(some)])
-        store._settle()
         assert store._connection is not None
         store._connection.set_trace_callback(asked.append)
         assert store.add([upload(some)]) == [Added(900, 0)]
@@ -335,12 +336,25 @@ def test_a_commit_that_stands_though_it_failed_is_known(folder: Path) -> None:
             assert b"".join(store.sealed()) == b"".join(sorted(some))
 
 
-@pytest.mark.parametrize("step", ["SQLiteStore._cut", "Fingerprints._marks", "Fingerprints.add"])
+def test_envelopes_with_one_fingerprint_are_told_apart(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if all fingerprints met, which keys that nobody knows make all but impossible."""
+    monkeypatch.setattr(Fingerprints, "marks", lambda _, joined: np.zeros(len(joined) // 49, dtype=np.uint64))
+    some = envelopes(study(), 40)
+    with stored(folder) as store:
+        for start in range(0, 40, 8):
+            answer = store.add([upload(some[start : start + 8]), upload(some[: start + 4])])
+            assert answer == [Added(8, 8), Added(start + 4, 0)]
+        assert store.add([upload(some)]) == [Added(40, 0)]
+        store.close(1)
+        assert b"".join(store.sealed()) == b"".join(sorted(some))
+
+
+@pytest.mark.parametrize("step", ["marks", "add", "_merge"])
 def test_memory_that_runs_out_after_a_commit_doubles_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """The block is in the file, and the index knows half of it: all is read again before the next answer."""
-    monkeypatch.setattr(sqlite_store, "RECENT", 2)
+    monkeypatch.setattr("shuffledp.collection.network.stores.fingerprints.FEW", 2)
 
     def exhausted(*_: object) -> None:
         raise MemoryError
@@ -349,7 +363,7 @@ def test_memory_that_runs_out_after_a_commit_doubles_nothing(
     with stored(folder) as store:
         store.add([upload(some[:4])])
         with monkeypatch.context() as patch:
-            patch.setattr(f"shuffledp.collection.network.stores.sqlite_store.{step}", exhausted)
+            patch.setattr(Fingerprints, step, exhausted)
             with pytest.raises(Unavailable, match="not enough memory"):
                 store.add([upload(some[4:])])
         added = store.add([upload(some)])

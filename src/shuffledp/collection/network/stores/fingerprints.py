@@ -8,30 +8,30 @@ really there, is for the store to compare, byte by byte, at the places that are 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fingerprints"]
+__all__ = ["Fingerprints", "Marks"]
 
-Words = NDArray[np.uint64]
+Marks = NDArray[np.uint64]
 CHUNK = 1 << 16  # envelopes that are hashed at a time
+FEW = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
     """Fingerprints in ascending order, and the place of each."""
 
-    marks: Words
+    marks: Marks
     places: NDArray[np.int64]
 
     def joined(self, other: _Run) -> _Run:
         """Both in one."""
         marks, places = np.concatenate([self.marks, other.marks]), np.concatenate([self.places, other.places])
-        order = np.argsort(marks, kind="stable")
+        order = np.argsort(marks, kind="stable")  # two runs in order: a merge
         return _Run(marks[order], places[order])
 
 
@@ -39,7 +39,7 @@ class Fingerprints:
     """Of envelopes of one length, numbered in the order in which they were added.
 
     Runs grow as in a merge sort, each at least twice as long as the next: adding costs a logarithm,
-    and so does looking up.
+    and so does looking up. What was added last, and is few, waits in a dictionary.
     """
 
     def __init__(self, length: int) -> None:
@@ -47,33 +47,59 @@ class Fingerprints:
         self._words = -(-length // 4)
         self._keys = np.frombuffer(os.urandom(16 * (self._words + 1)), dtype=np.uint64).reshape(2, -1)
         self._runs: list[_Run] = []
+        self._last: dict[int, int] = {}
         self.count = 0
 
-    def add(self, joined: bytes) -> None:
-        """Number some envelopes, which follow each other."""
-        marks = self._marks(joined)
-        order = np.argsort(marks, kind="stable")
-        run = _Run(marks[order], self.count + order)
+    def add(self, marks: Marks) -> None:
+        """Number some envelopes, which follow each other and have these fingerprints."""
+        places = np.arange(self.count, self.count + len(marks))
         self.count += len(marks)
+        if len(marks) < FEW and self._last.keys().isdisjoint(few := marks.tolist()) and len(set(few)) == len(few):
+            self._last.update(zip(few, places.tolist(), strict=True))
+            if len(self._last) >= FEW:
+                self._merge(*self._settled())
+            return
+        self._merge(marks, places)
+
+    def _settled(self) -> tuple[Marks, NDArray[np.int64]]:
+        marks = np.fromiter(self._last.keys(), dtype=np.uint64, count=len(self._last))
+        places = np.fromiter(self._last.values(), dtype=np.int64, count=len(self._last))
+        self._last.clear()
+        return marks, places
+
+    def _merge(self, marks: Marks, places: NDArray[np.int64]) -> None:
+        order = np.argsort(marks)
+        run = _Run(marks[order], places[order])
         while self._runs and len(self._runs[-1].marks) < 2 * len(run.marks):
             run = self._runs.pop().joined(run)
         self._runs.append(run)
 
-    def places(self, envelopes: Sequence[bytes]) -> list[tuple[int, int]]:
-        """Where some of these envelopes may be: the number of each among those asked for, and the
-        place of one that has its fingerprint.
+    def familiar(self, marks: Marks) -> bool:
+        """Whether any of these may be known, or is there twice. If not, all are new."""
+        if not self._last.keys().isdisjoint(marks.tolist()):
+            return True
+        ordered = np.sort(marks)
+        if np.any(ordered[1:] == ordered[:-1]):
+            return True
+        for run in self._runs:
+            at = np.searchsorted(run.marks, ordered)
+            if np.any(run.marks[np.minimum(at, len(run.marks) - 1)] == ordered):
+                return True
+        return False
+
+    def places(self, marks: Marks) -> list[tuple[int, int]]:
+        """Where envelopes with these fingerprints may be: the number of each among those asked for,
+        and the place of one that has its fingerprint.
         """
-        found: list[tuple[int, int]] = []
-        if not self._runs or not envelopes:
-            return found
-        marks = self._marks(b"".join(envelopes))
+        found = [(asked, self._last[mark]) for asked, mark in enumerate(marks.tolist()) if mark in self._last]
         for run in self._runs:
             begin, end = (np.searchsorted(run.marks, marks, side=side) for side in ("left", "right"))
             for asked in np.flatnonzero(begin < end).tolist():
                 found += [(asked, int(place)) for place in run.places[begin[asked] : end[asked]]]
         return found
 
-    def _marks(self, joined: bytes) -> Words:
+    def marks(self, joined: bytes) -> Marks:
+        """The fingerprints of envelopes that follow each other."""
         rows: NDArray[Any] = np.frombuffer(joined, dtype=np.uint8).reshape(-1, self._length)
         marks = np.empty(len(rows), dtype=np.uint64)
         for start in range(0, len(rows), CHUNK):

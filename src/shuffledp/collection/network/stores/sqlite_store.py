@@ -16,10 +16,10 @@ import fcntl
 import os
 import sqlite3
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import chain, pairwise
+from operator import itemgetter
 from pathlib import Path
 from zlib import crc32
 
@@ -27,9 +27,9 @@ import numpy as np
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores.admission import Admission
-from shuffledp.collection.network.stores.fingerprints import Fingerprints
+from shuffledp.collection.network.stores.fingerprints import Fingerprints, Marks
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
-from shuffledp.collection.network.wire import Delivery, Refused, Uploads
+from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, flush, unwritable
 
@@ -47,7 +47,6 @@ TABLES = (
 ASKED = 256  # values that one query asks for
 BLOCK = 1 << 16  # bytes of a block, at most: to compare one envelope, all of its block is read
 AT_ONCE = 1 << 28  # bytes that are put in order at a time
-RECENT = 1 << 14  # envelopes that are known as they are, before their fingerprints are taken
 ZEROS = bytes(1 << 20)
 
 
@@ -77,9 +76,8 @@ class SQLiteStore(Store):
 
     def _forget(self) -> None:
         """Know of no envelope."""
-        self._seen, self._recent = Fingerprints(self._length), set[bytes]()
+        self._seen = Fingerprints(self._length)
         self._ends: list[int] = []  # of the blocks, in envelopes
-        self._joined: list[bytes] = []  # what is recent, block by block
 
     @property
     def _reports(self) -> int:
@@ -200,26 +198,14 @@ class SQLiteStore(Store):
             whole = isinstance(block, bytes) and block and len(block) % self._length == 0
             if number != len(self._ends) or not whole or checksum != crc32(block):
                 raise sqlite3.DatabaseError("a block of envelopes is damaged")
-            self._note(block)
-        self._settle()
+            self._note(self._seen.marks(block))
 
-    def _note(self, block: bytes) -> None:
-        """Know one more block."""
-        self._ends.append(self._reports + len(block) // self._length)
-        self._joined.append(block)
-        self._recent.update(self._cut(block))
-        if len(self._recent) >= RECENT:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Of what is recent, keep the fingerprints."""
-        if self._joined:
-            self._seen.add(b"".join(self._joined))
-        self._recent.clear()
-        self._joined.clear()
-
-    def _cut(self, block: bytes) -> list[bytes]:
-        return [block[start : start + self._length] for start in range(0, len(block), self._length)]
+    def _note(self, marks: Marks, blocks: int = 1) -> None:
+        """Know some more blocks, all but the last of them full, by the fingerprints in them."""
+        begin = self._reports
+        self._seen.add(marks)
+        self._ends += [begin + number * self._many for number in range(1, blocks)]
+        self._ends.append(self._seen.count)
 
     def _settings(self) -> tuple[str, ...]:
         if self._closed:
@@ -304,20 +290,38 @@ class SQLiteStore(Store):
 
     def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
         with self._connected() as connection:
-            admission = self._admission(connection, uploads)
+            brought = joined(uploads)
+            marks = self._seen.marks(brought)
+            if brought and self._all_new(marks):
+                self._write(connection, brought, marks)
+                return [Added(len(upload), len(upload)) for upload in uploads]
+            admission = self._admission(connection, uploads, self._stored(connection, brought, marks))
             answers = [admission.decide(upload) for upload in uploads]
-            if new := admission.new:
-                blocks = [b"".join(new[start : start + self._many]) for start in range(0, len(new), self._many)]
-                connection.execute("BEGIN IMMEDIATE")
-                _append(connection, len(self._ends), blocks)
-                connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(admission.spent))
-                connection.execute("COMMIT")
-                for block in blocks:
-                    self._note(block)
+            if new := b"".join(admission.new):
+                self._write(connection, new, self._seen.marks(new), admission.spent)
             return answers
 
-    def _admission(self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]]) -> Admission:
-        stored = self._stored(connection, [delivery.envelope for upload in uploads for delivery in upload])
+    def _all_new(self, marks: Marks) -> bool:
+        """Whether all envelopes can be taken without a look at any of them: nothing is asked of
+        them, there is room, and none looks familiar.
+        """
+        if self.collection.codes or self._closed or self._reports + len(marks) > self.collection.design.n:
+            return False
+        return not self._seen.familiar(marks)
+
+    def _write(self, connection: sqlite3.Connection, new: bytes, marks: Marks, spent: Iterable[bytes] = ()) -> None:
+        """New envelopes and the codes that were spent on them, on the disk when this returns."""
+        size = self._many * self._length
+        blocks = [new[start : start + size] for start in range(0, len(new), size)]
+        connection.execute("BEGIN IMMEDIATE")
+        _append(connection, len(self._ends), blocks)
+        connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(spent))
+        connection.execute("COMMIT")
+        self._note(marks, len(blocks))
+
+    def _admission(
+        self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]], stored: set[bytes]
+    ) -> Admission:
         known = None
         if self.collection.codes:
             codes = [delivery.code for upload in uploads for delivery in upload if delivery.code is not None]
@@ -325,18 +329,17 @@ class SQLiteStore(Store):
             known = {code: bool(used) for code, used in rows}
         return Admission(stored, known, self._reports, self.collection.design.n, self._closed)
 
-    def _stored(self, connection: sqlite3.Connection, envelopes: list[bytes]) -> set[bytes]:
-        """Those that are in the file."""
-        stored = self._recent.intersection(envelopes)
-        others = [envelope for envelope in envelopes if envelope not in stored]
-        sought: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
-        for asked, place in self._seen.places(others):
-            number = bisect_right(self._ends, place)
-            begin = place - (self._ends[number - 1] if number else 0)
-            sought[number].append((begin * self._length, others[asked]))
-        for number, candidates in sought.items():  # each block is read once
-            (block,) = connection.execute("SELECT envelopes FROM blocks WHERE number = ?", (number,)).fetchone()
-            stored.update(envelope for at, envelope in candidates if block.startswith(envelope, at))
+    def _stored(self, connection: sqlite3.Connection, brought: bytes, marks: Marks) -> set[bytes]:
+        """Those of some envelopes that are in the file, byte by byte; each block is read once."""
+        stored: set[bytes] = set()
+        number, block, query = -1, b"", "SELECT envelopes FROM blocks WHERE number = ?"
+        for asked, place in sorted(self._seen.places(marks), key=itemgetter(1)):
+            if number != (number := bisect_right(self._ends, place)):
+                ((block,),) = connection.execute(query, (number,))
+            at = (place - (self._ends[number - 1] if number else 0)) * self._length
+            envelope = block[at : at + self._length]
+            if envelope == brought[asked * self._length : (asked + 1) * self._length]:
+                stored.add(envelope)
         return stored
 
     def stock(self) -> Stocked:
