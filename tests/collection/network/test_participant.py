@@ -83,6 +83,7 @@ def check_in() -> Collection:
     return replace(study(), design=replace(Design.of(poll), epsilon=2.0))
 
 
+@pytest.mark.sample
 def test_one_report_from_one_device(chromium: Browser) -> None:
     site = Site(study(question="Do you sleep well?", codes=True))
     with visiting(chromium, site) as device:
