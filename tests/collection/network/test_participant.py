@@ -159,7 +159,8 @@ def test_a_reload_in_the_middle_sends_the_same_bytes(chromium: Browser, kept: bo
 def test_two_tabs_send_one_report(chromium: Browser) -> None:
     site = Site(study(), answers=[said(503, wait=60, error="not now"), STORED])
     with visiting(chromium, site) as device:
-        first, second, third = (opened(device) for _ in range(3))
+        first, second, third, fourth = (opened(device) for _ in range(4))
+        fourth.get_by_label("rather not say").check()
         answer(first, "yes")
         first.get_by_text("cannot store").wait_for()
         answer(second, "no")
@@ -167,6 +168,10 @@ def test_two_tabs_send_one_report(chromium: Browser) -> None:
         assert len(set(site.uploads)) == 1
         answer(third, "no")
         third.get_by_role("heading", name="This device has answered already").wait_for()
+        assert "“rather not say”" in fourth.locator("#picture").inner_text()
+        fourth.evaluate("() => { dispatchEvent(new Event('visibilitychange')); }")
+        fourth.get_by_role("heading", name="This device has answered already").wait_for()
+        assert "rather not say" not in fourth.locator("main").inner_html()  # nor is it there for whoever comes next
     assert len(set(site.uploads)) == 1
 
 

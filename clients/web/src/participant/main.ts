@@ -69,7 +69,10 @@ function ask(collection: Collection, delivery: Delivery): void {
     void run(() => delivery.first(answer));
   });
   addEventListener("visibilitychange", async () => {
-    if (!document.hidden && !byId("form").hidden && (await standing(collection)) === "sent") sentBefore();
+    if (document.hidden || byId("form").hidden || (await standing(collection)) !== "sent") return;
+    say("answers"); // what was chosen here, in another tab than the one that has sent
+    say("picture", ...pictureOf(design, null));
+    sentBefore();
   });
 }
 
