@@ -1,7 +1,7 @@
 # Everything runs inside .venv, which the first target that needs it creates. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test fleet lint bench clean
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
@@ -16,14 +16,18 @@ demo: .venv/.installed-runtime  ## the whole story in a minute: plan, run, estim
 	@$(BIN)/python -m shuffledp.cli.demo
 
 # One BLAS thread per worker: two workers are already as many as the cores they are meant for.
-test: export MPLBACKEND := Agg
-test: export OMP_NUM_THREADS := 1
-test: export OPENBLAS_NUM_THREADS := 1
+test fleet: export MPLBACKEND := Agg
+test fleet: export OMP_NUM_THREADS := 1
+test fleet: export OPENBLAS_NUM_THREADS := 1
 # Compiled modules are kept, whatever the environment says: without them every worker and every command that a test
 # starts compiles all of them again, and collecting takes twice as long.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
+test fleet: export PYTHONDONTWRITEBYTECODE :=
+test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/, all but what make fleet runs
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m "not fleet"
+
+# One process, so that each cluster, database and browser is started once, and has the other core to itself.
+fleet: .venv/.installed  ## the tests on a Spark cluster, on PostgreSQL, in browsers and of the site, and those that kill under load
+	@$(BIN)/python -m pytest -q --durations=10 -m fleet tests
 
 # One BLAS thread per worker, as for the tests.
 .PHONY: literature
@@ -70,6 +74,11 @@ engines: export OMP_NUM_THREADS := 1
 engines: export OPENBLAS_NUM_THREADS := 1
 engines: .venv/.installed  ## what privacy costs on Spark and Beam, 1e7 and 1e8 rows; it writes docs/engines-measured.md
 	@$(BIN)/python -m benchmarks.engines --rows 1e7 --rows 1e8 --page docs/engines-measured.md
+
+# Two cores for everybody; PostgreSQL is started for it where its server is installed.
+.PHONY: network
+network: .venv/.installed  ## how many reports a shuffler takes, and how fast they are opened; it writes docs/network-measured.md
+	@$(BIN)/python -m benchmarks.network --page docs/network-measured.md
 
 clean:  ## remove what the targets wrote, except .venv
 	rm -rf build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

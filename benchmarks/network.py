@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 import httpx
@@ -30,9 +31,11 @@ from benchmarks.load import Came
 from benchmarks.result import Result
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealed_file import SealedHeader
-from shuffledp.collection.network.sealing import AnalystKey, Envelopes
+from shuffledp.collection.network.sealing import AnalystKey
+from shuffledp.collection.network.sealing_pool import sealed
 from shuffledp.collection.network.wire import Address
 from shuffledp.protocols.design import Design
+from tests.collection.network.stores.running_postgres import RunningPostgres, program
 
 ROOT = Path(__file__).resolve().parents[1]
 MANY = 10**6
@@ -109,6 +112,20 @@ def bare() -> Iterator[Served]:
             process.terminate()
 
 
+@contextmanager
+def stores(folder: Path) -> Iterator[dict[str, str]]:
+    """A file, and a database of our own where its server is installed."""
+    places = {"SQLite": str(folder / "reports.sqlite")}
+    if program("initdb") is None:
+        yield places
+        return
+    database = RunningPostgres(folder=Path(tempfile.gettempdir()))
+    try:
+        yield places | {"PostgreSQL": database.address()}
+    finally:
+        database.remove()
+
+
 Measured = dict[tuple[int, int], tuple[Came, float]]
 
 
@@ -144,12 +161,10 @@ def opening(folder: Path, reports: int) -> Opened:
     study = folder / "study"
     collection, key = announced(study, n=reports)
     key.write(study / "analyst.key")
-    ways = Envelopes(collection)
     drawn = collection.encoder.encode(np.arange(reports) % 2)
-    sealed = sorted(ways.seal(drawn))
-    (folder / "sealed.bin").write_bytes(
-        SealedHeader(collection.digest, reports, ways.length).content + b"".join(sealed)
-    )
+    content = b"".join(sorted(chain.from_iterable(sealed(collection, [drawn], processes=os.cpu_count() or 1))))
+    header = SealedHeader(collection.digest, reports, len(content) // reports)
+    (folder / "sealed.bin").write_bytes(header.content + content)
     call = ["-m", "shuffledp", "open", str(study), str(folder / "sealed.bin"), "--out", str(folder / "result")]
     began, before = time.perf_counter(), os.times()
     subprocess.run([sys.executable, *call], check=True, capture_output=True, cwd=folder)
@@ -158,7 +173,7 @@ def opening(folder: Path, reports: int) -> Opened:
     return Opened(reports, time.perf_counter() - began, cpu)
 
 
-def measure(database: str | None) -> tuple[dict[str, Measured], dict[str, tuple[float, float]], Opened]:
+def measure() -> tuple[dict[str, Measured], dict[str, tuple[float, float]], Opened]:
     """Everybody in turn, each in a process of its own."""
     loads: dict[str, Measured] = {}
     memory: dict[str, tuple[float, float]] = {}
@@ -168,14 +183,12 @@ def measure(database: str | None) -> tuple[dict[str, Measured], dict[str, tuple[
         path = Address(collection.digest).reports
         with bare() as served:
             loads["bare handler, stores nothing"] = under_load(served, path)
-        stores = {"SQLite": str(folder / "reports.sqlite")}
-        if database is not None:
-            stores["PostgreSQL"] = database
-        for name, store in stores.items():
-            print(f"{name}", file=sys.stderr, flush=True)
-            with serving(folder, store) as served:
-                loads[name] = under_load(served, path)
-                memory[name] = filled(served, path)
+        with stores(folder) as places:
+            for name, store in places.items():
+                print(name, file=sys.stderr, flush=True)
+                with serving(folder, store) as served:
+                    loads[name] = under_load(served, path)
+                    memory[name] = filled(served, path)
         return loads, memory, opening(folder, MANY)
     finally:
         shutil.rmtree(folder)
@@ -223,7 +236,7 @@ def page(body: list[str]) -> str:
 
 def against_bare_handler() -> list[Result]:
     """A section of ``make bench``."""
-    loads, memory, opened = measure(os.environ.get("DATABASE"))
+    loads, memory, opened = measure()
     own, results = loads.pop("bare handler, stores nothing"), []
     for name, found in loads.items():
         for (connections, batch), (came, _) in found.items():
@@ -248,10 +261,9 @@ def against_bare_handler() -> list[Result]:
 def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.network", description=__doc__)
-    parser.add_argument("--database", default=os.environ.get("DATABASE"), help="postgresql://..., if there is one")
     parser.add_argument("--page", type=Path, help="the page to write")
     given = parser.parse_args()
-    text = page(tables(*measure(given.database)))
+    text = page(tables(*measure()))
     print(text)
     if given.page is not None:
         given.page.write_text(text, encoding="utf-8")

@@ -1,5 +1,5 @@
-"""After the tests: how often a published bound was compared with an exact answer, and what was
-killed, filled and damaged.
+"""Before the tests: which of them are the fleet's. After them: how often a published bound was
+compared with an exact answer, and what was killed, filled and damaged.
 """
 
 from collections.abc import Iterator
@@ -16,6 +16,17 @@ from tests.literature.report import WIDTH, Row, table
 from tests.sketch import DRAWN_BY, sketch
 
 LEAST = 20_000  # comparisons that could fail, if the whole grid was run
+# Fixtures that start a Spark cluster, PostgreSQL or a browser, build the site, or start what is killed under load.
+FLEET = ("cluster", "database", "chromium", "site", "browser", "runner", "demo")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that asks for one of them is the fleet's."""
+    for item in items:
+        started = any(name in getattr(item, "fixturenames", ()) for name in FLEET)
+        if started and item.get_closest_marker("sample") is None:
+            item.add_marker("fleet")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,7 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import shuffledp
+from tests.conftest import FLEET
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(shuffledp.__file__).parent
@@ -69,3 +72,17 @@ def test_every_package_lists_its_rooms() -> None:
         package = ".".join(("shuffledp", *init.parent.relative_to(SOURCE).parts))
         listed = re.findall(r"^([a-z_0-9]+) {2,}\S", import_module(package).__doc__ or "", re.M)
         assert sorted(listed) == sorted(rooms), package
+
+
+def test_what_starts_more_than_a_process_is_the_fleets(request: pytest.FixtureRequest) -> None:
+    """But for one sample of each kind. It sees what was collected with it."""
+    samples = Counter[str]()
+    for item in request.session.items:
+        started = [name for name in FLEET if name in getattr(item, "fixturenames", ())]
+        if started and item.get_closest_marker("fleet") is None:
+            assert item.get_closest_marker("sample"), item.nodeid
+            samples[started[0]] += 1
+    assert all(count == 1 for count in samples.values()), samples
+    for target, chosen in (("test", '-m "not fleet"'), ("fleet", "-m fleet tests")):
+        recipe = (ROOT / "Makefile").read_text().split(f"\n{target}: .venv/.installed")[1].split("\n\n")[0]
+        assert chosen in recipe

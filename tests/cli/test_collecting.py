@@ -67,6 +67,11 @@ def test_a_collection_is_followed_closed_fetched_and_opened_over_tls(
         assert f"150 sealed reports written to {sealed}" in " ".join(capsys.readouterr().out.split())
         assert main(["collection", "fetch", shuffler.url, *pinned, *secret, "--out", sealed, "--force", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["reports"] == len(TRUTH)
+        for kept in (tmp_path / "study" / "analyst.key", tmp_path / "study" / "collection.json", Path(secret[1])):
+            before = kept.read_bytes()
+            assert main(["collection", "fetch", shuffler.url, *pinned, *secret, "--out", str(kept), "--force"]) == 2
+            assert "which would be lost" in capsys.readouterr().err
+            assert kept.read_bytes() == before
     assert main(["collection", "status", shuffler.url, *pinned, "--json"]) == 1
     assert "must answer, got" in json.loads(capsys.readouterr().err)["error"]
     assert main(["open", str(tmp_path / "study"), sealed, "--out", str(tmp_path / "result"), "--json"]) == 0

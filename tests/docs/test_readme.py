@@ -39,6 +39,7 @@ PAGES = [
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if page.is_file() and page.parent.name != "notebooks"
 ]
+JAVA = "<!-- needs: java -->"
 MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -216,7 +217,13 @@ def test_the_readme_shows_python() -> None:
     assert any(block.language == "python" for block in blocks(readme))
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES])
+def whole_pages() -> list[object]:
+    """Every page; one that starts a JVM is the fleet's."""
+    fleet = {page: [pytest.mark.fleet] for page in PAGES if JAVA in page.read_text(encoding="utf-8")}
+    return [pytest.param(page, id=str(page.relative_to(ROOT)), marks=fleet.get(page, [])) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", whole_pages())
 def test_python_blocks_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: Callable[[str], str | None]
 ) -> None:

@@ -114,6 +114,11 @@ def fetch(
     All of it is written, or nothing. It can be fetched again, and is the same then: other bytes
     than those of an earlier fetch are refused.
     """
+    from shuffledp.collection.network.organizing import KEY
+    from shuffledp.storage.files import check_apart
+
+    beside = () if pinned is None else (pinned, pinned.with_name(KEY))  # without the key nothing opens any more
+    check_apart(out, *beside, *(path for path in (token, ca) if path is not None))
     analyst = _analyst(url, pinned, token, ca)
     with progress("fetching") as watched:
         header = analyst.fetch(out, force=force, tick=watched(analyst.status()["reports"], lambda: None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from shuffledp.collection.network import opening_tasks
 from shuffledp.collection.network.opening_on_spark import ON_SPARK
 from shuffledp.collection.network.opening_reports import open_collection
 from tests.collection.network.released import TRUTH, announced, answers, write_sealed
+from tests.collection.network.studies import KEY
 
 
 def test_spark_opens_what_all_cores_open_and_says_who_had_the_key(
-    session: Any,  # noqa: ARG001  the command finds it
+    session: Any,  # which the command finds
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -25,8 +27,19 @@ def test_spark_opens_what_all_cores_open_and_says_who_had_the_key(
     collection = announced(tmp_path / "study")
     sealed = write_sealed(tmp_path / "sealed.bin", collection, [*answers(collection), bytes(49)])
     here = open_collection(tmp_path / "study", sealed)
+    apart, context = [], type(session.sparkContext)
+    usual = context.broadcast
+
+    def watched(self: Any, value: Any) -> Any:
+        apart.append(pickle.dumps(value))
+        return usual(self, value)
+
+    monkeypatch.setattr(context, "broadcast", watched)
     words = ["open", str(tmp_path / "study"), str(sealed), "--out", str(tmp_path / "result"), "--json"]
     assert main([*words, "--engine", "spark"]) == 0
+    # Spark writes what is larger than a megabyte to disks: what may be so large goes without the key.
+    assert any(collection.content in each for each in apart)
+    assert not any(KEY.secret in each for each in apart)
     told = json.loads(capsys.readouterr().out)
     assert told["tally"] == here.facts["tally"]
     assert told["counted"]["collected"] == here.facts["counted"]["collected"]

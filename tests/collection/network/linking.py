@@ -25,6 +25,7 @@ from scipy.stats import rankdata
 from shuffledp.collection.network.codes import code_text, hash_of_code
 
 KEY = 8  # bytes by which an envelope, a hash or a code is known
+SIGNS = 16  # and as text: eight hexadecimal digits stand somewhere in a log by chance
 BEYOND = 7.0  # standard deviations
 FEW = 50  # envelopes that say nothing yet
 PAGES = (4096, 8192)  # of SQLite and PostgreSQL
@@ -77,7 +78,7 @@ def _order(disk: Disk, truth: Truth) -> Iterator[str]:
     parts = {
         "beginnings": [each[:KEY] for each in truth.arrived],
         "ends": [each[-KEY:] for each in truth.arrived],
-        "beginnings in hexadecimal": [each.hex()[:KEY].encode() for each in truth.arrived],
+        "beginnings in hexadecimal": [each.hex()[:SIGNS].encode() for each in truth.arrived],
         "hashes": [hashlib.sha256(each).digest()[:KEY] for each in truth.arrived],
     }
     for name, content in disk.files.items():
@@ -90,9 +91,11 @@ def _order(disk: Disk, truth: Truth) -> Iterator[str]:
 
 def _spots(content: bytes, keys: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where keys stand in a file, in its order, and which."""
-    number = {key: at for at, key in enumerate(keys)}
-    places = [place for place in _candidates(content, keys) if content[place : place + KEY] in number]
-    return np.array(places, dtype=np.int64), np.array([number[content[at : at + KEY]] for at in places], dtype=np.int64)
+    number, width = {key: at for at, key in enumerate(keys)}, len(keys[0])
+    places = [place for place in _candidates(content, keys) if content[place : place + width] in number]
+    return np.array(places, dtype=np.int64), np.array(
+        [number[content[at : at + width]] for at in places], dtype=np.int64
+    )
 
 
 def _candidates(content: bytes, keys: Iterable[bytes]) -> list[int]:
@@ -160,7 +163,7 @@ def _codes(disk: Disk, truth: Truth) -> Iterator[str]:
     }
     for name, content in disk.files.items():
         for form, texts in spelled.items():
-            if texts and len(_spots(content, [text[:KEY] for text in texts])[0]):
+            if texts and len(_spots(content, [text[:SIGNS] for text in texts])[0]):
                 yield f"{name}: {form}"
 
 

@@ -4,6 +4,7 @@ nobody else; whatever goes wrong is one sentence, and no file.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +77,21 @@ def test_status_close_and_fetch(tmp_path: Path, collection: Collection) -> None:
             asked.fetch(out)
         asked.fetch(out, force=True)
         assert out.read_bytes() == first
+
+
+@pytest.mark.parametrize("status", [301, 304, 307])
+def test_a_redirect_to_nowhere_is_one_sentence(collection: Collection, status: int) -> None:
+    with pytest.raises(Unanswered, match=f"got status {status} and no word of a shuffler"):
+        analyst(saying(status), collection).status()
+
+
+def test_numbers_below_zero_and_signs_for_a_terminal_are_not_passed_on(collection: Collection) -> None:
+    told = {"state": "\x1b[2Jopen", "reports": 5, "step": 5, "promise": 100, "most": 200}
+    assert analyst(saying(200, json.dumps(told).encode()), collection).status()["state"] == "[2Jopen"
+    wrong = analyst(saying(200, json.dumps(told | {"reports": -5}).encode()), collection)
+    for ask in (wrong.status, wrong.close):
+        with pytest.raises(Unanswered, match="another answer than a shuffler gives"):
+            ask()
 
 
 def test_a_second_set_does_not_replace_the_first(tmp_path: Path, collection: Collection) -> None:

@@ -4,6 +4,7 @@ nothing spent and nothing written.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -27,6 +28,7 @@ from shuffledp.collection.release.write import FILES
 from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
 from tests.collection.network.released import LEAST, MOST, NO, TRUTH, YES, announced, answers, poll, write_sealed
+from tests.collection.network.studies import KEY as STUDY_KEY
 
 LIMITED: dict[str, Any] = {"population": "people", "limit_epsilon": 5.0, "limit_delta": 0.05}
 
@@ -106,11 +108,34 @@ def test_two_files_that_differ_by_one_report_would_show_it_and_the_second_is_ref
     assert sorted(difference) == [0, 1]
 
 
+def test_a_shuffler_that_puts_its_own_reports_in_place_of_others_reads_one_off_the_page(tmp_path: Path) -> None:
+    """Nothing stops it, with the analyst honest: so the page must not say that it takes the two."""
+    collection = announced(tmp_path / "study")
+    (victim,) = answers(collection, [1])
+    own = collection.encoder.encode([0] * (LEAST - 1))
+    sealed = write_sealed(tmp_path / "sealed.bin", collection, [victim, *Envelopes(collection).seal(own)])
+    open_collection(tmp_path / "study", sealed, out=tmp_path / "result")
+    page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
+    left = np.subtract(read_record(page).tally.votes, collection.encoder.randomizer.tally(own))
+    assert np.array_equal(left, collection.encoder.randomizer.tally(Envelopes(collection).opened([victim], STUDY_KEY)))
+    assert "drops the reports of others and puts its own in their place" in page.replace("\xa0", " ")
+
+
 def test_of_two_that_are_about_to_publish_the_first_is_remembered(tmp_path: Path) -> None:
     one, two = (OpenedFile("ab" * 32, letter * 64, 100, 0) for letter in "12")
     remember(tmp_path, one, "'one.bin'")
     with pytest.raises(InvalidInput, match=r"'two.bin' must be the file that was opened before"):
         remember(tmp_path, two, "'two.bin'")
+    remember(tmp_path, one, "'one.bin'")
+    assert OpenedFile.read(tmp_path / OPENED) == one
+
+
+def test_a_disk_without_locks_remembers_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.EBADF, "no lock for a folder there")
+
+    monkeypatch.setattr("shuffledp.collection.network.opened_file.fcntl.flock", none)
+    one = OpenedFile("ab" * 32, "1" * 64, 100, 0)
     remember(tmp_path, one, "'one.bin'")
     assert OpenedFile.read(tmp_path / OPENED) == one
 
@@ -195,6 +220,15 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
         lambda at: at.sealed.write_bytes(SealedHeader(at.collection.digest, MOST, 50).content + bytes(50 * MOST)),
         "must hold sealed reports of 49 bytes, got 50",
     ),
+    "strange header": (
+        lambda at: at.sealed.write_bytes(SealedHeader(5, MOST, 49).content + bytes(49 * MOST)),  # type: ignore[arg-type]
+        "must have a header as shuffledp writes it",
+    ),
+    "signs for a terminal": (
+        lambda at: at.sealed.write_bytes(SealedHeader("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
+        "must have a header as shuffledp writes it",
+    ),
+    "pipe": (lambda at: (at.sealed.unlink(), os.mkfifo(at.sealed)), "must be an ordinary file"),
     "all invalid": (
         lambda at: at.release(os.urandom(at.length) for _ in range(LEAST)),
         "got 0 of 100 that arrived: the other 100 do not open, or are no reports",
@@ -217,6 +251,10 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "no file": (lambda at: at.sealed.unlink(), "must be a file of sealed reports, got none that can be read"),
     "damaged memory": (
         lambda at: (at.study / OPENED).write_text("{}", encoding="utf-8"),
+        "must be as shuffledp wrote it, since it says what was opened before",
+    ),
+    "strange memory": (
+        lambda at: (at.study / OPENED).write_bytes(OpenedFile(5, "5e" * 32, 1, 0).content),  # type: ignore[arg-type]
         "must be as shuffledp wrote it, since it says what was opened before",
     ),
     "foreign memory": (

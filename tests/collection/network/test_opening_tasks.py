@@ -18,6 +18,7 @@ from shuffledp.collection.network.opening_processes import OnAllCores
 from shuffledp.collection.network.opening_tasks import Opener, slices_of
 from shuffledp.collection.network.sealed_file import open_sealed
 from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.tables import spool
 from shuffledp.errors import InvalidInput, ShuffledpError
 from tests.collection.network.released import TRUTH, announced, answers, write_sealed
 from tests.collection.network.studies import KEY, designs, study
@@ -57,6 +58,13 @@ def test_only_what_the_law_never_sends_is_dropped(tmp_path: Path) -> None:
     kept = np.delete(rows, np.s_[::4], axis=0)
     assert sums.reports == len(kept) == 15
     assert np.array_equal(sums.votes, collection.encoder.randomizer.tally(kept))
+
+
+def test_long_envelopes_make_short_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool, "BATCH_BYTES", 49 * 40)
+    collection = announced(tmp_path / "study")
+    path = write_sealed(tmp_path / "sealed.bin", collection, answers(collection))
+    assert [part.end - part.begin for part in slices_of(open_sealed(path)).slices] == [40, 40, 40, 30]
 
 
 @pytest.fixture

@@ -68,6 +68,7 @@ def test_it_never_scrolls_sideways(browser: Browser, tmp_path: Path, name: str) 
     page.close()
 
 
+@pytest.mark.sample
 def test_no_error_no_request_and_no_script(browser: Browser, tmp_path: Path) -> None:
     page = shown(browser, tmp_path, "hostile")
     assert page.run("document.title").startswith("</title><script>alert(1)</script>")

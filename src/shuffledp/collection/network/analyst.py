@@ -21,7 +21,7 @@ from shuffledp.collection.network.collection_file import LONGEST_FILE, Collectio
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.shuffler.tokens import read_token
-from shuffledp.collection.network.web_client import check_trust, new_web_client, printable
+from shuffledp.collection.network.web_client import check_trust, compressed, new_web_client, printable
 from shuffledp.collection.network.wire import Address
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.storage.canonical import strict_json
@@ -90,18 +90,18 @@ class Analyst:
         """How far the collection is: its state, and in coarse steps how many reports it has."""
         facts = self._facts(self._asked("GET", self.address.status))
         numbers = ("reports", "step", "promise", "most")
-        if not isinstance(facts.get("state"), str) or any(type(facts.get(name)) is not int for name in numbers):
+        if not isinstance(state := facts.get("state"), str) or not all(_is_count(facts.get(name)) for name in numbers):
             raise self._strange("another answer than a shuffler gives")
-        return facts
+        return facts | {"state": printable(state)}
 
     def close(self) -> int:
         """End the collection, for good; return how many reports it has. To close it again changes
         nothing.
         """
         facts = self._facts(self._asked("POST", self.address.close, headers=self._bearer()))
-        if type(reports := facts.get("reports")) is not int:
+        if not _is_count(facts.get("reports")):
             raise self._strange("another answer than a shuffler gives")
-        return reports
+        return int(facts["reports"])
 
     def fetch(self, out: Path, *, force: bool = False, tick: Tick | None = None) -> SealedHeader:
         """Write what was collected to a file: all of it, or nothing. It may be fetched again, and
@@ -188,6 +188,8 @@ class Analyst:
 
         try:
             with web, web.stream(method, self.url + path, headers=headers) as answer:
+                if compressed(answer):
+                    raise self._strange("a compressed answer, which nobody asked for")
                 if answer.status_code != 200:
                     raise self._refused(answer)
                 yield answer
@@ -211,7 +213,7 @@ class Analyst:
     def _refused(self, answer: httpx.Response) -> ShuffledpError:
         """A refusal in the shuffler's own words, or what else answers there."""
         status = answer.status_code
-        if answer.is_redirect:
+        if answer.has_redirect_location:
             return Unanswered(
                 f"the shuffler at {self.url} must answer itself, got a redirect to "
                 f"{printable(answer.headers['location'])!r}, which is not followed. If you trust it, give that one."
@@ -243,6 +245,10 @@ class Analyst:
         """Its digest in short, as far as it is known."""
         known = self.pinned or self.__dict__.get("collection")
         return "that it names" if known is None else known.digest[:16]
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
 
 
 def _sha256(path: Path) -> bytes:

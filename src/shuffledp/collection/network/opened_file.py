@@ -11,11 +11,12 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
+from shuffledp.collection.network.collection_file import is_digest
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import replace_file, unwritable
@@ -42,6 +43,12 @@ class OpenedFile:
         """The bytes of ``opened.json``."""
         return canonical({"format": FORMAT, "version": VERSION, **asdict(self)}).encode() + b"\n"
 
+    @property
+    def sound(self) -> bool:
+        """Whether every field is of its kind."""
+        numbers = type(self.reports) is type(self.invalid) is int and min(self.reports, self.invalid) >= 0
+        return numbers and is_digest(self.collection) and is_digest(self.sealed)
+
     @classmethod
     def read(cls, path: Path) -> Self | None:
         """What was opened before, if anything was."""
@@ -59,7 +66,7 @@ class OpenedFile:
             found = cls(*(written[name] for name in cls.__slots__))
         except (ValueError, KeyError, TypeError, RecursionError):
             found = None
-        if found is None or found.content != content:
+        if found is None or not found.sound or found.content != content:
             raise InvalidInput(
                 f"{str(path)!r} must be as shuffledp wrote it, since it says what was opened before, got something "
                 f"else. Restore it from a copy."
@@ -100,7 +107,8 @@ def _alone(folder: Path) -> Iterator[None]:
     with unwritable(folder):
         handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(OSError):  # some network disks have no lock for a folder
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

@@ -2,7 +2,8 @@
 same; what counts is one row of sums of each.
 
 The analyst's key travels to the workers with the task: whoever operates the cluster could read
-every report, though no sender. The sealed file must lie where all of them find it by the same name.
+every report, though no sender. All else travels apart from it, since Spark writes a task of more
+than a megabyte to disks. The sealed file must lie where all workers find it by the same name.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
@@ -20,8 +22,11 @@ from shuffledp.collection.engines.spark_session import arrow_rows, check_running
 from shuffledp.collection.engines.spark_stages import added_rows
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.opening_tasks import Opener, Slice
+from shuffledp.collection.network.sealed_file import SealedHeader
+from shuffledp.collection.network.sealing import AnalystKey
 
 if TYPE_CHECKING:
+    from pyspark import Broadcast
     from pyspark.sql import SparkSession
 
 __all__ = ["ON_SPARK", "OnSpark"]
@@ -33,17 +38,28 @@ ON_SPARK = (
 )
 
 
+class Unkeyed(NamedTuple):
+    """What workers need and everybody may read, however much it is."""
+
+    collection: bytes
+    path: Path
+    header: SealedHeader
+    slices: tuple[Slice, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SliceTask:
     """The slices of one task to one row of sums."""
 
-    opener: Opener
-    slices: tuple[Slice, ...]
+    key: AnalystKey
+    rest: Broadcast[Unkeyed]
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """For ``mapInArrow``: a batch holds the numbers of slices."""
+        collection, path, header, slices = self.rest.value
+        opener = Opener(collection, self.key, path, header)
         numbers = chain.from_iterable(batch.column(0).to_pylist() for batch in batches)
-        rows = [self.opener(self.slices[number]).row() for number in numbers]
+        rows = [opener(slices[number]).row() for number in numbers]
         return iter([added_up(rows).row()] if rows else [])
 
 
@@ -59,5 +75,6 @@ class OnSpark:
         law = Collection.from_bytes(opener.collection).encoder.randomizer
         tasks = min(len(slices), TASKS_EACH * session.sparkContext.defaultParallelism)
         with one_sentence(), arrow_rows(session):
+            rest = session.sparkContext.broadcast(Unkeyed(opener.collection, opener.path, opener.header, tuple(slices)))
             numbers = session.range(0, len(slices), 1, tasks)
-            return added_rows(numbers.mapInArrow(SliceTask(opener, tuple(slices)), ddl(SUMS)), law)
+            return added_rows(numbers.mapInArrow(SliceTask(opener.key, rest), ddl(SUMS)), law)

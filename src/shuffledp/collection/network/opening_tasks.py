@@ -18,11 +18,12 @@ from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
 from shuffledp.collection.tables.reports import legal_rows
+from shuffledp.collection.tables.spool import batch_rows
 from shuffledp.errors import InvalidInput
 
 __all__ = ["Opener", "Opening", "Slice", "SlicedFile", "slices_of"]
 
-SLICE = 10_000  # envelopes of a slice: half a second's work
+SLICE = 10_000  # envelopes of a slice, at most: half a second's work
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,9 @@ class SlicedFile:
 def slices_of(sealed: SealedFile) -> SlicedFile:
     """Read a file once: envelopes out of order, or there twice, are refused."""
     whole, feed, slices = hashlib.sha256(sealed.header.content), sealed.in_order(), []
-    for begin in range(0, sealed.header.count, SLICE):
-        envelopes = list(islice(feed, SLICE))
+    step = min(SLICE, batch_rows(sealed.header.length))  # long envelopes would not fit into memory
+    for begin in range(0, sealed.header.count, step):
+        envelopes = list(islice(feed, step))
         content = b"".join(envelopes)
         whole.update(content)
         slices.append(Slice(begin, begin + len(envelopes), hashlib.sha256(content).digest()))

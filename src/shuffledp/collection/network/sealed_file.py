@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from shuffledp.collection.network.collection_file import is_digest
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
 
@@ -33,6 +34,12 @@ class SealedHeader:
         facts = {"collection": self.collection, "count": self.count, "length": self.length}
         return canonical({"format": FORMAT, "version": VERSION, **facts}).encode() + b"\n"
 
+    @property
+    def sound(self) -> bool:
+        """Whether every field is of its kind: a stranger wrote them."""
+        numbers = type(self.count) is type(self.length) is int and self.count >= 0 and self.length >= 1
+        return numbers and is_digest(self.collection)
+
     @classmethod
     def from_line(cls, line: bytes, title: str) -> Self:
         """Read ``content``."""
@@ -51,8 +58,7 @@ class SealedHeader:
             header = cls(*(written[name] for name in ("collection", "count", "length")))
         except KeyError:
             header = None
-        sound = header is not None and type(header.count) is int and type(header.length) is int
-        if header is None or not sound or header.count < 0 or header.length < 1 or header.content != line:
+        if header is None or not header.sound or header.content != line:
             raise InvalidInput(f"{title} must have a header as shuffledp writes it, got another. {REMEDY}")
         return header
 
@@ -97,6 +103,10 @@ class SealedFile:
 def open_sealed(path: Path) -> SealedFile:
     """The file of envelopes at a path; one that was cut or grew is refused."""
     title = repr(str(path))
+    if path.exists() and not path.is_file():
+        raise InvalidInput(
+            f"{title} must be an ordinary file, since it is read twice, got a folder, device or pipe. {REMEDY}"
+        )
     try:
         with path.open("rb") as file:
             line = file.readline(LONGEST_HEADER)

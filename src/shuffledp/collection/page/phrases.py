@@ -294,18 +294,20 @@ ONE_REPORT_ALONE = Phrase("a report alone", (3, "one report alone"))
 
 # A collection over the network.
 COLLECTED = Phrase(
-    "The answers came over the network. Every device randomized its own answer, sealed the report so that only the "
-    "analyst’s key opens it, and sent it to a shuffler. The shuffler stored what it could not read, and released it "
-    "sorted by its bytes: without senders, without times, and in an order that says nothing."
+    "The answers came over the network. Every device is to randomize its own answer, to seal the report so that only "
+    "the analyst’s key opens it, and to send it to a shuffler. The shuffler stores what it cannot read, and is to "
+    "release it sorted by its bytes: without senders, without times, and in an order that says nothing. No page can "
+    "prove that everybody kept to that."
 )
 ARRIVED = Phrase("{arrived}, all of them valid")
 ARRIVED_SOME_INVALID = Phrase(
     "{arrived}, {invalid} of them invalid and left out: those did not open, or held no report of this design"
 )
 COLLUDING = Phrase(
-    "The shuffler saw which devices connected, and no report; the analyst sees every report, and no sender. Only the "
-    "two together could trace a report to its sender. What would then be left to protect a person{each} is the noise "
-    "in the report itself: ε₀ = {alone}."
+    "A shuffler that keeps to it sees which devices connect, and no report; the analyst sees every report, and no "
+    "sender. The two together could trace a report to its sender. So could, from what is published here, a shuffler "
+    "that drops the reports of others and puts its own in their place. What would then be left to protect a "
+    "person{each} is the noise in the report itself: ε₀ = {alone}."
 )
 PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
 

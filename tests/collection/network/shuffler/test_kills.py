@@ -9,6 +9,8 @@ import pytest
 from tests.collection.network.kills import killed
 from tests.collection.network.memory_folder import memory_folder
 
+pytestmark = pytest.mark.fleet
+
 ROUNDS = 3
 
 

@@ -68,3 +68,11 @@ def test_metrics_count_in_the_same_steps_and_say_nothing_else() -> None:
     }
     assert {int(count) % 50 for count in told.values()} == {0}
     assert metrics.refusals() in (f"refused so far, rounded down: {some} with 409" for some in (50, 100))
+
+
+@pytest.mark.parametrize("status", [201, 403])
+def test_the_first_answer_of_a_kind_does_not_show(status: int) -> None:
+    metrics = Metrics(Steps(PROMISE))
+    before = metrics.lines(0, closed=False)
+    metrics.add(status)
+    assert metrics.lines(1, closed=False) == before

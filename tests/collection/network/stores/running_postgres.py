@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -46,6 +48,15 @@ def unprivileged() -> dict[str, Any]:
     return {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
 
 
+def free_port() -> int:
+    """One that nobody has, and that no outgoing connection is given: theirs begin at 32768."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_768)
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+
+
 def roomy_memory() -> Path | None:
     """A folder in memory, if there is one with room. What a killed process has written is there as it
     is on a disk, and ten recoveries take seconds; to lose the power takes another test.
@@ -59,21 +70,19 @@ class RunningPostgres:
     recommends, and ``guest``, who may only make a schema.
     """
 
-    def __init__(self, **settings: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="pg", dir=roomy_memory()))
+    def __init__(self, *, folder: Path | None = None, **settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pg", dir=folder or roomy_memory()))
         self.data, self.log = self.folder / "data", self.folder / "log"
         self._as = unprivileged()
         if self._as:
             os.chown(self.folder, self._as["user"], self._as["group"])
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         command = [program("initdb"), "-D", self.data, "-U", "owner", "-A", "trust", "--no-sync", "--wal-segsize=1"]
         subprocess.run([*map(str, command), "--locale=C", "-E", "UTF8"], check=True, capture_output=True, **self._as)
         (self.data / "pg_hba.conf").write_text("local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
         with (self.data / "postgresql.conf").open("a") as file:
             file.write("include 'ours.conf'\n")
-        self.start(**settings)
+        self.start(**settings)  # type: ignore[arg-type]
         with self.owner() as connection:
             for role in ("shuffler", "guest"):
                 create = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")

@@ -76,9 +76,10 @@ class Metrics:
                 f"shuffledp_closed {int(closed)}",
                 f"# HELP shuffledp_answers_total Answers by status, rounded down to about {self.steps.step}.",
                 "# TYPE shuffledp_answers_total counter",
-                *(
-                    f'shuffledp_answers_total{{status="{status}"}} {self._shown(status)}'
+                *(  # a line with 0 would say that there is one
+                    f'shuffledp_answers_total{{status="{status}"}} {shown}'
                     for status in sorted(self.answers)
+                    if (shown := self._shown(status))
                 ),
                 "",
             ]

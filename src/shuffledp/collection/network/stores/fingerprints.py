@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fingerprints"]
+__all__ = ["Fingerprints", "Marks"]
 
-Words = NDArray[np.uint64]
+Marks = NDArray[np.uint64]
 CHUNK = 1 << 16  # envelopes that are hashed at a time
 FEW = 1 << 12
 
@@ -25,7 +25,7 @@ FEW = 1 << 12
 class _Run:
     """Fingerprints in ascending order, and the place of each."""
 
-    marks: Words
+    marks: Marks
     places: NDArray[np.int64]
 
     def joined(self, other: _Run) -> _Run:
@@ -50,7 +50,7 @@ class Fingerprints:
         self._last: dict[int, int] = {}
         self.count = 0
 
-    def add(self, marks: Words) -> None:
+    def add(self, marks: Marks) -> None:
         """Number some envelopes, which follow each other and have these fingerprints."""
         places = np.arange(self.count, self.count + len(marks))
         self.count += len(marks)
@@ -61,20 +61,20 @@ class Fingerprints:
             return
         self._merge(marks, places)
 
-    def _settled(self) -> tuple[Words, NDArray[np.int64]]:
+    def _settled(self) -> tuple[Marks, NDArray[np.int64]]:
         marks = np.fromiter(self._last.keys(), dtype=np.uint64, count=len(self._last))
         places = np.fromiter(self._last.values(), dtype=np.int64, count=len(self._last))
         self._last.clear()
         return marks, places
 
-    def _merge(self, marks: Words, places: NDArray[np.int64]) -> None:
+    def _merge(self, marks: Marks, places: NDArray[np.int64]) -> None:
         order = np.argsort(marks)
         run = _Run(marks[order], places[order])
         while self._runs and len(self._runs[-1].marks) < 2 * len(run.marks):
             run = self._runs.pop().joined(run)
         self._runs.append(run)
 
-    def familiar(self, marks: Words) -> bool:
+    def familiar(self, marks: Marks) -> bool:
         """Whether any of these may be known, or is there twice. If not, all are new."""
         if not self._last.keys().isdisjoint(marks.tolist()):
             return True
@@ -87,7 +87,7 @@ class Fingerprints:
                 return True
         return False
 
-    def places(self, marks: Words) -> list[tuple[int, int]]:
+    def places(self, marks: Marks) -> list[tuple[int, int]]:
         """Where envelopes with these fingerprints may be: the number of each among those asked for,
         and the place of one that has its fingerprint.
         """
@@ -98,7 +98,7 @@ class Fingerprints:
                 found += [(asked, int(place)) for place in run.places[begin[asked] : end[asked]]]
         return found
 
-    def marks(self, joined: bytes) -> Words:
+    def marks(self, joined: bytes) -> Marks:
         """The fingerprints of envelopes that follow each other."""
         rows: NDArray[Any] = np.frombuffer(joined, dtype=np.uint8).reshape(-1, self._length)
         marks = np.empty(len(rows), dtype=np.uint64)
