@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from shuffledp.collection.network.analyst import TOKEN_VARIABLE, Analyst, Unanswered
 from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.opening.analyst import TOKEN_VARIABLE, Analyst, Unanswered
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
 from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput, ShuffledpError

@@ -18,8 +18,8 @@ import pytest
 
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.opened_file import OPENED, OpenedFile, remember
-from shuffledp.collection.network.opening_reports import open_collection
+from shuffledp.collection.network.opening.opened_file import OPENED, OpenedFile, remember
+from shuffledp.collection.network.opening.opening_reports import open_collection
 from shuffledp.collection.network.organizing import COLLECTION, KEY
 from shuffledp.collection.network.sealed_file import SealedHeader
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
@@ -134,7 +134,7 @@ def test_a_disk_without_locks_remembers_all_the_same(tmp_path: Path, monkeypatch
     def none(*_: object) -> None:
         raise OSError(errno.EBADF, "no lock for a folder there")
 
-    monkeypatch.setattr("shuffledp.collection.network.opened_file.fcntl.flock", none)
+    monkeypatch.setattr("shuffledp.collection.network.opening.opened_file.fcntl.flock", none)
     one = OpenedFile("ab" * 32, "1" * 64, 100, 0)
     remember(tmp_path, one, "'one.bin'")
     assert OpenedFile.read(tmp_path / OPENED) == one
