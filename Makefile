@@ -25,9 +25,9 @@ test fleet: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/, all but what make fleet runs
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m "not fleet"
 
-# Whatever shares a cluster, a database or a browser runs in one worker, so that each is started once.
-fleet: .venv/.installed  ## the tests on a Spark cluster, on PostgreSQL and in browsers, and those that kill under load
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup --durations=10 -m fleet tests
+# One process, so that each cluster, database and browser is started once, and has the other core to itself.
+fleet: .venv/.installed  ## the tests on a Spark cluster, on PostgreSQL, in browsers and of the site, and those that kill under load
+	@$(BIN)/python -m pytest -q --durations=10 -m fleet tests
 
 # One BLAS thread per worker, as for the tests.
 .PHONY: literature

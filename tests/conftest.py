@@ -16,18 +16,17 @@ from tests.literature.report import WIDTH, Row, table
 from tests.sketch import DRAWN_BY, sketch
 
 LEAST = 20_000  # comparisons that could fail, if the whole grid was run
-# Fixtures that start a Spark cluster, PostgreSQL, a browser, or what kills commands and servers under load.
-FLEET = ("cluster", "database", "chromium", "browser", "runner", "demo")
+# Fixtures that start a Spark cluster, PostgreSQL or a browser, build the site, or start what is killed under load.
+FLEET = ("cluster", "database", "chromium", "site", "browser", "runner", "demo")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that asks for one of them belongs to the fleet, and runs beside those that share it."""
+    """A test that asks for one of them is the fleet's."""
     for item in items:
-        started = next((name for name in FLEET if name in getattr(item, "fixturenames", ())), None)
-        if started is not None and item.get_closest_marker("sample") is None:
+        started = any(name in getattr(item, "fixturenames", ()) for name in FLEET)
+        if started and item.get_closest_marker("sample") is None:
             item.add_marker("fleet")
-            item.add_marker(pytest.mark.xdist_group(started))
 
 
 @pytest.fixture(scope="session", autouse=True)

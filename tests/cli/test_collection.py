@@ -93,7 +93,9 @@ def test_new_replaces_nothing(design: Path, capsys: pytest.CaptureFixture[str]) 
     _, out = new(design)
     before = {each.name: each.read_bytes() for each in out.iterdir()}
     assert new(design)[0] == 2
-    assert "must not exist yet" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "must not exist yet" in said
+    assert "--force" not in said, "there is no such option"
     assert {each.name: each.read_bytes() for each in out.iterdir()} == before
 
 

@@ -14,6 +14,7 @@ from shuffledp.cli import main
 from shuffledp.collection.network.codes import code_text, hash_of_code
 from shuffledp.collection.network.courier import Courier
 from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.storage.canonical import canonical
 from tests.collection.network.pretended import HTML, Pretended
 from tests.collection.network.studies import KEY, study
 
@@ -153,8 +154,10 @@ def test_a_table_is_sent_row_by_row_in_one_go(device: Any, capsys: pytest.Captur
 
 
 def test_a_table_that_was_interrupted_sends_the_same_bytes(device: Any) -> None:
+    """Also if the answers have been deleted since."""
     mine = device(HTML)
     assert mine.table() == 1
+    (mine.folder / "people.csv").unlink()
     assert mine.table() == 0
     assert len(mine.shuffler.seen) == 7
     assert mine.shuffler.seen == mine.shuffler.envelopes
@@ -207,3 +210,65 @@ def test_a_table_without_values_sends_nothing(device: Any, capsys: pytest.Captur
     assert mine.table() == 2
     assert "must hold only the 3 categories" in capsys.readouterr().err
     assert mine.shuffler.requests == []
+
+
+def test_one_person_does_not_send_what_a_table_left(device: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor is their code spent on somebody else's report."""
+    mine = device(codes=7)
+    (mine.folder / "codes.txt").write_text("".join(f"{code_text(code)}\n" for code in CODES))
+    assert mine.table("--codes", str(mine.folder / "codes.txt")) == 1, "one report waits for its code"
+    sent = mine.shuffler.posted
+    capsys.readouterr()
+    assert mine.send("--value", "yes", "--code", code_text(CODES[2])) == 2
+    assert "holds the reports of a table" in capsys.readouterr().err
+    assert mine.shuffler.posted == sent
+    assert hash_of_code(mine.shuffler.collection.digest, CODES[2]) in mine.shuffler.unused
+
+
+def test_a_table_that_was_sent_does_not_advise_to_send_it_again(
+    device: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = device()
+    assert mine.table() == 0
+    capsys.readouterr()
+    assert mine.table() == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "All 7 reports of this outbox were acknowledged before, and nothing was sent" in said
+    assert "nobody may be in both" in said
+    assert len(mine.shuffler.seen) == 7
+
+
+def test_what_a_report_says_is_shown_before_an_answer_is_asked_for(
+    device: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = device()
+    before: list[str] = []
+
+    def asked() -> str:
+        before.append(capsys.readouterr().out)
+        assert mine.shuffler.requests == []
+        return "yes"
+
+    monkeypatch.setattr("shuffledp.cli.send._asked", asked)
+    assert mine.send("--value", "-") == 0
+    assert "Without that: epsilon0 =" in before[0]
+    assert "1 report is acknowledged" in capsys.readouterr().out
+
+
+def test_a_code_that_is_none_is_found_by_its_line(device: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = device(codes=8)
+    file = mine.folder / "codes.txt"
+    file.write_text(f"{code_text(CODES[0])}\nnone\n")
+    assert mine.table("--codes", str(file)) == 2
+    assert f"line 2 of {str(file)!r} must be a code" in capsys.readouterr().err
+
+
+def test_names_in_a_file_do_not_steer_the_terminal(device: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = device()
+    facts = mine.shuffler.collection.as_json()
+    facts["design"]["\x1b[2J\u202e"] = 1
+    mine.file.write_text(canonical(facts) + "\n")
+    assert mine.send("--value", "yes") == 2
+    said = capsys.readouterr().err
+    assert r"\x1b[2J\u202e" in said
+    assert said.rstrip("\n").isprintable()

@@ -19,6 +19,7 @@ from shuffledp.cli import main
 from shuffledp.collection.network.codes import hash_of_code, new_codes
 from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from shuffledp.collection.network.wire import Delivery
+from shuffledp.storage.canonical import canonical
 from tests.collection.network.memory_folder import memory_folder
 from tests.collection.network.shufflers import OCTETS, envelopes, process
 from tests.collection.network.studies import study
@@ -92,6 +93,18 @@ def test_what_cannot_be_served_is_refused(
     SQLiteStore(folder / "free.sqlite", study()).stop()
     if (folder / "a.sqlite").exists():  # it was let go of again
         SQLiteStore(folder / "a.sqlite", study(codes="coded" in words)).stop()
+
+
+def test_a_promise_that_does_not_hold_is_not_collected_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """People who report have no accountant with them."""
+    for name, value, said in (("epsilon", 0.01, "must keep its promise"), ("epsilon", None, "must promise an epsilon")):
+        facts = study().as_json()
+        facts["design"][name] = value
+        Path("lie.json").write_text(canonical(facts) + "\n")
+        Path("lie.sqlite").unlink(missing_ok=True)
+        assert main(["serve", "lie.json", "--store", "lie.sqlite"]) == 2
+        assert said in capsys.readouterr().err
+        assert not list(folder.glob("lie.sqlite.token"))
 
 
 def test_a_second_shuffler_on_a_store_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, reduce
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -80,7 +80,8 @@ def test_two_rounds_of_the_weak_and_strong_views(adversary: str, view: Callable[
 
 OF_TWO, OF_THREE = ("krr 2", "oue 2", "blh 2"), ("krr 3", "rappor 3", "subset 3, 2")
 LOOSE = [("loose 0", "loose 2"), ("loose 1", "loose 3")]
-MIXED = [*permutations(OF_TWO, 2), *permutations(OF_THREE, 2), *LOOSE]  # two randomizers of the same inputs
+# Two randomizers of the same inputs, once in the other order: that it does not matter has a test of its own.
+MIXED = [*combinations(OF_TWO, 2), *combinations(OF_THREE, 2), ("blh 2", "krr 2"), *LOOSE]
 
 
 @cache

@@ -106,6 +106,32 @@ def test_every_start_draws_another_token(studio: Studio) -> None:
         assert len(other.token) >= 32
 
 
+def test_what_a_browser_is_started_with_leads_to_the_page_once(studio: Studio) -> None:
+    """Others can read it in the list of processes; the address itself is only printed."""
+    ticket = studio.ticket
+    assert studio.invitation == f"http://{studio.hosts[0]}/{ticket}/"
+    assert told(studio, "answer", body=POLL, token=ticket)[0] == 403
+    status, headers, _ = told(studio, token=ticket)
+    assert (status, headers["location"]) == (303, f"/{studio.token}/")
+    refused(studio, 403, token=ticket)
+    assert studio.ticket not in (ticket, studio.token)
+
+
+def test_connections_beyond_the_seats_get_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loopback, "SEATS", 1)
+    with Studio() as small:
+        serving = threading.Thread(target=small.serve_forever, kwargs={"poll_interval": 0.02})
+        serving.start()
+        with socket.create_connection(("127.0.0.1", small.server_port), timeout=30) as seated:
+            with socket.create_connection(("127.0.0.1", small.server_port), timeout=30) as late:
+                assert late.recv(1) == b"", "closed at once"
+            seated.sendall(f"GET /{small.token}/ HTTP/1.1\r\nHost: {small.hosts[0]}\r\n\r\n".encode())
+            assert seated.recv(15) == b"HTTP/1.1 200 OK", "the control"
+        assert small.seats.acquire(timeout=30), "the seat is free again"
+        small.shutdown()
+        serving.join()
+
+
 def test_another_site_may_not_ask(studio: Studio) -> None:
     own = {"Origin": f"http://127.0.0.1:{studio.server_port}"}
     assert told(studio, "answer", body=POLL, headers=own)[0] == 200, "the control"
@@ -133,6 +159,7 @@ def test_another_site_may_not_ask(studio: Studio) -> None:
         (405, {"path": "answer"}),
         (405, {"path": "studio.js", "body": POLL}),
         (411, {"path": "answer", "method": "POST", "headers": JSON | {"Content-Length": "-5"}}),
+        (411, {"path": "answer", "body": POLL, "headers": JSON | {"Transfer-Encoding": "chunked"}}),
         (413, {"path": "answer", "method": "POST", "headers": JSON | {"Content-Length": str(MOST_BYTES + 1)}}),
         (413, {"path": "answer", "method": "POST", "headers": JSON | {"Content-Length": "9" * 5000}}),
         (415, {"path": "answer", "body": POLL, "headers": {"Content-Type": "text/plain"}}),

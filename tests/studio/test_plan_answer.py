@@ -140,3 +140,28 @@ def test_several_rounds_are_forecast_without_calibrating_them(monkeypatch: pytes
 def test_an_unknown_part_is_refused() -> None:
     with pytest.raises(InvalidInput, match="part must be one of numbers, certified"):
         answer(asked(), "magic")
+
+
+def test_the_upper_end_is_never_beyond_what_is_promised() -> None:
+    """The search for epsilon stops earlier than that for the noise, whose promise is certified."""
+    request = PlanRequest(task="frequency", n=60, size=204, method="subset", epsilon=0.363, delta=4.45e-12)
+    assert settled(request).protocol.guarantee.epsilon(delta=4.45e-12).upper > 0.363, "the control"
+    upper = answer(request, "curve")["interval"]["upper"]
+    assert (upper["value"], upper["text"]) == (0.363, "0.363")
+
+
+@pytest.mark.parametrize(
+    "changes, remedy",
+    [({"epsilon0": 0.1, "delta": 0.01}, "lower delta"), ({"epsilon0": 8.0, "rounds": 100}, "fewer rounds")],
+)
+def test_noise_whose_promise_cannot_be_compared_is_a_sentence_about_it(changes: dict[str, Any], remedy: str) -> None:
+    for part in ("numbers", "certified", "curve"):
+        with pytest.raises(InvalidInput, match=f"epsilon0 must be worth .*{remedy}"):
+            answer(asked(given="epsilon0", **changes | {"n": 1000}), part)
+
+
+def test_who_gains_next_to_nothing_is_not_told_a_factor() -> None:
+    alone = answer(PlanRequest(task="frequency", n=5, size=100, method="unary", epsilon=0.5, delta=1e-9))
+    assert alone["gain"].startswith("Hardly closer than without a shuffler, and as close as a curator's")
+    assert "e+" not in "".join(each["share"] for each in alone["errors"])
+    assert " times closer than without a shuffler, and 1." in answer(asked())["gain"]

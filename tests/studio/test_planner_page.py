@@ -106,8 +106,11 @@ def test_a_bad_value_is_said_in_place_and_mended_in_place(browser: Browser, stud
         field = page.get_by_label("Honest share").first
         field.fill("much")
         expect(page.locator("#problem")).to_have_text(
-            "honest must be a number. Write it as 10000, 0.5 or 1e-6.", timeout=PATIENCE
+            "Honest share must be a number. Write it as 10000, 0.5 or 1e-6.", timeout=PATIENCE
         )
+        assert page.evaluate("document.querySelector('main').inert"), "nothing of the plan before can be copied"
+        field.fill("66,6")  # a comma is no thousands separator here: it would promise 666
+        expect(page.locator("#problem")).to_contain_text("must be a number", timeout=PATIENCE)
         field.fill("90")
         expect(page.locator("#problem")).to_have_text("", timeout=PATIENCE)
         expect(page.locator("#command-design")).to_contain_text("--honest 90%", timeout=PATIENCE)
@@ -115,13 +118,33 @@ def test_a_bad_value_is_said_in_place_and_mended_in_place(browser: Browser, stud
 
 def test_several_rounds_are_a_forecast_first_and_then_certified(browser: Browser, studio: Studio) -> None:
     with opened(browser, studio, "#n=20000&rounds=5") as page:
-        told = page.evaluate("document.querySelector('main').className")
-        assert "forecast" not in told, "the bounds came after the certificate"
+        forecast = page.locator("body.forecast")
+        expect(forecast).to_have_count(0)  # the bounds came after the certificate
         with page.expect_response(lambda response: response.url.endswith("/answer")) as quick:
             page.locator("#rounds").fill("6")
-        assert quick.value.json()["certified"] is False, "the first answer at the pointer"
-        expect(page.locator("main.forecast")).to_have_count(0, timeout=PATIENCE)
+        told = quick.value.json()
+        assert told["certified"] is False, "the first answer at the pointer"
+        assert told["gain"].startswith("About "), told["gain"]
+        expect(forecast).to_have_count(0, timeout=PATIENCE)
         expect(page.locator("#command-design")).to_contain_text("--rounds 6", timeout=PATIENCE)
+
+
+def test_every_forecast_on_the_page_is_marked(browser: Browser, studio: Studio) -> None:
+    with opened(browser, studio) as page:
+        assert page.locator(".about:visible").count() == 0, "the control: all of this is certified"
+        page.evaluate("document.body.classList.add('forecast')")
+        for number in page.locator(
+            "[data-text=epsilon0], [data-text=error], [data-text=local], .shuffled .value"
+        ).all():
+            assert "≈" in number.evaluate("each => each.closest('p, span:not([data-text]):not(.value)').innerText")
+
+
+def test_names_stay_in_reach_where_they_count(browser: Browser, studio: Studio) -> None:
+    """They once disabled the number of values of another question, and could not be seen there."""
+    with opened(browser, studio, "#task=frequency&names=tea,coffee,water") as page:
+        assert page.locator("#size").is_disabled()
+        page.locator("#names").fill("")
+        expect(page.locator("#size")).to_be_enabled(timeout=PATIENCE)
 
 
 def test_given_noise_becomes_a_promise(browser: Browser, studio: Studio) -> None:

@@ -75,7 +75,7 @@ class Run:
         return int(code or 0)
 
     def _refuse(self, message: str, *, code: int = 2) -> int:
-        words = " ".join(message.split())
+        words = "".join(map(_shown, " ".join(message.split())))
         print(json.dumps({"error": words, "exit": code}) if self.as_json else f"error: {words}", file=sys.stderr)
         return code
 
@@ -89,6 +89,11 @@ def _plainly(command: Any) -> Any:
     for each in getattr(command, "commands", {}).values():
         _plainly(each)
     return command
+
+
+def _shown(sign: str) -> str:
+    """A sign, or its number: names in a stranger's file must not steer a terminal."""
+    return sign if sign.isprintable() else ascii(sign)[1:-1]
 
 
 def _explained(error: Any) -> str:

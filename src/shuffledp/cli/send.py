@@ -139,16 +139,18 @@ def send(
 
         with patiently("certifying"):
             certified(design)
-    receipt = _one(client, given, clip, dry_run) if given["source"] is None else _many(client, given, clip, dry_run)
     exposed = exposure(design, certified=certify)
+    if not as_json:
+        show.sentences(exposed)  # before anything is asked or sent: nothing can be taken back
+        sys.stdout.flush()
+    many = given["source"] is not None
+    receipt = _many(client, given, clip, dry_run) if many else _one(client, given, clip, dry_run)
     if as_json:
         _show_json(client, receipt, certify, exposed[2:])
+    elif receipt is None:
+        show.sentences(["Nothing was drawn and nothing sent: all that can be checked before is in order."])
     else:
-        if receipt is None:
-            said = "Nothing was drawn and nothing sent: all that can be checked before is in order."
-        else:
-            said = _said(receipt)
-        show.sentences([said, *exposed])
+        show.sentences([_said(receipt, many)])
     if receipt is not None and receipt.waiting:
         raise typer.Exit(1)
 
@@ -179,13 +181,20 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
     from shuffledp.collection.tables import open_column
 
     _check_absent(given, ONE, "--table")
-    missing, codes = given["missing"], None if given["codes"] is None else read_codes(given["codes"])
     reading = Reading.taken(given)
     kind: Any = "text" if reading.cleaning.reads_numbers else client.collection.design.task.kind
     with bars() as drawn:
         encoding, sending = (
             drawn.add_task(name, total=None, said="", visible=False) for name in ("encoding and sealing", "sending")
         )
+
+        def tick(done: int, of: int) -> None:
+            drawn.update(encoding, visible=False)
+            drawn.update(sending, completed=done, total=of, said=f"{done:,} of {of:,}", visible=True)
+
+        if not dry_run and (receipt := client.resume(tick=tick)) is not None:
+            return receipt  # what was sealed is sent: whoever has deleted the table since did well
+        codes = None if given["codes"] is None else read_codes(given["codes"])
         column = open_column(
             reading.source,
             reading.column,
@@ -204,7 +213,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
         drawing = Drawing(
             client.collection.encoder,
             column,
-            missing=missing,
+            missing=given["missing"],
             clip=clip,
             cleaning=reading.cleaning,
             keep=reading.keep,  # type: ignore[arg-type]
@@ -214,10 +223,6 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             drawing.look()
             client.check_codes(codes, drawing.rows)
             return None
-
-        def tick(done: int, of: int) -> None:
-            drawn.update(encoding, visible=False)
-            drawn.update(sending, completed=done, total=of, said=f"{done:,} of {of:,}", visible=True)
 
         return client.send_table(drawing, codes=codes, processes=len(os.sched_getaffinity(0)), tick=tick)
 
@@ -230,14 +235,20 @@ def _check_absent(given: dict[str, Any], options: Sequence[tuple[str, Any]], bes
             raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
 
 
-def _said(receipt: "Receipt") -> str:
+def _said(receipt: "Receipt", many: bool) -> str:
     """What happened, in a line or two."""
     if not receipt.drawn and receipt.acknowledged == receipt.before and not receipt.waiting:
+        if many:
+            return (
+                f"All {receipt.acknowledged:,} reports of this outbox were acknowledged before, and nothing was sent; "
+                f"rows that came since were not. Send people who have not reported from a table of their own, with "
+                f"another --outbox: nobody may be in both."
+            )
         return (
             "This device has reported to this collection already, and nothing was sent. Another person on it uses "
             "another --outbox."
         )
-    again = "" if receipt.drawn else " They were stored by an earlier run, and nothing was drawn again."
+    again = "" if receipt.drawn else " What went was stored by an earlier run, and nothing was drawn again."
     why = "; ".join(f"{count:,} times: {sentence}" for sentence, count in receipt.refused.items())
     waiting = f" {receipt.waiting:,} more wait, since their codes were refused ({why})" * bool(receipt.waiting)
     without = f" {receipt.missing:,} people had no value." * bool(receipt.missing)

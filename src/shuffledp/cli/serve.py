@@ -3,13 +3,17 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER
+from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from shuffledp.collection.network.collection_file import Collection
 
 __all__: list[str] = []
 
@@ -138,6 +142,8 @@ def serve(
     beside = collection.with_name("shuffler.token") if "://" in store else Path(f"{store}.token")
     opened = open_store(store, asked)
     try:
+        if not opened.stock().reports:
+            _check_promise(asked)
         if asked.codes and codes is None and not opened.stock().closed:
             raise InvalidInput(
                 "--codes must be given, got none: this collection asks for invitations. Give the file that `shuffledp "
@@ -162,3 +168,15 @@ def serve(
 
     with logged():
         run(shuffler, listening, ready)
+
+
+def _check_promise(asked: "Collection") -> None:
+    """Refuse to begin a collection whose noise does not keep its promise: people who report load no
+    accountant, and rely on a shuffler that has. One that has begun was looked at then.
+    """
+    from shuffledp.collection.client import check_client
+    from shuffledp.protocols.settling import certify
+
+    check_client(asked.design)
+    with patiently("certifying"):
+        certify(asked.design)

@@ -57,12 +57,12 @@ def studio(
         raise InvalidInput(
             f"--port must be free to listen on, got {port}: {error.strerror}. Leave it out for a free one."
         ) from None
-    address = server.address if plan is None else f"{server.address}#{quote(plan, safe='=&%+')}"
+    fragment = "" if plan is None else f"#{quote(plan, safe='=&%+')}"
     with server:
-        print(f"The planner is at {address}", flush=True)
+        print(f"The planner is at {server.address}{fragment}", flush=True)
         print("It answers this machine alone, for as long as this runs. Ctrl-C ends it.", flush=True)
         if open_page and _has_screen():
-            webbrowser.open(address)
+            webbrowser.open(server.invitation + fragment)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

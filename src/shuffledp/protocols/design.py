@@ -33,6 +33,7 @@ COMMON = ("version", "task", "n", "least", "rounds", "epsilon", "delta", "law", 
 LARGEST_EPSILON = 700.0
 OUT_OF = 1 << 64
 CHECK_IN = "check-in"
+MOST_NESTED = 32  # as in randomizers.written_law; here nobody counts in a recursion that a file could exhaust
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,11 @@ class Law:
     @classmethod
     def _checked_in(cls, parameters: dict[str, Any], integers: tuple[int, ...]) -> Self:
         """The law of a check-in, which has that of its reports inside."""
+        nested, inner = 1, parameters.get("of")
+        while isinstance(inner, Mapping) and inner.get("randomizer") == CHECK_IN:
+            nested, inner = nested + 1, inner.get("of")
+        if nested > MOST_NESTED:
+            raise InvalidInput(f"a law must hold at most {MOST_NESTED} others in each other, got {nested}. {REMEDY}")
         inside = cls.from_json(parameters.get("of"))
         numbers = [parameters.get(name) for name in ("epsilon0", "probability")]
         if set(parameters) != {"epsilon0", "probability", "of"} or not all(isinstance(each, float) for each in numbers):

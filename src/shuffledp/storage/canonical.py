@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -53,7 +54,15 @@ def strict_json(text: str) -> Any:
     Traceback (most recent call last):
     ValueError: a name twice
     """
-    return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+    return json.loads(text, object_pairs_hook=_once, parse_float=_finite, parse_constant=_refuse)
+
+
+def _finite(digits: str) -> float:
+    """A number, unless it is one that no double holds: 1e400 is another spelling of infinity."""
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(digits)
+    return number
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

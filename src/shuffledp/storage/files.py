@@ -62,12 +62,13 @@ def check_file(path: Path) -> Path:
     return path
 
 
-def check_new_file(path: Path, *, replace: bool = False) -> Path:
-    """Return ``path`` if a new file can stand there; with ``replace``, also if one already does."""
+def check_new_file(path: Path, *, replace: bool = False, lasting: bool = False) -> Path:
+    """Return ``path`` if a new file can stand there; with ``replace``, also if one already does. A
+    ``lasting`` one is never replaced, and nobody is told how.
+    """
     if os.path.lexists(check_file(path)) and not replace:
-        raise InvalidInput(
-            f"{str(path)!r} must not exist yet, got one that does. Choose another name, or add --force to replace it."
-        )
+        remedy = "Choose another name." if lasting else "Choose another name, or add --force to replace it."
+        raise InvalidInput(f"{str(path)!r} must not exist yet, got one that does. {remedy}")
     return path
 
 
@@ -140,9 +141,9 @@ def _create(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
 
-def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:
+def check_new_folder(path: Path, *, replacing: Collection[str] = (), lasting: bool = False) -> Path:
     """Return ``path`` if a new folder can stand there; also in place of one that holds nothing but
-    files named in ``replacing``.
+    files named in ``replacing``. A ``lasting`` one is never replaced, and nobody is told how.
     """
     if len(os.fsencode(path.name)) > LONGEST:
         raise InvalidInput(
@@ -151,10 +152,8 @@ def check_new_folder(path: Path, *, replacing: Collection[str] = ()) -> Path:
         )
     if os.path.lexists(path):
         if not replacing:
-            raise InvalidInput(
-                f"{str(path)!r} must not exist yet, got one that does. Choose another name, or add --force to replace "
-                f"it."
-            )
+            remedy = "Choose another name." if lasting else "Choose another name, or add --force to replace it."
+            raise InvalidInput(f"{str(path)!r} must not exist yet, got one that does. {remedy}")
         if path.is_symlink() or not path.is_dir():
             raise InvalidInput(
                 f"{str(path)!r} must be a folder to be replaced, got something else. Choose another name."

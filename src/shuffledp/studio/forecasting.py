@@ -7,20 +7,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from shuffledp.accounting.bisection import halve, mean
+import numpy as np
+
+from shuffledp._types import Floats
+from shuffledp.accounting.bisection import geometric, halve
 from shuffledp.accounting.calibration import deviation
 from shuffledp.protocols.baselines import analytic_gaussian
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.sums import guessed_grid
 from shuffledp.protocols.tasks import MeanTask, Task
+from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.hadamard import Hadamard
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["forecast_local", "forecast_shuffled"]
 
 STEPS = 14  # halvings: three digits of a guess
+LONGEST = 2000  # rounds that are walked through one by one; more are nearly a Gaussian mechanism
 LOCAL_GRIDS = (1, 2, 3, 4, 6, 8, 12, 16)  # a report that nobody hides can afford few steps
+FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 
 def forecast_shuffled(
@@ -35,17 +42,19 @@ def forecast_shuffled(
     once = epsilon
     if rounds > 1:
         mu = deviation(epsilon, delta) / math.sqrt(rounds)
-        once = analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta)
-    grid = {"k": guessed_grid(n, once, delta)} if isinstance(question, MeanTask) else {}
-    return answering(question, n=n, least=least, epsilon=once, delta=delta, **grid).settle()
+        once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
+    terms: dict[str, Any] = {"n": n, "least": least, "delta": delta}
+    if not isinstance(question, MeanTask):
+        return answering(question, epsilon=once, **terms).settle()
+    hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms).settle()
+    alone = (answering(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
+    return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
 
 
 def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, rounds: int) -> ShuffledProtocol:
-    """The same without a shuffler: the noise whose Kullback-Leibler divergence over all rounds is
-    that of the Gaussian mechanism, mu^2 / 2; but never less than epsilon / rounds a report.
+    """The same without a shuffler, where a report's privacy loss is far from Gaussian: it is 0, or
+    plus or minus epsilon0; at least epsilon / rounds is always allowed.
     """
-    affordable = deviation(epsilon, delta) ** 2 / 2.0
-
     grids: tuple[dict[str, Any], ...] = ({},)
     if isinstance(question, MeanTask):
         grids = tuple({"k": k} for k in LOCAL_GRIDS)
@@ -54,13 +63,32 @@ def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, roun
         return answering(question, n=n, least=1, epsilon0=epsilon0, delta=delta, **grid)
 
     def fits(epsilon0: float) -> bool:
-        return rounds * _divergence(alone(epsilon0, grids[0]).randomizer) <= affordable
+        return _delta_alone(alone(epsilon0, grids[0]).randomizer, epsilon, rounds) <= delta
 
-    noise = halve(fits, epsilon / rounds, 2.0 * epsilon + 1.0, middle=mean, steps=STEPS)[0]
+    noise = halve(fits, epsilon / rounds, LARGEST_EPSILON0, middle=geometric, steps=STEPS)[0]
     return min((alone(noise, grid) for grid in grids), key=lambda protocol: protocol.predicted_stderr())
 
 
-def _divergence(randomizer: VotingRandomizer) -> float:
-    """Between the reports of two values; half of a Hadamard matrix' columns tell two apart."""
+def _delta_alone(randomizer: VotingRandomizer, epsilon: float, rounds: int) -> float:
+    """Of two values' reports: E max(0, 1 - e^(epsilon - loss)), the loss being a walk of so many
+    steps. Half of a Hadamard matrix' columns tell two values apart.
+    """
     telling = 0.5 if isinstance(randomizer, Hadamard) else 1.0
-    return telling * randomizer.contrast * randomizer.epsilon0
+    step = randomizer.epsilon0
+    if rounds > LONGEST:
+        return gaussian_delta_roughly(math.sqrt(2.0 * rounds * telling * randomizer.contrast * step), epsilon)
+    likely = min(telling * randomizer.contrast / -math.expm1(-step), 1.0)
+    once = np.array([likely * math.exp(-step), 0.0, likely])
+    once[1] = max(0.0, 1.0 - once.sum())
+    losses = step * np.arange(-rounds, rounds + 1)
+    above = losses > epsilon
+    return float(_walked(once, rounds)[above] @ -np.expm1(epsilon - losses[above]))
+
+
+def _walked(once: Floats, steps: int) -> Floats:
+    """The law of the sum of so many independent steps: of half as many, twice, and of one more."""
+    if steps == 1:
+        return once
+    half = _walked(once, steps // 2)
+    whole = np.convolve(half, half)
+    return np.convolve(whole, once) if steps % 2 else whole

@@ -26,7 +26,8 @@ __all__ = ["Studio"]
 
 LOOPBACK = "127.0.0.1"
 MOST_BYTES, LONGEST = 1 << 16, 9  # of a request, and digits of its length
-PATIENCE = 30.0  # seconds until a request must be complete
+PATIENCE = 30.0  # seconds without a byte until a connection is closed
+SEATS = 64  # connections at a time: a browser opens six, and whoever opens thousands gets no thread for each
 PAGE = {
     "": ("index.html", "text/html; charset=utf-8"),
     "studio.css": ("studio.css", "text/css; charset=utf-8"),
@@ -60,6 +61,9 @@ class Studio(ThreadingHTTPServer):
 
     def __init__(self, port: int = 0) -> None:
         self.token = secrets.token_urlsafe(24)
+        self.ticket = secrets.token_urlsafe(24)
+        self.redeeming = threading.Lock()
+        self.seats = threading.BoundedSemaphore(SEATS)
         self.slowly = threading.Lock()  # one long computation at a time, so that quick answers stay quick
         super().__init__((LOOPBACK, port), Visit)
 
@@ -72,6 +76,35 @@ class Studio(ThreadingHTTPServer):
     def address(self) -> str:
         """The page, with its token."""
         return f"http://{self.hosts[0]}/{self.token}/"
+
+    @property
+    def invitation(self) -> str:
+        """What a browser may be started with: it leads to the page once. Every user of the machine
+        can read the arguments of a program, and finds a ticket there that is used up.
+        """
+        return f"http://{self.hosts[0]}/{self.ticket}/"
+
+    def redeem(self, ticket: str) -> bool:
+        """Whether this is the ticket of ``invitation``; if so, there is another one from now on."""
+        with self.redeeming:
+            good = secrets.compare_digest(ticket.encode(), self.ticket.encode())
+            if good:
+                self.ticket = secrets.token_urlsafe(24)
+        return good
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own, while there are seats."""
+        if self.seats.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """The thread: it leaves its seat to the next."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.seats.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that went away is no news, and of all else the page was told."""
@@ -122,6 +155,8 @@ class Visit(BaseHTTPRequestHandler):
                 HTTPStatus.FORBIDDEN, "the planner answers only to the address that it printed. Open that one."
             )
         token, _, rest = self.path.partition("?")[0].lstrip("/").partition("/")
+        if self.command == "GET" and self.server.redeem(token):
+            raise NotServed(HTTPStatus.SEE_OTHER, "the planner is at the address that it printed.")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
             raise NotServed(HTTPStatus.FORBIDDEN, "the token must be that of this start. Open the address as printed.")
         return rest
@@ -164,9 +199,10 @@ class Visit(BaseHTTPRequestHandler):
             raise NotServed(HTTPStatus.FORBIDDEN, "only the planner's own page may ask. Open the address as printed.")
         if self.headers.get_content_type() != "application/json":
             raise NotServed(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a request must be application/json. Reload the page.")
-        length = self.headers.get("Content-Length", "")
+        lengths = self.headers.get_all("Content-Length", [])
+        length = lengths[0] if len(lengths) == 1 and "Transfer-Encoding" not in self.headers else ""
         if not (length.isascii() and length.isdigit()):
-            raise NotServed(HTTPStatus.LENGTH_REQUIRED, "a request must say its length. Reload the page.")
+            raise NotServed(HTTPStatus.LENGTH_REQUIRED, "a request must say its length, once. Reload the page.")
         if len(length) > LONGEST or int(length) > MOST_BYTES:
             raise NotServed(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -190,6 +226,8 @@ class Visit(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
+        if status is HTTPStatus.SEE_OTHER:
+            self.send_header("Location", f"/{self.server.token}/")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()

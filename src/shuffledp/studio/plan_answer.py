@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.accuracy import FIGURE_GAP, ROUGH_GAP
-from shuffledp.errors import LARGEST_EPSILON, InvalidInput
+from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import PATIENCE, Left, compare
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
 from shuffledp.protocols.planning import COUNT_ERROR, ERRORS
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
-from shuffledp.studio.plan_request import PlanRequest
+from shuffledp.studio.plan_request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, rounded
 
 __all__ = ["PARTS", "QUICK_PARTS", "SettledPlan", "answer", "settled"]
@@ -33,6 +33,7 @@ KEPT = 256  # plans that were certified: whoever moves a slider back finds them
 ROUGH, FINE = 41, 81  # points of the curve, while something moves and when it rests
 REACH, DENSER = 3.0, 1.3  # how far it is drawn beyond the promise, with more points where it falls
 QUICK = 0.03  # seconds that a published bound may take in the first pass
+NOTICED = 1.05  # times closer: less is not worth a number
 STEP, LOWEST = 3, 300  # the curve is drawn down to a power of 1/1000 below delta
 
 
@@ -48,7 +49,15 @@ class SettledPlan:
         """What is promised, or certified for noise that was given."""
         if self.asked.given == "epsilon":
             return self.asked.epsilon
-        return self.protocol.guarantee.epsilon_at_most(delta=self.asked.delta)
+        certified = self.protocol.guarantee.epsilon_at_most(delta=self.asked.delta)
+        if not LEAST_PROMISED <= certified <= MOST_PROMISED:
+            worth, few = rounded(certified, up=True, zeros=False), certified < LEAST_PROMISED
+            raise InvalidInput(
+                f"epsilon0 must be worth an epsilon between {exactly(LEAST_PROMISED)} and {MOST_PROMISED:g} to be "
+                f"compared, got {exactly(self.asked.epsilon0)}, which is worth {worth}. "
+                f"{'Allow more, or lower delta' if few else 'Lower it, or ask for fewer rounds'}."
+            )
+        return certified
 
     @cached_property
     def local(self) -> ShuffledProtocol:
@@ -122,9 +131,9 @@ def _shown(
             for name, trust, _ in models
         ],
         "error": ERRORS.get(asked.task, COUNT_ERROR),
-        "gain": _gain(errors),
+        "gain": _gain(errors, "" if certified else "about "),
         "meaning": meaning(_times_of(epsilon), exactly(asked.delta)),
-        "colluding": _colluding(shuffled.epsilon0, asked.rounds),
+        "colluding": _colluding(shuffled.epsilon0, asked.rounds, "at most" if certified else "about"),
         "cautions": large_delta(asked.delta, asked.n),
         "commands": asked.commands(),
     }
@@ -141,7 +150,10 @@ def _curve(asked: PlanRequest) -> dict[str, Any]:
     """The certified interval, and the curve that it is a point of, as finely as it can be seen."""
     found = settled(asked)
     bound = found.protocol.guarantee.epsilon(delta=asked.delta)
-    interval = {"lower": {"value": bound.lower, "text": rounded(bound.lower, up=False)}, "upper": _up(bound.upper)}
+    upper = _up(bound.upper)
+    if found.epsilon < bound.upper:  # calibrating certified the promise, and saw more than this search for its place
+        upper = _promised(asked, found.epsilon)
+    interval = {"lower": {"value": bound.lower, "text": rounded(bound.lower, up=False)}, "upper": upper}
     return {"interval": interval, "method": bound.method, "curve": _drawn(found, FINE, FIGURE_GAP)}
 
 
@@ -227,7 +239,7 @@ def _error(asked: PlanRequest, error: float) -> dict[str, Any]:
     return {
         "value": error,
         "text": people(error) if asked.question.counts else rounded(error, up=True, digits=3),
-        "share": f"{rounded(100.0 * share, up=True, digits=2, zeros=False)} %",
+        "share": f"{_in_two_digits(100.0 * share, up=True)} %",
     }
 
 
@@ -241,31 +253,39 @@ def people(count: float) -> str:
     return f"{float(text):,.0f}" if 100.0 <= count < 1e15 else text
 
 
-def _gain(errors: dict[str, float]) -> str:
+def _gain(errors: dict[str, float], about: str) -> str:
     """How the shuffled model stands between the two others."""
     nearer, farther = errors["local"] / errors["shuffled"], errors["shuffled"] / errors["central"]
-    return (
-        f"{_times(nearer, up=False)} times closer than without a shuffler, and {_times(farther, up=True)} times the "
-        f"error of a curator who sees every value."
-    )
+    closer = f"{about.title()}{_in_two_digits(nearer, up=False)} times closer than without a shuffler"
+    if nearer < NOTICED:
+        closer = "Hardly closer than without a shuffler"
+    curator = f"and {about}{_in_two_digits(farther, up=True)} times the error of a curator who sees every value"
+    if farther <= 1.0:
+        curator = "and as close as a curator's Gaussian noise, or closer"
+    return f"{closer}, {curator}."
 
 
-def _times(ratio: float, *, up: bool) -> str:
-    text = rounded(ratio, up=up, digits=2, zeros=False)
-    return f"{float(text):,.0f}" if 10.0 <= ratio < 1e15 else text
+def _in_two_digits(number: float, *, up: bool) -> str:
+    """Without an exponent where there is room.
+
+    >>> _in_two_digits(234.5, up=True), _in_two_digits(0.0123, up=False)
+    ('240', '0.012')
+    """
+    text = rounded(number, up=up, digits=2, zeros=False)
+    return f"{float(text):,.0f}" if 10.0 <= number < 1e15 else text
 
 
-def _colluding(epsilon0: float, rounds: int) -> str:
+def _colluding(epsilon0: float, rounds: int, most: str) -> str:
     many = "" if rounds == 1 else f", in each of {rounds:,} rounds"
     return (
         f"If shuffler and analyst collude, only the noise in a person's own report protects them: it changes the "
-        f"probability of any report by at most a factor of {_times_of(epsilon0)}{many}."
+        f"probability of any report by {most} a factor of {_times_of(epsilon0)}{many}."
     )
 
 
 def _times_of(epsilon: float) -> str:
     """e to the epsilon, rounded up."""
-    factor = math.exp(min(epsilon, LARGEST_EPSILON))
+    factor = math.exp(epsilon)
     return people(factor) if factor < 1e7 else rounded(factor, up=True, digits=3, zeros=False)
 
 

@@ -32,9 +32,10 @@ from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
 from shuffledp.wording import exactly
 
-__all__ = ["PlanRequest"]
+__all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
 
 GIVEN = ("epsilon", "epsilon0")
+LEAST_PROMISED, MOST_PROMISED = 1e-5, 50.0  # epsilons that can be compared with other models
 MOST_NAMES = 10_000  # characters of a list of names
 # As --randomizer names what encodes each kind of question.
 RANDOMIZERS = {"hadamard": "hadamard", "hashing": "olh", "subset": "subset", "unary": "oue"}
@@ -112,8 +113,11 @@ class PlanRequest:
             remedy = "It is what one report gives away by itself."
             return {"epsilon0": check_positive("epsilon0", self.epsilon0, remedy=remedy)}
         epsilon = check_epsilon(self.epsilon)
-        if epsilon == 0.0:
-            raise InvalidInput("epsilon must be positive, got 0. No useful report has epsilon = 0; allow a little.")
+        if not LEAST_PROMISED <= epsilon <= MOST_PROMISED:
+            raise InvalidInput(
+                f"epsilon must lie in [{exactly(LEAST_PROMISED)}, {MOST_PROMISED:g}], got {exactly(epsilon)}. A "
+                f"smaller one allows no useful report, and a larger one hides nothing."
+            )
         return {"epsilon": epsilon}
 
     def _checked_bounds(self) -> dict[str, Any]:
@@ -137,6 +141,8 @@ class PlanRequest:
         listed = [part.strip() for part in self.names.split(",")]
         for name in listed:
             check_words("a category", name or None)
+            if not name.isprintable():
+                raise InvalidInput(f"a category must be printable to be written down, got {shown(name)}. Rename it.")
         known = given_categories([name for name in listed if name], learn=False, other=None, missing=None)
         if len(known.labels or ()) < 2:
             raise InvalidInput("categories must number at least two, got one name. Separate them with commas.")

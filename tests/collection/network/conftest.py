@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator["Browser"]:
-    """Debian's chromium, started once. Tests open a context of their own, and close it."""
+    """Debian's chromium. Tests open a context of their own, and close it. While Playwright runs, no
+    other event loop can in this process, so it must end before the tests of another module begin.
+    """
     program = shutil.which("chromium")
     if program is None:
         pytest.skip("there is no chromium on this machine (Debian: apt install chromium)")
@@ -26,7 +28,7 @@ def chromium() -> Iterator["Browser"]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def page(chromium: "Browser") -> Iterator["Page"]:
     """The client library in a page; tests that store something have collections of their own."""
     with library(chromium) as page:

@@ -117,7 +117,7 @@ def records(collection: Collection, bodies: Sequence[bytes]) -> set[bytes]:
 
 def killed(folder: Path, rounds: int, *, seed: int = 0) -> Outcome:
     """Kill a shuffler so often, then close the collection and look at what it releases."""
-    collection = replace(study(codes=True), design=replace(designs()["krr"], n=10**6, least=1))
+    collection = replace(study(codes=True), design=replace(designs()["krr"], n=10**6, least=1, epsilon=5.0))
     rng = random.Random(seed)
     load = Load(collection, rng)
     for _ in range(rounds):

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.shuffler.replies import HEADERS
 from tests.collection.network.shipped import web
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 ORIGIN = "https://shuffler.test"  # nobody is asked: every request is answered here
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+POLICY = HEADERS["content-security-policy"]  # what the shuffler says, and not a copy that stays when it changes
 KINDS = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css"}
 HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;</legend><script>alert(2)</script>"
 PAGES = {"/": "participant.html", "/operator": "operator.html"}

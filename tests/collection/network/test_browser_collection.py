@@ -13,7 +13,7 @@ import pytest
 
 from shuffledp.collection.client import MUCH
 from shuffledp.collection.network.codes import code_text, new_codes, read_code
-from shuffledp.collection.network.collection_file import SKEW, Collection
+from shuffledp.collection.network.collection_file import SKEW, Collection, is_web_address
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.mixing import MixingRandomizer
@@ -156,6 +156,13 @@ def test_numbers_that_a_browser_would_round_are_refused(page: Page) -> None:
     facts = file("krr 3").as_json()
     facts["design"]["n"] = 2**53
     assert refused(page, facts).startswith("n must be a whole number from 1 to 9007199254740991")
+
+
+def test_addresses_are_those_of_python(page: Page) -> None:
+    ends = ["a", "a/b", "a:", "[::1]:80", "a/", "/a", "", "a\x7f", "a\u00a0", "é", "a b", "a?b", "u@a", "a:0"]
+    facts = [file("krr 3").as_json() | {"shuffler": f"https://{end}"} for end in ends]
+    answers = read_in(page, [canonical(each).encode() + b"\n" for each in facts])
+    assert [digest is not None for digest, _ in answers] == [is_web_address(each["shuffler"]) for each in facts]
 
 
 def test_lists_in_lists_in_lists_are_refused(page: Page) -> None:

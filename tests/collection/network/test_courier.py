@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import ssl
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from shuffledp.collection.network import Client, Collection
+from shuffledp.collection.network.analyst import Analyst, Unanswered
 from shuffledp.collection.network.courier import Courier, Unsent
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import Pretended
@@ -170,3 +173,47 @@ def test_where_nobody_listens_the_report_is_stored(tmp_path: Path) -> None:
     with pytest.raises(Unsent, match="could not be reached"):
         send(shuffler.collection, tmp_path)
     assert list((tmp_path / "box").glob("*.outbox"))
+
+
+def twice_compressed() -> bytes:
+    """A few hundred bytes that are 64 megabytes."""
+    return gzip.compress(gzip.compress(bytes(1 << 26), 1), 9)
+
+
+def test_a_compressed_answer_is_not_unpacked(tmp_path: Path) -> None:
+    bomb = twice_compressed()
+    assert len(bomb) < 10_000
+
+    def tamper(handler: BaseHTTPRequestHandler, _: httpx.Response) -> bool:
+        handler.send_response(200)
+        handler.send_header("content-type", "application/json")
+        handler.send_header("content-encoding", "gzip, gzip")
+        handler.send_header("content-length", str(len(bomb)))
+        handler.end_headers()
+        handler.wfile.write(bomb)
+        return True
+
+    with listening(tamper) as shuffler:
+        url = f"{shuffler.collection.shuffler}/collection.json"
+        assert len(httpx.get(url, trust_env=False).content) == 1 << 26  # the control: whoever unpacks has it
+        tracemalloc.start()
+        with pytest.raises(Unsent, match="is no shuffler of this collection"):
+            send(shuffler.collection, tmp_path)
+        with pytest.raises(Unanswered, match="a compressed answer"):
+            Analyst(shuffler.collection.shuffler).status()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 1 << 24
+    assert list((tmp_path / "box").glob("*.outbox"))
+
+
+def test_an_upload_may_take_longer_than_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.collection.network.courier.PATIENCE", 0.2)
+
+    def tamper(handler: BaseHTTPRequestHandler, _: httpx.Response) -> bool:
+        time.sleep(0.3 * (handler.command == "POST"))
+        return False
+
+    with listening(tamper) as shuffler:
+        assert send(shuffler.collection, tmp_path) == 1
+    assert shuffler.posted == 1

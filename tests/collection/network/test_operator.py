@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from shuffledp.collection.network.wire import Address, Uploads
 from tests.collection.network.seeing import NO_FLAWS, flaws
 from tests.collection.network.shufflers import OCTETS, envelopes, process
 from tests.collection.network.sites import HOSTILE, ORIGIN, Site, lost, opened, said, visiting
-from tests.collection.network.studies import KEY, study
+from tests.collection.network.studies import ADDRESS, KEY, study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -51,7 +53,6 @@ def until_asked(page: Page, site: Site, times: int) -> None:
     pytest.fail("nobody asks any more")
 
 
-@pytest.mark.sample
 def test_from_a_browsers_report_to_the_close(chromium: Browser, tmp_path: Path) -> None:
     """Both pages against a real shuffler: what a participant sent is what the analyst opens."""
     collection = study(question="Do you sleep well?")
@@ -133,9 +134,13 @@ def test_the_token_is_in_memory_alone(chromium: Browser) -> None:
         assert "secret" not in page.content()
         assert page.get_by_text(HOSTILE).count() == 2  # as text, and nothing else
         assert page.locator("main img, main script").count() == 0
-        page.reload()
-        page.get_by_label("token").wait_for()
-        assert not page.locator("#board").is_visible()
+        for again in ("location.reload()", "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"):
+            with page.expect_event("load"):
+                page.evaluate(f"() => {{ {again}; }}")  # the second is what the back button does
+            page.get_by_label("token").wait_for()
+            assert not page.locator("#board").is_visible()
+            logged_in(page)
+            page.get_by_role("heading", name="If it were closed now").wait_for()
     assert all("secret" not in url for url in site.asked)
 
 
@@ -166,6 +171,22 @@ STATES: dict[str, dict[str, Any]] = {
     "What the analyst does next": {"state": "closed", "reports": 525, "why": None},
     "Closing is final": {"reports": 525, "may_close": True, "why": None},
 }
+
+
+def test_the_commands_are_what_they_seem_to_a_shell(chromium: Browser) -> None:
+    """An address is the organizer's text; and a bar has no more steps than can be seen."""
+    hostile = f"{ADDRESS}/$(id);'`id`"
+    closed = said(200, **FACTS | {"state": "closed", "step": 10, "most": 10**12})
+    for shuffler in (ADDRESS, hostile):
+        with visiting(chromium, Site(replace(study(), shuffler=shuffler), outlook=closed)) as device:
+            page = opened(device, "/operator")
+            logged_in(page)
+            page.get_by_role("heading", name="What the analyst does next").wait_for()
+            first, second = page.locator("#commands").inner_text().splitlines()
+            assert shlex.split(first)[:4] == ["shuffledp", "collection", "fetch", shuffler]
+            assert shlex.split(second)[:3] == ["shuffledp", "open", "study"]
+            assert (f" {ADDRESS} " in first) is (shuffler == ADDRESS)  # quoted only where it must be
+            assert page.locator(".cut").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

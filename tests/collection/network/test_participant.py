@@ -20,12 +20,14 @@ from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.protocols import Frequency, Histogram, Mean
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks import HistogramTask, MeanTask
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.wrappers import CheckIn
 from tests.collection.network.seeing import NO_FLAWS, faint, flaws
 from tests.collection.network.shipped import web
 from tests.collection.network.sites import HOSTILE, ORIGIN, STORED, Answer, Site, lost, opened, said, visiting
 from tests.collection.network.studies import KEY, designs, study
+from tests.collection.network.tapes import written
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -81,6 +83,7 @@ def check_in() -> Collection:
     return replace(study(), design=replace(Design.of(poll), epsilon=2.0))
 
 
+@pytest.mark.sample
 def test_one_report_from_one_device(chromium: Browser) -> None:
     site = Site(study(question="Do you sleep well?", codes=True))
     with visiting(chromium, site) as device:
@@ -156,7 +159,8 @@ def test_a_reload_in_the_middle_sends_the_same_bytes(chromium: Browser, kept: bo
 def test_two_tabs_send_one_report(chromium: Browser) -> None:
     site = Site(study(), answers=[said(503, wait=60, error="not now"), STORED])
     with visiting(chromium, site) as device:
-        first, second, third = (opened(device) for _ in range(3))
+        first, second, third, fourth = (opened(device) for _ in range(4))
+        fourth.get_by_label("rather not say").check()
         answer(first, "yes")
         first.get_by_text("cannot store").wait_for()
         answer(second, "no")
@@ -164,6 +168,10 @@ def test_two_tabs_send_one_report(chromium: Browser) -> None:
         assert len(set(site.uploads)) == 1
         answer(third, "no")
         third.get_by_role("heading", name="This device has answered already").wait_for()
+        assert "“rather not say”" in fourth.locator("#picture").inner_text()
+        fourth.evaluate("() => { dispatchEvent(new Event('visibilitychange')); }")
+        fourth.get_by_role("heading", name="This device has answered already").wait_for()
+        assert "rather not say" not in fourth.locator("main").inner_html()  # nor is it there for whoever comes next
     assert len(set(site.uploads)) == 1
 
 
@@ -191,7 +199,7 @@ REFUSALS: dict[str, tuple[Answer, str]] = {
     "The shuffler does not know this code": (said(403, error="no", at=0), "letter by letter"),
     "This code was used before": (said(409, error="no", at=0), "Each code counts once"),
     "This collection is full": (said(409, error="no"), "1,000 reports"),
-    "This collection is closed": (said(410, error="no"), "Nothing of yours was stored"),
+    "This collection is closed": (said(410, error="no"), "that reached it in time counts"),
     "Your report was not taken": (said(404, error="no"), "serves another collection"),
 }
 
@@ -248,11 +256,58 @@ def test_what_keeps_it_from_starting_is_said(chromium: Browser) -> None:
         device.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); }")
         assert "allow this site to store data" in told(opened(device))
     with visiting(chromium, site) as device:
+        device.add_init_script("IDBFactory.prototype.open = () => ({})")  # which never answers
+        page = opened(device)
+        page.get_by_text("Asking this browser’s storage").wait_for()
+        assert not page.locator("#form").is_visible()
+    with visiting(chromium, site) as device:
         device.add_init_script("Object.defineProperty(globalThis, 'isSecureContext', { value: false })")
         assert "begins with https://" in told(opened(device))
     unpromised = Site(replace(study(), design=replace(designs()["krr"], epsilon=None)))
     with visiting(chromium, unpromised) as device:
         assert "promises nothing" in told(opened(device))
+
+
+def test_a_failure_that_nobody_thought_of_is_said(chromium: Browser) -> None:
+    """The page is not left empty when its own program fails; and nothing was drawn or sent."""
+    site = Site(study())
+    with visiting(chromium, site) as device:
+        device.add_init_script("crypto.getRandomValues = () => { throw new Error('none left'); }")
+        device.add_init_script("addEventListener('unhandledrejection', (event) => event.preventDefault());")
+        page = opened(device)
+        answer(page)
+        page.get_by_text("This page’s program failed").wait_for()
+    assert site.uploads == []
+
+
+def test_another_invitation_in_the_same_tab_is_read_like_the_first(chromium: Browser) -> None:
+    site = Site(study(codes=True))
+    with visiting(chromium, site) as device:
+        page = opened(device)
+        page.get_by_label("yes").wait_for()
+        page.goto(f"{ORIGIN}/#code={CODE}&digest={site.collection.digest}")
+        page.get_by_text("the one in the link").wait_for()
+        assert page.url == f"{ORIGIN}/#digest={site.collection.digest}"
+        assert page.get_by_label("Your invitation code").input_value() == CODE
+        page.goto(f"{ORIGIN}/#digest={'0' * 64}")
+        page.get_by_text("do not answer").wait_for()
+        assert not page.locator("#form").is_visible()
+
+
+def test_the_back_button_shows_nobody_what_was_chosen(chromium: Browser) -> None:
+    """A browser may bring a page again as it was left."""
+    again = "() => { dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })); }"
+    with visiting(chromium, Site(study())) as device:
+        page = opened(device)
+        page.get_by_label("yes").check()
+        with page.expect_event("load"):
+            page.evaluate(again)
+        page.get_by_label("yes").wait_for()
+        assert page.locator("input:checked").count() == 0
+        answer(page)
+        page.get_by_role("heading", name="Thank you").wait_for()
+        page.evaluate(again)  # a receipt holds no answer, and stays
+        assert page.get_by_role("heading", name="Thank you").is_visible()
 
 
 def test_other_words_are_text_and_nothing_else(chromium: Browser) -> None:
@@ -313,6 +368,36 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
         page.locator("#picture svg").first.wait_for()
         assert "With probability 75\u00a0% your device sends a blank" in page.locator("#law").inner_text()
         assert noise(site.collection.design) in page.locator("#law").inner_text()
+
+
+def test_many_rounds_say_what_they_give_together(chromium: Browser) -> None:
+    """Who can link one report to a person can link all of them."""
+    design = replace(written(HistogramTask(5), KRR(k=5, epsilon0=0.5)), rounds=4, delta=1e-13)
+    right = [math.ceil(100 / (1 + 4 * math.exp(-0.5 * reports))) for reports in (1, 4)]
+    with visiting(chromium, Site(replace(study(), design=design))) as device:
+        words = told(opened(device))
+    assert f"right at most {right[0]} times in 100; after all 4 rounds" in words
+    assert f"if your answer stays the same, at most {right[1]} times in 100." in words
+    assert words.count("at most a factor of 1.65 in each of the 4 rounds") == 2
+    assert "is 2.72 for all rounds together, plus a probability of 1 in 10,000,000,000,000." in words
+
+
+def test_a_grid_has_as_many_points_as_it_likes(chromium: Browser) -> None:
+    """Of 2^33 points, 12 parts are drawn; and of 7 each, by the chances of the law."""
+    site = Site(study())
+    with visiting(chromium, site) as device:
+        page = device.new_page()
+        for k in (7, (1 << 33) + 9):
+            law = KRR(k=k, epsilon0=2.5)
+            site.collection = replace(study(), design=written(MeanTask(5e-324, 12.0), law))
+            page.goto(ORIGIN)
+            page.get_by_label("Your number").fill("5")
+            bars = [*map(int, page.locator("#picture text:not(.tick)").all_text_contents())]
+            assert sum(bars) == 100
+            assert "From 5E-324 to 12." in told(page)
+            if k == 7:  # at 2.5 of 0, ..., 6
+                chances = [100 * law.miss + 50 * law.contrast * (place in (2, 3)) for place in range(7)]
+                assert all(abs(bar - chance) < 1 for bar, chance in zip(bars, chances, strict=True))
 
 
 def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:

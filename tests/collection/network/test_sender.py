@@ -484,3 +484,18 @@ def test_the_outbox_is_where_programs_keep_their_state(monkeypatch: pytest.Monke
     for given, expected in (("/state", "/state"), ("", "/home/me/.local/state"), ("here", "/home/me/.local/state")):
         monkeypatch.setenv("XDG_STATE_HOME", given)
         assert default_outbox() == Path(expected) / "shuffledp" / "outbox"
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", lambda _: {}[0])  # a user of a container, whom nobody knows
+    with pytest.raises(InvalidInput, match="--outbox must be given where a user has no home"):
+        default_outbox()
+
+
+def test_new_folders_are_on_the_disk_before_anything_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut that takes the folder away would let the device draw again."""
+    flushed: list[Path] = []
+    monkeypatch.setattr("shuffledp.collection.network.outbox.flush", flushed.append)
+    folder = tmp_path / "a" / "b"
+    Outbox.of(folder, Uploads(study()))
+    assert flushed == [tmp_path / "a", tmp_path]
+    Outbox.of(folder, Uploads(study()))
+    assert len(flushed) == 2

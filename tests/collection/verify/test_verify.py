@@ -206,7 +206,7 @@ def test_a_certificate_that_is_too_large_to_sum_again_is_incomplete_not_passed(m
         sdp.Histogram(categories=12, n=8, epsilon0=5.93, delta=1e-2, rounds=5),
         sdp.Histogram(categories=3, n=26, epsilon0=2.92, delta=1e-5, rounds=4),
         sdp.Histogram(categories=["a", "b"], n=78, epsilon0=5.4, delta=1e-3, rounds=2),
-        sdp.Frequency(domain=10, n=7, epsilon0=6.35, delta=1e-2, rounds=2, method="hashing"),
+        sdp.Frequency(domain=4, n=5, epsilon0=2.5, delta=1e-2, rounds=2, method="hashing"),
     ],
     ids=str,
 )

@@ -113,7 +113,7 @@ function publicKey(digits: string): Uint8Array<ArrayBuffer> {
 }
 
 function address(url: string): string {
-  const plain = url.length <= 500 && /^https?:\/\/[^/][!-~]*[^/]$/.test(url) && !/[?#@\\]/.test(url);
+  const plain = url.length <= 500 && /^https?:\/\/(?!\/)[!-~]*[!-.0-~]$/.test(url) && !/[?#@\\]/.test(url);
   if (!plain || !reachable(url)) {
     throw unsound("shuffler", "an address that begins with https:// or http://, without a slash at its end", url);
   }

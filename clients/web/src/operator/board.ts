@@ -12,6 +12,8 @@ const STATES: Record<Outlook["state"], [string, string]> = {
   closed: ["Closed", "for good"],
 };
 
+const MOST_CUTS = 80; // more of them are a gray bar
+
 export function board(collection: Collection, outlook: Outlook): void {
   const { reports, promise, most, step } = outlook;
   const closed = outlook.state === "closed";
@@ -65,9 +67,10 @@ function reason({ closes }: Collection, { state: now, may_close, why, promise }:
   return ["Still refused: ", why ?? "there are too few reports."];
 }
 
-/** What the analyst types. */
+/** What the analyst types. The address is somebody else's text, and a shell must not read more than that in it. */
 export function commandsFor({ shuffler }: Collection): string {
-  const fetching = `shuffledp collection fetch ${shuffler} --collection study/collection.json --token token.txt`;
+  const address = /^[\w.:/~-]+$/.test(shuffler) ? shuffler : `'${shuffler.replaceAll("'", "'\\''")}'`;
+  const fetching = `shuffledp collection fetch ${address} --collection study/collection.json --token token.txt`;
   return `${fetching} --out sealed.bin\nshuffledp open study sealed.bin --out result`;
 }
 
@@ -90,7 +93,8 @@ function facts({ design, digest, opens, closes, codes, shuffler, round, key }: C
 /** A bar as long as all who are asked, filled as far as reports came, with the promise marked on it. */
 function progress({ reports, promise, most, step }: Outlook): SVGElement {
   const at = (count: number) => `${Math.min(100, (100 * count) / most)}%`;
-  const steps = Array.from({ length: Math.ceil(most / step) - 1 }, (_, place) => (place + 1) * step);
+  const between = Math.ceil(most / step) - 1;
+  const steps = Array.from({ length: between < MOST_CUTS ? between : 0 }, (_, place) => (place + 1) * step);
   const anchor = ["start", "middle", "end"][Math.round((2 * promise) / most)]!;
   const cut = (count: number) => draw("line", { class: "cut", x1: at(count), x2: at(count), y1: 30, y2: 56 });
   const label = `A bar: at least ${whole(reports)} of ${whole(most)}, the promise at ${whole(promise)}.`;
@@ -99,7 +103,7 @@ function progress({ reports, promise, most, step }: Outlook): SVGElement {
     { class: "progress", role: "img", "aria-label": label, width: "100%", height: 84 },
     draw("rect", { class: "track", x: 0, y: 30, width: "100%", height: 26, rx: 5 }),
     draw("rect", { class: "speaks", x: 0, y: 30, width: at(reports), height: 26, rx: 5 }),
-    ...(steps.length < 80 ? steps.map(cut) : []),
+    ...steps.map(cut),
     draw("line", { class: "goal", x1: at(promise), x2: at(promise), y1: 22, y2: 62 }),
     draw("text", { x: at(promise), y: 15, "text-anchor": anchor }, `the promise: ${whole(promise)}`),
     draw("text", { class: "tick", x: 0, y: 78 }, "0"),

@@ -127,4 +127,8 @@ async function operator(): Promise<void> {
   byId("token").focus();
 }
 
+// The back button brings no token again.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
+});
 void run(operator);

@@ -131,7 +131,11 @@ export class Delivery {
           `It has the ${most} reports that it was designed for, and takes no more. Nothing of yours was stored.`,
         ];
       case 410:
-        return ["This collection is closed", "It takes no more answers. Nothing of yours was stored."];
+        return [
+          "This collection is closed",
+          "It takes no more answers. A report that reached it in time counts, even if its answer did not reach you; " +
+            "nothing else of yours was stored.",
+        ];
       default:
         return ["Your report was not taken", error.message];
     }

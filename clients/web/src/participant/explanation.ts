@@ -5,7 +5,7 @@ import { fromNow, moment } from "../shared/moments.ts";
 import { atMost, inDigits, oneIn, whole } from "../shared/numbers.ts";
 import { BASE } from "../shared/opening.ts";
 import { pictureOf } from "./picture.ts";
-import { atLength, briefly, questionOf, together } from "./wording.ts";
+import { atLength, briefly, each, questionOf, together } from "./wording.ts";
 
 export function explain(collection: Collection, pinned: boolean): void {
   document.title = questionOf(collection);
@@ -31,19 +31,20 @@ function terms({ design, closes, round }: Collection): string {
 
 /** What to know before sending, beside the button. */
 function before(collection: Collection): void {
-  const { factor, much, epsilon, delta } = exposureOf(collection);
+  const { factor, much, epsilon, delta, rounds } = exposureOf(collection);
   say("brief", make("strong", {}, briefly(collection.design)));
   say(
     "brief-factor",
     "Even if everybody else worked together against you, it would change the odds of any guess about you by ",
-    make("strong", {}, `at most a factor of ${atMost(factor)}`),
+    make("strong", {}, `at most a factor of ${atMost(factor)}${each(collection.design)}`),
     ".",
   );
   show("brief-among", epsilon !== null);
   say(
     "brief-among",
     "As long as shuffler and analyst do not work together, it is mixed with the reports of others, and that factor " +
-      `is ${atMost(Math.exp(epsilon ?? 0))}, plus a probability of ${oneIn(delta)}.`,
+      `is ${atMost(Math.exp(epsilon ?? 0))}${rounds > 1 ? " for all rounds together" : ""}, plus a probability of ` +
+      `${oneIn(delta)}.`,
   );
   show("much", much);
   say(

@@ -124,5 +124,7 @@ export function finder({ labels, other }: Design, place: HTMLElement, changed: (
 
 /** Without case and accents. */
 function fold(text: string): string {
-  return text.trim().normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const trimmed = text.trim();
+  const plain = /^[\0-\x7f]*$/.test(trimmed); // of millions, most are: it is four times as quick
+  return (plain ? trimmed : trimmed.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
 }

@@ -18,7 +18,9 @@ async function participant(): Promise<void> {
   explain(collection, digest !== undefined);
   const delivery = new Delivery(collection);
   byId<HTMLInputElement>("code").value = code ?? "";
+  waiting("Asking this browser’s storage whether this device has answered.");
   const stand = await standing(collection);
+  waiting("");
   if (stand === "sent") return sentBefore();
   if (stand === "waiting") return delivery.resume();
   if (collection.design.epsilon === null) {
@@ -67,8 +69,17 @@ function ask(collection: Collection, delivery: Delivery): void {
     void run(() => delivery.first(answer));
   });
   addEventListener("visibilitychange", async () => {
-    if (!document.hidden && !byId("form").hidden && (await standing(collection)) === "sent") sentBefore();
+    if (document.hidden || byId("form").hidden || (await standing(collection)) !== "sent") return;
+    say("answers"); // what was chosen here, in another tab than the one that has sent
+    say("picture", ...pictureOf(design, null));
+    sentBefore();
   });
 }
 
+// Another invitation in the same tab is read as a fresh one is: its digest pins, and its code leaves the address bar.
+addEventListener("hashchange", () => location.reload());
+// A page that the back button brings again would show what somebody had chosen to whoever has the device now.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && !byId("form").hidden) location.reload();
+});
 void run(participant);

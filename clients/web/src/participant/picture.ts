@@ -84,13 +84,9 @@ function kindOf(index: number, speaking: number, silent: number): "speaks" | "si
 /** For a number: where on the scale 100 people who have it would report to be. */
 function bars(design: Design, [lower, upper]: readonly [number, number], answer: number | null): Node[] {
   const number = answer ?? (lower + upper) / 2;
-  const chances = grid(design, (number - lower) / (upper - lower));
-  const count = Math.min(chances.length, MOST_BARS);
-  const binOf = (point: number) => Math.min(Math.floor((point * count) / chances.length), count - 1);
-  const binned = new Array<number>(count).fill(0);
-  chances.forEach((chance, point) => (binned[binOf(point)]! += chance));
-  const position = ((number - lower) / (upper - lower)) * (chances.length - 1);
-  const near = new Set([binOf(Math.floor(position)), binOf(Math.ceil(position))]);
+  const position = ((number - lower) / (upper - lower)) * (design.law.k - 1);
+  const count = Math.min(design.law.k, MOST_BARS);
+  const [binned, near] = bins(design.law, position, count);
   const people = apportioned(binned, 100);
   const width = 100 / count;
   const tallest = Math.max(...people);
@@ -127,14 +123,18 @@ function bars(design: Design, [lower, upper]: readonly [number, number], answer:
   return [picture, caption];
 }
 
-/** The chance of a report at each point of the grid. */
-function grid({ law }: Design, share: number): number[] {
-  const position = share * (law.k - 1);
-  const below = Math.floor(position);
-  return Array.from({ length: law.k }, (_, point) => {
-    const near = Math.max(0, 1 - Math.abs(point - position));
-    return law.random / law.k + (1 - law.random) * (point === below || point === below + 1 ? near : 0);
-  });
+/**
+ * The chance of a report in each part of the grid, and the parts that the number at ``position`` is rounded to. A grid
+ * may have far more points than a browser has memory: its points are counted, never listed.
+ */
+function bins({ k, random }: Law, position: number, count: number): [number[], Set<number>] {
+  const start = (part: number) => Math.ceil((part * k) / count);
+  const partOf = (point: number) => Math.min(Math.floor((point * count) / k), count - 1);
+  const binned = Array.from({ length: count }, (_, part) => (random * (start(part + 1) - start(part))) / k);
+  const [below, above] = [Math.floor(position), Math.ceil(position)];
+  binned[partOf(below)]! += (1 - random) * (1 - position + below);
+  binned[partOf(above)]! += (1 - random) * (position - below);
+  return [binned, new Set([partOf(below), partOf(above)])];
 }
 
 /** Whole numbers with this sum, as close to the shares as can be: the largest remainders are rounded up. */

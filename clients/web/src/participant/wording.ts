@@ -99,14 +99,23 @@ function drawn({ law }: Design, random: number): string {
 /** What is left if shuffler and analyst work together. */
 export function together({ design }: Collection): string {
   const { law, labels, rounds } = design;
-  const factor = Math.exp(law.epsilon0);
-  const each = rounds > 1 ? ` in each of the ${whole(rounds)} rounds` : "";
-  const odds = `it changes the odds of any guess about you by at most a factor of ${atMost(factor)}${each}.`;
+  const factor = atMost(Math.exp(law.epsilon0));
+  const odds = `it changes the odds of any guess about you by at most a factor of ${factor}${each(design)}.`;
   if (!labels.length) return odds;
-  const right = Math.ceil((100 * factor) / (factor + law.k - 1));
-  const certain = right >= 100 ? "nearly always" : `at most ${right} times in 100`;
+  const all = `; after all ${whole(rounds)} rounds, if your answer stays the same, ${certain(design, rounds)}`;
   return (
     `${odds} Where all ${whole(law.k)} answers seemed equally likely, a guess that was right 1 time in ` +
-    `${whole(law.k)} is then right ${certain}.`
+    `${whole(law.k)} is then right ${certain(design, 1)}${rounds > 1 ? all : ""}.`
   );
+}
+
+/** How often somebody who has seen so many reports guesses right, at most. */
+function certain({ law }: Design, reports: number): string {
+  const right = Math.ceil(100 / (1 + (law.k - 1) * Math.exp(-law.epsilon0 * reports)));
+  return right >= 100 ? "nearly always" : `at most ${right} times in 100`;
+}
+
+/** For factors that hold for a single report, where there are several. */
+export function each({ rounds }: Design): string {
+  return rounds > 1 ? ` in each of the ${whole(rounds)} rounds` : "";
 }

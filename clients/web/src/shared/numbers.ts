@@ -1,6 +1,7 @@
 // Numbers in words, rounded to the side that promises less.
 
 const SLACK = 1e-12; // a double's own error, so that 0.25 is not 24 %
+const [TINY, HUGE] = [1e-9, 1e15]; // beyond these, nobody counts zeros
 
 export function whole(number: number): string {
   return number.toLocaleString("en");
@@ -18,21 +19,25 @@ export function percent(probability: number): string {
 /** A factor or another number that must not be shown too small, in three digits. */
 export function atMost(value: number, digits = 3): string {
   if (value <= 0) return "0";
-  const unit = 10 ** (Math.floor(Math.log10(value)) - digits + 1);
+  const unit = Math.max(10 ** (Math.floor(Math.log10(value)) - digits + 1), Number.MIN_VALUE);
   const shown = Math.ceil((value * (1 - SLACK)) / unit) * unit;
   return inDigits(shown, digits);
 }
 
 export function inDigits(value: number, digits = 3): string {
   const options: Intl.NumberFormatOptions = { maximumSignificantDigits: digits };
-  if (Math.abs(value) >= 1e15) options.notation = "scientific";
-  else if (Math.abs(value) >= 1e6) Object.assign(options, { notation: "compact", compactDisplay: "long" });
+  const size = Math.abs(value);
+  if (size >= HUGE || (size && size < TINY)) options.notation = "scientific";
+  else if (size >= 1e6) Object.assign(options, { notation: "compact", compactDisplay: "long" });
   return value.toLocaleString("en", options);
 }
 
 /** A small probability, as one in so many and never too small. */
 export function oneIn(probability: number): string {
-  return `1 in ${whole(Math.floor((1 + SLACK) / probability))}`;
+  const count = Math.min(1 / probability, Number.MAX_VALUE);
+  const near = Math.round(count);
+  const below = Math.abs(near - count) <= SLACK * count ? near : Math.floor(count);
+  return `1 in ${below < HUGE ? whole(below) : inDigits(below * (1 - 1e-3), 3)}`;
 }
 
 export function plural(count: number, one: string, many: string): string {

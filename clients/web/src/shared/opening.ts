@@ -6,6 +6,9 @@ import { byId, notify, say, show } from "./dom.ts";
 export const BASE = new URL(".", location.href).href.slice(0, -1);
 
 const PAUSES = [2, 5, 10, 30];
+const UNKNOWN =
+  "This page’s program failed, and does not know why. Reload the page, or use another browser; what was sealed before " +
+  "is sent as it is.";
 
 /** The collection that this shuffler serves; asked for until there is an answer. */
 export async function fetchCollection(pinned?: string): Promise<Collection> {
@@ -56,8 +59,9 @@ export async function run(page: () => Promise<void>): Promise<void> {
     await page();
   } catch (error) {
     waiting("");
-    if (!(error instanceof Refused)) throw error;
-    notify("This cannot go on", error.message);
+    const known = error instanceof Refused;
+    notify("This cannot go on", known ? error.message : UNKNOWN);
+    if (!known) throw error;
   }
 }
 

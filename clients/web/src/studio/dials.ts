@@ -17,6 +17,11 @@ const DESCRIBED: Record<Dial, Described> = {
   delta: { label: "Promise δ", hint: "well below 1 / people" },
 };
 
+const LABELS: Record<string, string> = { lower: "Smallest value", upper: "Largest value" };
+
+/** What a field of a plan is called on the page. */
+export const labelOf = (name: string): string => DESCRIBED[name as Dial]?.label ?? LABELS[name] ?? name;
+
 const METHODS: Record<string, string> = {
   hadamard: "Hadamard response",
   hashing: "local hashing",
@@ -40,7 +45,7 @@ export class Dials {
     this.#method.append(...Object.entries(METHODS).map(([value, label]) => new Option(label, value)));
     this.#groups = {
       names: labelled("names", "Names", this.#names),
-      bounds: html("div", "pair", labelled("lower", "Smallest value", this.#bounds.lower), labelled("upper", "Largest value", this.#bounds.upper)),
+      bounds: html("div", "pair", labelled("lower", labelOf("lower"), this.#bounds.lower), labelled("upper", labelOf("upper"), this.#bounds.upper)),
       method: labelled("method", "Encoding", this.#method),
     };
     const row = (dial: Dial): HTMLElement => this.#rows.get(dial)!.row;
@@ -51,7 +56,7 @@ export class Dials {
     this.#names.addEventListener("input", () => changed({ names: this.#names.value }));
     this.#method.addEventListener("change", () => changed({ method: this.#method.value }));
     for (const name of ["lower", "upper"] as const) {
-      this.#bounds[name].addEventListener("input", () => changed({ [name]: read(this.#bounds[name].value) }));
+      this.#bounds[name].addEventListener("input", () => changed({ [name]: read(name, this.#bounds[name].value) }));
     }
     form.addEventListener("change", (event) => {
       const chosen = event.target as HTMLInputElement;
@@ -78,7 +83,7 @@ export class Dials {
     this.#type(this.#bounds.lower, String(plan.lower));
     this.#type(this.#bounds.upper, String(plan.upper));
     this.#method.value = plan.method;
-    this.#groups["names"]!.hidden = plan.task !== "histogram";
+    this.#groups["names"]!.hidden = !counting;
     this.#groups["bounds"]!.hidden = counting;
     this.#groups["method"]!.hidden = plan.task !== "frequency";
     this.#rows.get("size")!.row.hidden = !counting;
@@ -101,9 +106,9 @@ export class Dials {
     const field = number(dial, hint);
     field.setAttribute("aria-describedby", "problem");
     slider.addEventListener("input", () => changed({ [dial]: STEPS[dial][Number(slider.value)] }));
-    field.addEventListener("input", () => changed({ [dial]: read(field.value) }));
+    field.addEventListener("input", () => changed({ [dial]: read(dial, field.value) }));
     field.addEventListener("blur", () => {
-      const value = read(field.value);
+      const value = read(dial, field.value);
       if (!Number.isNaN(value)) field.value = written(dial, value);
     });
     const name = html("label", "", label, " ", html("small", "", hint)) as HTMLLabelElement;

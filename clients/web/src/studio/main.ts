@@ -3,7 +3,7 @@ import type { Bound, Curve, Interval, Numbers, Published } from "./asking.ts";
 import { Conversation, post } from "./asking.ts";
 import { drawBounds } from "./bounds.ts";
 import { drawCurve } from "./curve.ts";
-import { Dials } from "./dials.ts";
+import { Dials, labelOf } from "./dials.ts";
 import { copy, html } from "./drawing.ts";
 import { drawModels } from "./models.ts";
 import type { Plan } from "./plan.ts";
@@ -29,7 +29,7 @@ function move(next: Plan): void {
   plan = next.task === "mean" ? { ...next, given: "epsilon" } : next;
   dials.show(plan);
   const wrong = unread(plan);
-  if (wrong) return refused(`${wrong} must be a number. Write it as 10000, 0.5 or 1e-6.`);
+  if (wrong) return refused(`${labelOf(wrong)} must be a number. Write it as 10000, 0.5 or 1e-6.`);
   conversation.want(plan);
 }
 
@@ -48,6 +48,7 @@ function moved(): void {
 function refused(sentence: string): void {
   find("problem").textContent = sentence;
   find("answer").classList.add("refused");
+  find("answer").inert = true; // nothing of the plan before may be copied or saved as if it were this one
 }
 
 function numbers(found: Numbers, asked: Plan): void {
@@ -55,7 +56,8 @@ function numbers(found: Numbers, asked: Plan): void {
   find("problem").textContent = "";
   const answer = find("answer");
   answer.classList.remove("refused");
-  answer.classList.toggle("forecast", !found.certified);
+  answer.inert = false;
+  document.body.classList.toggle("forecast", !found.certified);
   answer.setAttribute("aria-busy", String(!found.certified));
   const shuffled = found.errors.find((each) => each.model === "shuffled");
   const counting = asked.task !== "mean";

@@ -36,7 +36,8 @@ function row(model: string): HTMLElement {
     svg("circle", { class: "dot", cx: 0, cy: 8, r: 6 }),
   );
   const label = html("p", "who", html("b", "", name), ` ${trust}`);
-  const number = html("p", "what", html("span", "value"), " ", html("span", "share"));
+  const about = model === "central" ? [] : [html("span", "about", "≈")]; // a curator's noise is never a forecast
+  const number = html("p", "what", ...about, html("span", "value"), " ", html("span", "share"));
   return html("div", `model ${model}`, label, number, line);
 }
 

@@ -65,10 +65,15 @@ export function written(name: string, value: number): string {
   return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential() : String(value);
 }
 
-/** What somebody typed; NaN if it is no number. */
-export function read(text: string): number {
-  const plain = text.replace(/[,_\s]/g, "").replace(/%$/, "");
-  return plain === "" ? Number.NaN : Number(plain);
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const GROUPED = /^\d{1,3}(,\d{3})+$/;
+
+/** What somebody typed; NaN if it is no number. Only counts have commas: elsewhere 0,5 is half of one to some people. */
+export function read(name: string, text: string): number {
+  const plain = text.replace(/[_\s]/g, "").replace(/%$/, "");
+  if (COUNTS.includes(name) && GROUPED.test(plain)) return Number(plain.replaceAll(",", ""));
+  const value = NUMBER.test(plain) ? Number(plain) : Number.NaN;
+  return Number.isFinite(value) ? value : Number.NaN;
 }
 
 /** The part of the address behind #: what differs from the first plan. */
@@ -86,7 +91,7 @@ export function fromFragment(fragment: string): Plan {
   for (const [name, text] of new URLSearchParams(fragment)) {
     const first = plan[name];
     if (typeof first === "string") plan[name] = text;
-    if (typeof first === "number" && Number.isFinite(read(text))) plan[name] = read(text);
+    if (typeof first === "number" && Number.isFinite(read(name, text))) plan[name] = read(name, text);
   }
   return plan as unknown as Plan;
 }

@@ -21,7 +21,7 @@ from shuffledp.collection.network.collection_file import LONGEST_FILE, Collectio
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.shuffler.tokens import read_token
-from shuffledp.collection.network.web_client import check_trust, new_web_client, printable
+from shuffledp.collection.network.web_client import check_trust, compressed, new_web_client, printable
 from shuffledp.collection.network.wire import Address
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.storage.canonical import strict_json
@@ -188,6 +188,8 @@ class Analyst:
 
         try:
             with web, web.stream(method, self.url + path, headers=headers) as answer:
+                if compressed(answer):
+                    raise self._strange("a compressed answer, which nobody asked for")
                 if answer.status_code != 200:
                     raise self._refused(answer)
                 yield answer

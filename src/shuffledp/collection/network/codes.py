@@ -1,7 +1,8 @@
 """Invitations: whoever has one may send one report.
 
 A code is 16 random bytes. The organizer hands the codes out; the shuffler has only their hashes,
-and marks those that were used. It never writes down which report came with which code.
+and marks those that were used. It keeps no note of which report came with which code; but both are
+written at once, so that a store's log of writes shows it until the close, when codes are forgotten.
 """
 
 from __future__ import annotations

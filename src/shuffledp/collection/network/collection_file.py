@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from shuffledp.collection.client import Encoder
@@ -28,8 +29,11 @@ __all__ = ["LONGEST_FILE", "SKEW", "Collection", "check_digest", "is_digest", "i
 FORMAT, VERSION = "shuffledp-collection", 1
 LONGEST_FILE = 1 << 26
 LONGEST_QUESTION = 500
+LARGEST_COUNT = 2**53 - 1
 LAST_SECOND = 253_402_300_799  # the end of the year 9999
 SKEW = 300  # seconds that two clocks may differ
+# No sign that two readers of addresses could take for the end of different things.
+WEB_ADDRESS = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?(/((?![?#@\\])[!-~])*)?")
 REMEDY = "Take the file that `shuffledp collection new` wrote, unchanged."
 
 
@@ -54,6 +58,17 @@ class Collection:
         for name, (sound, rule) in RULES.items():
             if not sound(value := getattr(self, name)):
                 raise InvalidInput(f"{name} of a collection must be {rule}, got {str(value)[:80]!r}. {REMEDY}")
+        largest, labels = max(self.design.n, self.design.rounds), self.design.task.labels
+        if largest > LARGEST_COUNT:
+            raise InvalidInput(
+                f"n and rounds of a collection must be at most {LARGEST_COUNT:,}, which a browser can hold, got "
+                f"{str(largest)[:40]}. {REMEDY}"
+            )
+        if len({label if label.isascii() else normalize("NFC", label) for label in labels}) < len(labels):
+            raise InvalidInput(
+                f"answers of a collection must look different, got two that are the same on a screen. Rename one: "
+                f"nobody could tell which they choose. {REMEDY}"
+            )
         if self.round > self.design.rounds:
             raise InvalidInput(
                 f"round must be at most the {self.design.rounds} that the design was made for, got {self.round}. "
@@ -153,15 +168,13 @@ def is_digest(value: object) -> bool:
 
 def is_web_address(value: object) -> bool:
     """Whether this is the address of a server, and nothing more."""
-    if not isinstance(value, str) or len(value) > 500 or not re.fullmatch(r"[!-~]+", value):
+    if not isinstance(value, str) or len(value) > 500 or value.endswith("/") or not WEB_ADDRESS.fullmatch(value):
         return False
     try:
-        parts = urlsplit(value)
-        sound = parts.port is None or parts.port > 0
+        port = urlsplit(value).port
     except ValueError:
         return False
-    plain = not (parts.username or parts.password or parts.query or parts.fragment) and not value.endswith("/")
-    return sound and plain and parts.scheme in ("http", "https") and bool(parts.hostname)
+    return port is None or port > 0
 
 
 def _seconds(value: object) -> bool:

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.collection.network.collection_file import FORMAT, Collection
-from shuffledp.collection.network.web_client import check_trust, new_web_client, printable
+from shuffledp.collection.network.web_client import check_trust, compressed, new_web_client, printable
 from shuffledp.collection.network.wire import MEDIA_TYPE, Address, Refused
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.storage.canonical import strict_json
@@ -24,7 +24,7 @@ __all__ = ["Courier", "Unsent"]
 
 TRIES = 6
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
-PATIENCE = 60.0  # seconds for an answer, however slowly it drips
+PATIENCE = 60.0  # seconds for what follows the headers of an answer, however slowly it drips
 LONGEST_ANSWER = 1 << 20  # bytes
 LATER = (408, 425, 429, 500, 502, 503, 504)  # what may be otherwise at the next try
 
@@ -144,8 +144,11 @@ class Courier:
         import httpx
 
         kind = {} if body is None else {"content-type": MEDIA_TYPE}
-        began, content = monotonic(), bytearray()
+        content = bytearray()
         with self.web.stream(method, self.collection.shuffler + path, content=body, headers=kind) as answer:
+            if compressed(answer):
+                return Answer(answer.status_code, answer.headers, b"")
+            began = monotonic()  # an upload may take longer than its answer may
             for piece in answer.iter_bytes():
                 content += piece
                 if len(content) >= longest:

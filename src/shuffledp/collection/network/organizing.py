@@ -43,7 +43,7 @@ def new_collection(
     which is the analyst's alone: both, or neither.
     """
     check_client(design)
-    check_new_folder(out)
+    check_new_folder(out, lasting=True)
     key = AnalystKey.new()
     collection = Collection(
         design=design,
@@ -81,7 +81,7 @@ def invite(collection: Collection, count: int, out: Path, hashes: Path) -> None:
             "new --codes`."
         )
     for path in (out, hashes):
-        check_new_file(path)
+        check_new_file(path, lasting=True)
     check_apart(out, hashes)
     codes = list(new_codes(count))
     hashed = sorted(hash_of_code(collection.digest, code).hex() for code in codes)

@@ -22,7 +22,7 @@ from typing import Self
 from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
-from shuffledp.storage.files import first_file, locked, replace_file, unwritable
+from shuffledp.storage.files import first_file, flush, locked, replace_file, unwritable
 
 __all__ = ["Outbox", "Stored", "default_outbox"]
 
@@ -35,7 +35,13 @@ PIECE = 1 << 20  # bytes that are copied at once
 def default_outbox() -> Path:
     """Where programs keep such things: under XDG_STATE_HOME, or ~/.local/state."""
     given = os.environ.get("XDG_STATE_HOME", "")
-    state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
+    try:
+        state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise InvalidInput(
+            "--outbox must be given where a user has no home, got none. Name a folder that lasts: it remembers that "
+            "this device has reported."
+        ) from None
     return state / "shuffledp" / "outbox"
 
 
@@ -78,7 +84,10 @@ class Outbox:
         refused.
         """
         with unwritable(folder):
+            missing = [each for each in (folder, *folder.parents) if not each.exists()]
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for each in missing:  # a folder that a power cut takes away takes its reports along
+                flush(each.parent)
             status = folder.stat()
         if status.st_uid != os.geteuid() or status.st_mode & OTHERS:
             raise InvalidInput(

@@ -74,7 +74,7 @@ class AnalystKey:
 
     def write(self, path: Path) -> None:
         """Write it for its owner alone; a key that stands there is never replaced."""
-        check_new_file(path)
+        check_new_file(path, lasting=True)
         replace_file(path, lambda place: place.write_text(self.secret.hex() + "\n", encoding="ascii"), private=True)
 
     @classmethod
@@ -145,7 +145,7 @@ class Envelopes:
         except ValueError:
             raise InvalidInput(
                 f"key of a collection must be a public key that can be sealed to, got {self.collection.key}. Do not "
-                f"report to it: whoever made it can be read by anybody."
+                f"report to it: what is sealed for it can be read by anybody."
             ) from None
 
     def opened(self, envelopes: Iterable[bytes], key: AnalystKey) -> NDArray[Any]:

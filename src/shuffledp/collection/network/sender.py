@@ -99,7 +99,7 @@ class Client:
             envelopes = Envelopes(self.collection).seal(self.collection.encoder.encode([answer]))
             yield self.uploads.body(envelopes, None if invitation is None else [invitation])
 
-        return self._sent(draw, invitation)
+        return self._sent(draw, invitation, one=True)
 
     def check(self, value: object, *, code: str | None = None, clip: bool = False) -> tuple[int | float, bytes | None]:
         """Refuse what ``send`` would refuse before it draws; the answer and the invitation as they
@@ -129,6 +129,15 @@ class Client:
         self.check_codes(codes)
         receipt = self._sent(lambda: self._records(drawing, codes, processes), None, tick)
         return replace(receipt, missing=drawing.missing, repeated=drawing.repeated) if receipt.drawn else receipt
+
+    def resume(self, *, tick: Tick | None = None) -> Receipt | None:
+        """Send what an earlier call stored; None where nothing was. Neither the table nor its codes
+        are needed for that, and may be gone.
+        """
+        self._check_time()
+        if Outbox.of(self.folder, self.uploads).find() is None:
+            return None
+        return self._sent(list, None, tick)
 
     def check_codes(self, codes: Sequence[bytes] | None, rows: int | None = None) -> None:
         """Refuse codes that are not asked for, or not one for each of so many ``rows``."""
@@ -160,13 +169,22 @@ class Client:
         if none:
             raise InvalidInput("the table must hold at least one value, got none. Check that these are the right data.")
 
-    def _sent(self, draw: Callable[[], Iterable[bytes]], code: bytes | None, tick: Tick | None = None) -> Receipt:
-        """Store what ``draw`` makes, unless something is stored, and deliver what is."""
+    def _sent(
+        self, draw: Callable[[], Iterable[bytes]], code: bytes | None, tick: Tick | None = None, *, one: bool = False
+    ) -> Receipt:
+        """Store what ``draw`` makes, unless something is stored, and deliver what is. Where ``one``
+        report is expected, those of a table are left alone.
+        """
         outbox = Outbox.of(self.folder, self.uploads)
         with outbox.alone() as alone:
             if not alone:
                 raise Unsent("another process is sending to this collection from this outbox. Wait until it is done.")
             stored, drawn = outbox.find(), False
+            if one and stored is not None and stored.sent + stored.waiting > 1:
+                raise InvalidInput(
+                    f"the outbox {str(self.folder)!r} must be this person's, got one that holds the reports of a table "
+                    f"to this collection. Nothing was sent: whoever is not in that table uses another --outbox."
+                )
             if stored is None:
                 stored, drawn = outbox.store(draw()), True
             elif code is not None and stored.waiting == 1:
@@ -239,7 +257,12 @@ def read_codes(path: Path) -> list[bytes]:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise InvalidInput(f"{title} must be a file with a code on every line, got none: {why}.") from None
-    codes = [read_code(line) for line in lines]
+    codes = []
+    for number, line in enumerate(lines, 1):
+        try:
+            codes.append(read_code(line))
+        except InvalidInput as error:
+            raise InvalidInput(f"line {number:,} of {title} must be a code: {error}") from None
     if len(set(codes)) < len(codes):
         raise InvalidInput(f"{title} must hold every code once, got one twice. Each lets one person in.")
     return codes

@@ -18,7 +18,7 @@ from shuffledp.errors import InvalidInput
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["check_trust", "new_web_client", "printable"]
+__all__ = ["check_trust", "compressed", "new_web_client", "printable"]
 
 CONNECTING = 10.0  # seconds
 SHOWN = 300  # letters of a stranger's sentence
@@ -94,6 +94,13 @@ def check_trust(address: str, error: BaseException | None) -> None:
                 f"{printable(error.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
             ) from None
         error = error.__cause__ or error.__context__
+
+
+def compressed(answer: httpx.Response) -> bool:
+    """Whether an answer is not what was asked for, its bytes as they are: of a few kilobytes that
+    were compressed twice, a hostile server makes as many gigabytes as it likes.
+    """
+    return bool(answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"))
 
 
 def printable(text: str) -> str:

@@ -120,7 +120,7 @@ def test_a_stop_commits_what_waits_and_refuses_what_comes() -> None:
 
 def test_when_too_much_waits_more_is_refused(tmp_path: Path) -> None:
     store, collection = Slow(), study()
-    with trial(tmp_path, collection, store=store, limits=Limits(rate=0.0, room=49 * 100)) as tried:
+    with trial(tmp_path, collection, store=store, limits=Limits(rate=0.0, room=49 * 200)) as tried:
 
         async def run(client: object) -> list[int]:
             body = tried.uploads.body(envelopes(collection, 30))

@@ -58,12 +58,26 @@ def test_addresses_are_forgotten_and_never_pile_up() -> None:
 
 def test_uploads_together_have_so_much_room() -> None:
     room = Room(100)
-    with room.share() as take:
-        take(60)
-        with room.share() as other:
+    with room.share("192.0.2.1") as take:
+        take(50)
+        with room.share("192.0.2.2") as other:
             other(40)
-            with pytest.raises(Refused, match="too much to do") as refused:
-                other(1)
+            with room.share("192.0.2.3") as third, pytest.raises(Refused, match="too much to do") as refused:
+                third(11)
             assert (refused.value.status, refused.value.wait) == (503, 5)
-        assert room.taken == 60
+        assert room.taken == 50
     assert room.taken == 0
+
+
+@pytest.mark.parametrize("again", ["2001:db8::1", "2001:db8::ffff:1%eth0"])
+def test_nobody_takes_all_the_room(again: str) -> None:
+    """Bodies that arrive slowly, over many connections of one address, leave half of it to others."""
+    room = Room(100)
+    with room.share("2001:db8::1") as take, room.share(again) as more, room.share("2001:db8:1::1") as other:
+        take(30)
+        more(20)
+        with pytest.raises(Refused, match="too much to do"):
+            more(1)
+        other(50)
+    assert room.taken == 0
+    assert not room._of, "no address is remembered"

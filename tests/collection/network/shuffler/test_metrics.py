@@ -55,8 +55,8 @@ def test_adding_reports_until_the_number_changes_does_not_tell_it() -> None:
 
 def test_metrics_count_in_the_same_steps_and_say_nothing_else() -> None:
     metrics = Metrics(Steps(PROMISE, key=b"k"))
-    words = [metrics.add(status) for status in [201] * 170 + [409] * 130]
-    assert words.index(True) == 179
+    words = [metrics.add(status) for status in [200] * 400 + [201] * 170 + [409] * 130]
+    assert words.index(True) == 579
     assert sum(words) == 2, "at the 10th and the 100th refusal"
     lines = metrics.lines(333, closed=False).splitlines()
     told = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
@@ -68,3 +68,11 @@ def test_metrics_count_in_the_same_steps_and_say_nothing_else() -> None:
     }
     assert {int(count) % 50 for count in told.values()} == {0}
     assert metrics.refusals() in (f"refused so far, rounded down: {some} with 409" for some in (50, 100))
+
+
+@pytest.mark.parametrize("status", [201, 403])
+def test_the_first_answer_of_a_kind_does_not_show(status: int) -> None:
+    metrics = Metrics(Steps(PROMISE))
+    before = metrics.lines(0, closed=False)
+    metrics.add(status)
+    assert metrics.lines(1, closed=False) == before

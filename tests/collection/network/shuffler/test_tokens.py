@@ -25,6 +25,15 @@ def test_a_token_is_made_once(tmp_path: Path) -> None:
     assert text not in str(vars(token))
 
 
+def test_of_shufflers_that_start_at_once_all_have_the_token_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "token"
+    text = made_token(path)
+    monkeypatch.setattr("os.path.lexists", lambda _: False)  # as if both had looked before either wrote
+    assert made_token(path) == read_token(path) == text
+
+
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "token"
     made_token(path)

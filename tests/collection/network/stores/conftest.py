@@ -19,9 +19,7 @@ def own(request: pytest.FixtureRequest) -> str:
     return request.node.nodeid.encode("ascii", "replace").decode()[-300:]
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=[pytest.mark.fleet, pytest.mark.xdist_group("database")])]
-)
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.fleet)])
 def place(request: pytest.FixtureRequest, tmp_path: Path, own: str) -> Iterator[Places]:
     made: list[Place] = []
 

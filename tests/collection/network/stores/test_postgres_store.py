@@ -297,6 +297,34 @@ def test_tables_of_another_collection_or_version(
         store.add([upload(2)])
 
 
+def test_tables_that_somebody_else_made(database: RunningPostgres, collection: Collection) -> None:
+    """The name of a schema follows from the collection, which is public; who owns it, could see the
+    reports arrive.
+    """
+    PostgresStore(database.address("guest"), collection).stop()
+    schema = f"shuffledp_{collection.digest[:40]}"
+    with psycopg.connect(database.address("guest"), autocommit=True) as guest:
+        for grant in (f"SCHEMA {schema}", f"ALL TABLES IN SCHEMA {schema}"):
+            guest.execute(f"GRANT ALL ON {grant} TO PUBLIC")  # type: ignore[call-overload]
+    for role in ("shuffler", "owner"):
+        refused(database.address(role), collection, f"role '{role}'", "one of 'guest'", "Connect as the role")
+    with database.owner() as connection:
+        connection.execute("GRANT guest TO shuffler")
+        PostgresStore(database.address(), collection).stop()
+        connection.execute("REVOKE guest FROM shuffler")
+
+
+def test_the_log_of_writes_is_written_over_once(monkeypatch: pytest.MonkeyPatch, opened: Opened) -> None:
+    calls, written_over = [], postgres_server.write_over_log
+    monkeypatch.setattr(postgres_server, "write_over_log", lambda each: (calls.append(each), written_over(each))[1])
+    store = opened()
+    store.add([upload(*range(LEAST))])
+    for _ in range(2):
+        assert store.close(LEAST) == Stocked(LEAST, closed=True)
+        assert opened().stock() == Stocked(LEAST, closed=True)
+    assert len(calls) == 1, "whoever comes later finds it done"
+
+
 def test_a_server_that_forgets_or_remembers_too_much(database: RunningPostgres, collection: Collection) -> None:
     """Settings that a role may change for itself are changed; for the others, it is told who can."""
     with database.owner() as connection:

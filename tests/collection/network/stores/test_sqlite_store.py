@@ -220,13 +220,50 @@ def test_an_old_file_that_is_nobodys_is_left_alone(folder: Path) -> None:
     assert aside.read_bytes() == b"precious"
 
 
+def test_a_log_without_its_file_is_not_applied_to_a_new_one(folder: Path) -> None:
+    """It may hold what was acknowledged: nobody but the operator can say whether that counts."""
+    path, aside = folder / "reports.sqlite", folder / "aside"
+    with stored(folder) as store:
+        store.add([upload(envelopes(study(), 3))])
+        shutil.copy(folder / "reports.sqlite-wal", aside)
+    path.unlink()
+    log = aside.rename(folder / "reports.sqlite-wal")
+    content = log.read_bytes()
+    for collection in (study(), study(question="Another?")):
+        with pytest.raises(InvalidInput, match="Restore the file that was removed"):
+            SQLiteStore(path, collection)
+    assert log.read_bytes() == content
+    assert not path.exists()
+
+
+def test_no_rollback_journal_is_there_when_files_change_places(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the disk can leave one, hot, and it would be played back into the new file: to go
+    back from the log to a journal before the close is one write too many.
+    """
+    said = []
+
+    class Overheard(sqlite3.Connection):
+        def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+            said.append(statement)
+            return super().execute(statement, *given)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr("sqlite3.connect", lambda *given, **named: connect(*given, factory=Overheard, **named))
+    with stored(folder) as store:
+        store.add([upload(envelopes(study(), 3))])
+        said.clear()
+        assert store.close(1) == Stocked(3, True)
+    assert [statement for statement in said if "journal_mode" in statement] == ["PRAGMA journal_mode=OFF"]
+    assert set(os.listdir(folder)) == LEFT
+
+
 @pytest.mark.parametrize(("at_once", "few"), [(1 << 28, 1 << 12), (1000, 1 << 12), (1, 7)])
 def test_blocks_are_put_in_order_however_little_fits_into_memory(
     folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, few: int
 ) -> None:
     monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.AT_ONCE", at_once)
     monkeypatch.setattr("shuffledp.collection.network.stores.fingerprints.FEW", few)
-    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.BLOCK", 10)
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.BLOCK", 495)
     some = [*envelopes(study(), 300), bytes(49), bytes(48) + b"\1", b"\1" + bytes(48), b"\xff" * 49]
     with stored(folder) as store:
         for start in range(0, len(some), 19):
@@ -242,6 +279,34 @@ def test_blocks_are_put_in_order_however_little_fits_into_memory(
         assert store.add([upload(some)]) == [Added(len(some), 0)], "after the close, too"
     with stored(folder) as again:
         assert b"".join(again.sealed()) == b"".join(sorted(some))
+
+
+def test_what_is_sent_again_is_compared_block_by_block(folder: Path) -> None:
+    """With one query for each, an upload of 10,000 long reports that was sent again took half a minute."""
+    some, asked = envelopes(study("unary"), 900), list[str]()
+    length = len(some[0])
+    with stored(folder, name="unary") as store:
+        store.add([upload(some)])
+        assert store._connection is not None
+        store._connection.set_trace_callback(asked.append)
+        assert store.add([upload(some)]) == [Added(900, 0)]
+        assert len(asked) == len(store._ends) == -(-900 // (sqlite_store.BLOCK // length))
+        sizes = [len(block) for (block,) in store._connection.execute("SELECT envelopes FROM blocks")]
+        assert max(sizes) <= sqlite_store.BLOCK
+
+
+def test_a_file_that_another_program_uses_is_not_called_broken(folder: Path) -> None:
+    with stored(folder):
+        pass
+    with sqlite3.connect(folder / "reports.sqlite", isolation_level=None) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.MonkeyPatch.context() as patch:
+            connect = sqlite3.connect
+            patch.setattr("sqlite3.connect", lambda *given, **named: connect(*given, timeout=0, **named))
+            with pytest.raises(InvalidInput, match="must be usable, got: database is locked"):
+                SQLiteStore(folder / "reports.sqlite", study())
+        other.execute("ROLLBACK")
+    other.close()
 
 
 def test_a_commit_that_stands_though_it_failed_is_known(folder: Path) -> None:
@@ -280,5 +345,28 @@ def test_envelopes_with_one_fingerprint_are_told_apart(folder: Path, monkeypatch
             answer = store.add([upload(some[start : start + 8]), upload(some[: start + 4])])
             assert answer == [Added(8, 8), Added(start + 4, 0)]
         assert store.add([upload(some)]) == [Added(40, 0)]
+        store.close(1)
+        assert b"".join(store.sealed()) == b"".join(sorted(some))
+
+
+@pytest.mark.parametrize("step", ["marks", "add", "_merge"])
+def test_memory_that_runs_out_after_a_commit_doubles_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The block is in the file, and the index knows half of it: all is read again before the next answer."""
+    monkeypatch.setattr("shuffledp.collection.network.stores.fingerprints.FEW", 2)
+
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    some = envelopes(study(), 12)
+    with stored(folder) as store:
+        store.add([upload(some[:4])])
+        with monkeypatch.context() as patch:
+            patch.setattr(Fingerprints, step, exhausted)
+            with pytest.raises(Unavailable, match="not enough memory"):
+                store.add([upload(some[4:])])
+        added = store.add([upload(some)])
+        assert added in ([Added(12, 0)], [Added(12, 8)])
         store.close(1)
         assert b"".join(store.sealed()) == b"".join(sorted(some))

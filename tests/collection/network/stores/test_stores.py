@@ -55,7 +55,7 @@ def test_the_close_is_final_and_releases_everything_once_in_order(place: Places)
 
 def test_envelopes_leave_the_store_in_blocks(place: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shuffledp.collection.network.stores.postgres_store.PAGE", 7)
-    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.BLOCK", 7)
+    monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store.BLOCK", 7 * 49)
     store = place().open()
     store.add([upload(*range(50))])
     store.close(50)

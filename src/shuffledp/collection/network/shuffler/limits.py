@@ -6,6 +6,7 @@ import hashlib
 import ipaddress
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -49,35 +50,47 @@ class Rates:
         return 0.0 if allowed else (1.0 - left) / self.rate
 
     def _hash(self, address: str) -> bytes:
-        try:
-            parsed = ipaddress.ip_address(address.partition("%")[0])
-        except ValueError:
-            name = address.encode(errors="replace")
-        else:
-            parsed = getattr(parsed, "ipv4_mapped", None) or parsed
-            name = parsed.packed if parsed.version == 4 else parsed.packed[: NETWORK_BITS // 8]
-        return hashlib.blake2b(name, key=self._key, digest_size=16).digest()
+        return hashlib.blake2b(_network(address), key=self._key, digest_size=16).digest()
 
 
 class Room:
-    """Bytes of uploads that may be in memory at once."""
+    """Bytes of uploads that may be in memory at once, at most half of them of one address: nobody
+    can take all of it by sending many uploads slowly.
+    """
 
     def __init__(self, most: int) -> None:
         self.most, self.taken = most, 0
+        self._of: Counter[bytes] = Counter()
 
     @contextmanager
-    def share(self) -> Iterator[Callable[[int], None]]:
-        """Call what this gives for every piece that arrives; all of it is given back at the end."""
-        own = 0
+    def share(self, address: str) -> Iterator[Callable[[int], None]]:
+        """Call what this gives for every piece that arrives; all of it is given back at the end,
+        and the address forgotten.
+        """
+        own, whose = 0, _network(address)
 
         def take(size: int) -> None:
             nonlocal own
-            if self.taken + size > self.most:
+            if self.taken + size > self.most or self._of[whose] + size > self.most // 2:
                 raise Refused(503, "the shuffler has too much to do now. Send the same bytes again later.", wait=5)
             self.taken += size
+            self._of[whose] += size
             own += size
 
         try:
             yield take
         finally:
             self.taken -= own
+            self._of[whose] -= own
+            if not self._of[whose]:
+                del self._of[whose]
+
+
+def _network(address: str) -> bytes:
+    """Whom an address belongs to."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address.encode(errors="replace")
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    return parsed.packed if parsed.version == 4 else parsed.packed[: NETWORK_BITS // 8]

@@ -82,7 +82,7 @@ class Shuffler:
         self._check_collection(request)
         self._check_media_type(request)
         self._check_open()
-        with self.room.share() as take:
+        with self.room.share(self.address(request.scope)) as take:
             body = await self._body(request, take)
             added = await self.writer.add(self.uploads.read(body))
         return answer(added._asdict(), status=201 if added.new else 200)

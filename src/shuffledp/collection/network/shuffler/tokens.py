@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.files import replace_file
+from shuffledp.storage.files import first_file
 
 __all__ = ["Token", "made_token", "read_token"]
 
@@ -39,7 +39,7 @@ def made_token(path: Path) -> str:
     """The token in a file, for its owner alone; if there is no file, a new one."""
     if not os.path.lexists(path):
         text = secrets.token_hex(TOKEN_BYTES)
-        replace_file(path, lambda place: place.write_text(text + "\n", encoding="ascii"), private=True)
+        first_file(path, lambda place: place.write_text(text + "\n", encoding="ascii"))  # several may start at once
     return read_token(path)
 
 

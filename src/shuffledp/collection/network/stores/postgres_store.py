@@ -69,6 +69,11 @@ WITH added AS (INSERT INTO reports (envelope) SELECT unnest(%(new)b::bytea[])),
      used AS (UPDATE codes SET used = true WHERE hash = ANY(%(spent)b::bytea[]))
 UPDATE collection SET reports = reports + cardinality(%(new)b::bytea[])
 """
+OWNER = """
+SELECT owner.rolname, owner.oid = own.oid OR NOT own.rolsuper AND pg_has_role(owner.oid, 'USAGE')
+FROM pg_namespace JOIN pg_roles owner ON owner.oid = nspowner, pg_roles own
+WHERE nspname = %s AND own.rolname = current_user
+"""
 INVITING = "INSERT INTO codes (hash) SELECT unnest(%b::bytea[]) ON CONFLICT DO NOTHING"
 PAGING = "SELECT envelope FROM reports WHERE place > %s AND place <= %s ORDER BY place"
 HAPPENED = {"53100": "its disk is full", "55P03": "it is busy", "57014": "it is busy", "25006": "it is a standby"}
@@ -172,7 +177,7 @@ class PostgresStore(Store):
         """Wipe what is left of the order of arrival, unless that was done."""
 
         def sweeping(connection: psycopg.Connection[Any]) -> None:
-            if connection.execute("SELECT FROM collection WHERE swept").fetchone():
+            if connection.execute("SELECT swept FROM collection").fetchone() == (True,):
                 return
             connection.execute("SET statement_timeout = 0")
             connection.execute("VACUUM (FULL) collection")
@@ -268,10 +273,23 @@ class PostgresStore(Store):
             schema, table = "SELECT to_regnamespace(%s)", "SELECT to_regclass('collection')"
             if connection.execute(schema, (self._schema,)).fetchone() == (None,):
                 connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
+            self._check_owner(connection)
             if connection.execute(table).fetchone() == (None,):
                 connection.execute(TABLES)
                 first = "INSERT INTO collection VALUES (%s, %s, 0, false, false)"
                 connection.execute(first, (self._digest, VERSION))
+
+    def _check_owner(self, connection: psycopg.Connection[Any]) -> None:
+        """Refuse a schema that somebody else made: its name is public, and its owner would see
+        every report arrive, by a trigger that runs with our rights.
+        """
+        owner, ours = connection.execute(OWNER, (self._schema,)).fetchone() or ("nobody", False)
+        if not ours:
+            raise InvalidInput(
+                f"schema {self._schema} of the database must belong to the shuffler's role {connection.info.user!r}, "
+                f"got one of {owner!r}, who would see when reports come. Connect as the role that made it, or use "
+                f"another database."
+            )
 
 
 def _page(connection: psycopg.Connection[Any], start: int) -> bytes:

@@ -1,6 +1,6 @@
 """Envelopes in one SQLite file, for one shuffler.
 
-While the collection is open, each commit appends one block of new envelopes, and is on the disk
+While the collection is open, each commit appends blocks of new envelopes, and is on the disk
 before anybody is told; which envelopes are there is known by their fingerprints, in memory. (A
 table keyed by the envelopes themselves costs twenty times as much: every one of them changes
 another page.) The close writes a new file in the order of the envelopes' bytes, puts it in the
@@ -45,7 +45,7 @@ TABLES = (
     "CREATE TABLE codes(hash BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
 )
 ASKED = 256  # values that one query asks for
-BLOCK = 4096  # envelopes of a block, when they are in order
+BLOCK = 1 << 16  # bytes of a block, at most: to compare one envelope, all of its block is read
 AT_ONCE = 1 << 28  # bytes that are put in order at a time
 ZEROS = bytes(1 << 20)
 
@@ -83,6 +83,11 @@ class SQLiteStore(Store):
     def _reports(self) -> int:
         return self._ends[-1] if self._ends else 0
 
+    @property
+    def _many(self) -> int:
+        """Envelopes of a block, at most."""
+        return max(1, BLOCK // self._length)
+
     # ---- opening
 
     def _locked(self) -> int:
@@ -101,11 +106,12 @@ class SQLiteStore(Store):
         return lock
 
     def _create(self) -> None:
-        if self._old.exists():
-            raise InvalidInput(
-                f"{str(self.path)!r} must be there, got only {str(self._old)!r}, from a close that did not end. "
-                f"Restore the file that was removed."
-            )
+        for left in (self._old, self._log):
+            if left.exists():
+                raise InvalidInput(
+                    f"{str(self.path)!r} must be there, got only {str(left)!r}, from a shuffler that did not end well. "
+                    f"Restore the file that was removed; if nothing in it counts, remove this one, too."
+                )
         self._write_anew(closed=False, blocks=())
         os.rename(self._new, self.path)
         flush(self.path.parent)
@@ -135,8 +141,7 @@ class SQLiteStore(Store):
             for table in TABLES:
                 connection.execute(table)
             connection.execute("INSERT INTO collection VALUES (?, ?)", (self.collection.digest, closed))
-            rows = ((number, crc32(block), block) for number, block in enumerate(blocks))
-            connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", rows)
+            _append(connection, 0, blocks)
             connection.execute("COMMIT")
 
     def _open(self) -> None:
@@ -157,6 +162,9 @@ class SQLiteStore(Store):
             for setting in self._settings():
                 connection.execute(f"PRAGMA {setting}")
             self._tidy()
+        except sqlite3.OperationalError as error:  # the disk is full, or the file another program's
+            connection.close()
+            raise InvalidInput(f"{title} must be usable, got: {error}. Mend that, and start again.") from None
         except sqlite3.Error as error:
             connection.close()
             raise InvalidInput(f"{title} must be a sound store, got: {error}. Restore it from a copy.") from None
@@ -192,9 +200,11 @@ class SQLiteStore(Store):
                 raise sqlite3.DatabaseError("a block of envelopes is damaged")
             self._note(self._seen.marks(block))
 
-    def _note(self, marks: Marks) -> None:
-        """Know one more block, by its fingerprints."""
+    def _note(self, marks: Marks, blocks: int = 1) -> None:
+        """Know some more blocks, all but the last of them full, by the fingerprints in them."""
+        begin = self._reports
         self._seen.add(marks)
+        self._ends += [begin + number * self._many for number in range(1, blocks)]
         self._ends.append(self._seen.count)
 
     def _settings(self) -> tuple[str, ...]:
@@ -233,29 +243,37 @@ class SQLiteStore(Store):
                 self._open()
             assert self._connection is not None
             yield self._connection
-        except (sqlite3.Error, OSError, InvalidInput) as error:
-            self._recover()
+        except BaseException as error:
+            if not (isinstance(error, sqlite3.Error | OSError) and self._undone()):
+                self._lose()
+            if not isinstance(error, sqlite3.Error | OSError | InvalidInput | MemoryError):
+                raise
             raise Unavailable(
                 f"the shuffler's store cannot be used now ({_cause(error)}). Send the same bytes again later."
             ) from error
 
-    def _recover(self) -> None:
-        """After a failure: nothing half done, and no doubt about what the file holds. A commit that
-        failed may stand for all that.
+    def _undone(self) -> bool:
+        """Whether, after a failure, nothing is half done, and the file holds what is known of it. A
+        commit that failed may stand for all that.
         """
         if (connection := self._connection) is None:
-            return
+            return True
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
-            if blocks == len(self._ends):
-                return
         except sqlite3.Error:
-            pass
-        self._connection = None
-        with suppress(sqlite3.Error):
-            connection.close()
+            return False
+        return bool(blocks == len(self._ends))
+
+    def _lose(self) -> None:
+        """Close the file as it is: whoever needs it next opens it, and reads all of it again. Where
+        memory ran out, a block may be in the file whose fingerprints are not in the index.
+        """
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
 
     # ---- what a shuffler asks
 
@@ -291,13 +309,15 @@ class SQLiteStore(Store):
             return False
         return not self._seen.familiar(marks)
 
-    def _write(self, connection: sqlite3.Connection, block: bytes, marks: Marks, spent: Iterable[bytes] = ()) -> None:
-        """One more block and the codes that were spent on it, on the disk when this returns."""
+    def _write(self, connection: sqlite3.Connection, new: bytes, marks: Marks, spent: Iterable[bytes] = ()) -> None:
+        """New envelopes and the codes that were spent on them, on the disk when this returns."""
+        size = self._many * self._length
+        blocks = [new[start : start + size] for start in range(0, len(new), size)]
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", (len(self._ends), crc32(block), block))
+        _append(connection, len(self._ends), blocks)
         connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(spent))
         connection.execute("COMMIT")
-        self._note(marks)
+        self._note(marks, len(blocks))
 
     def _admission(
         self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]], stored: set[bytes]
@@ -339,9 +359,10 @@ class SQLiteStore(Store):
             return Stocked(self._reports, self._closed)
 
     def _in_order(self, connection: sqlite3.Connection) -> Iterator[bytes]:
-        """All envelopes in the order of their bytes, in blocks of BLOCK. Where they do not fit into
-        memory at once, those with a first byte from one range follow those from another.
+        """All envelopes in the order of their bytes, in blocks. Where they do not fit into memory
+        at once, those with a first byte from one range follow those from another.
         """
+        many = self._many
         parts = min(256, 1 + self._reports * self._length // AT_ONCE)
         ends, left = np.linspace(0, 256, parts + 1).astype(int).tolist(), np.empty(0, dtype=f"S{self._length}")
         for low, high in pairwise(ends):
@@ -352,8 +373,8 @@ class SQLiteStore(Store):
                 found.append(mine.view(f"S{self._length}").ravel())
             ordered = np.concatenate(found)
             ordered.sort()
-            whole = len(ordered) if high == 256 else len(ordered) // BLOCK * BLOCK
-            yield from (ordered[start : start + BLOCK].tobytes() for start in range(0, whole, BLOCK))
+            whole = len(ordered) if high == 256 else len(ordered) // many * many
+            yield from (ordered[start : start + many].tobytes() for start in range(0, whole, many))
             left = ordered[whole:]
 
     def sealed(self) -> Iterator[bytes]:
@@ -375,7 +396,8 @@ class SQLiteStore(Store):
 
     def _let_go(self) -> None:
         """Close the file, with all of the log in it; of the log, zeros remain on the disk. If it
-        stayed, it would be applied to the next file of this name.
+        stayed, it would be applied to the next file of this name; so would be the journal that a
+        change of ``journal_mode`` takes, if an error left it there.
         """
         if (connection := self._connection) is None:
             return
@@ -385,9 +407,9 @@ class SQLiteStore(Store):
                 raise sqlite3.OperationalError("the log is in use")
             if self._log.exists():
                 _overwrite(self._log)
-            connection.execute("PRAGMA journal_mode=DELETE")
         self._connection = None
         connection.close()
+        self._log.unlink(missing_ok=True)
         flush(self.path.parent)
 
 
@@ -397,6 +419,12 @@ def _those(connection: sqlite3.Connection, query: str, values: Sequence[bytes]) 
     return chain.from_iterable(
         connection.execute(f"{query} IN ({','.join('?' * len(part))})", part).fetchall() for part in parts
     )
+
+
+def _append(connection: sqlite3.Connection, number: int, blocks: Iterable[bytes]) -> None:
+    """Write blocks, the first of which has that number."""
+    rows = ((at, crc32(block), block) for at, block in enumerate(blocks, number))
+    connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", rows)
 
 
 def _overwrite(path: Path) -> None:
@@ -412,4 +440,6 @@ def _cause(error: Exception) -> str:
     """What the system said, without names of files."""
     if isinstance(error, OSError):
         return error.strerror or "an error of the disk"
+    if isinstance(error, MemoryError):
+        return "not enough memory"
     return str(error) if isinstance(error, sqlite3.Error) else "it is not sound"
