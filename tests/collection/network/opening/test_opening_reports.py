@@ -196,6 +196,10 @@ class Prepared(NamedTuple):
         length, content = self.length, self.sealed.read_bytes()
         self.sealed.write_bytes(content[: -2 * length] + content[-length:] + content[-2 * length : -length])
 
+    def make_pipe(self) -> None:
+        self.sealed.unlink()
+        os.mkfifo(self.sealed)
+
     def exchange_key(self) -> None:
         (self.study / KEY).unlink()
         AnalystKey(bytes(32)).write(self.study / KEY)
@@ -228,7 +232,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
         lambda at: at.sealed.write_bytes(SealedHeader("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
         "must have a header as shuffledp writes it",
     ),
-    "pipe": (lambda at: (at.sealed.unlink(), os.mkfifo(at.sealed)), "must be an ordinary file"),
+    "pipe": (Prepared.make_pipe, "must be an ordinary file"),
     "all invalid": (
         lambda at: at.release(os.urandom(at.length) for _ in range(LEAST)),
         "got 0 of 100 that arrived: the other 100 do not open, or are no reports",
