@@ -262,17 +262,20 @@ class SQLiteStore(Store):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
-        except sqlite3.Error:
+        except (sqlite3.Error, MemoryError):
             return False
         return bool(blocks == len(self._ends))
 
     def _lose(self) -> None:
-        """Close the file as it is: whoever needs it next opens it, and reads all of it again. Where
-        memory ran out, a block may be in the file whose fingerprints are not in the index.
+        """Close the file, whatever state it is in: whoever needs it next opens it, and reads all of
+        it again. Where memory ran out, a block may be in the file whose fingerprints are not in the
+        index.
         """
+        with suppress(sqlite3.Error, OSError, MemoryError):
+            self._let_go()
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(sqlite3.Error):
+            with suppress(sqlite3.Error, MemoryError):
                 connection.close()
 
     # ---- what a shuffler asks
@@ -402,6 +405,7 @@ class SQLiteStore(Store):
         if (connection := self._connection) is None:
             return
         if not self._closed:
+            connection.rollback()
             busy, logged, done = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
             if busy or logged != done:
                 raise sqlite3.OperationalError("the log is in use")
@@ -428,12 +432,16 @@ def _append(connection: sqlite3.Connection, number: int, blocks: Iterable[bytes]
 
 
 def _overwrite(path: Path) -> None:
-    """Zeros in place of what a file held, as long as it was."""
+    """Zeros in place of what a file held, as long as it was: the head first, and on the disk before
+    the rest. The beginning of a log whose end a power cut took would be applied to the file, which
+    has all of it, and take back the rest.
+    """
     with path.open("r+b", buffering=0) as file:
-        left = os.fstat(file.fileno()).st_size
-        while left > 0:
-            left -= file.write(ZEROS[:left])
-        os.fsync(file.fileno())
+        size = os.fstat(file.fileno()).st_size
+        for end in (min(PAGE, size), size):
+            while (at := file.tell()) < end:
+                file.write(ZEROS[: end - at])
+            os.fsync(file.fileno())
 
 
 def _cause(error: Exception) -> str:
