@@ -13,7 +13,7 @@
     │                                      does (release.budget)
     ├── Refused                            a shuffler refuses a request (network.wire)
     ├── Unsent                             a report was not acknowledged, and is stored
-    │                                      (network.courier)
+    │                                      (network.sending.courier)
     ├── EngineFailed                       an engine could not finish (engines.spark_session)
     └── ReproductionError                  a figure could not be computed (papers.reproduction)
 

@@ -12,8 +12,8 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.collection.network.codes import code_text, hash_of_code
-from shuffledp.collection.network.courier import Courier
 from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.network.sending.courier import Courier
 from shuffledp.storage.canonical import canonical
 from tests.collection.network.pretended import HTML, Pretended
 from tests.collection.network.studies import KEY, study

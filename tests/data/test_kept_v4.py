@@ -17,8 +17,8 @@ import pytest
 
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.network.collection_file import read_collection
-from shuffledp.collection.network.opened_file import OpenedFile
-from shuffledp.collection.network.opening_reports import open_collection
+from shuffledp.collection.network.opening.opened_file import OpenedFile
+from shuffledp.collection.network.opening.opening_reports import open_collection
 from shuffledp.collection.page import unchanged
 from shuffledp.collection.record import read_record
 from shuffledp.collection.verify import verify

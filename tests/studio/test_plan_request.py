@@ -86,6 +86,7 @@ def test_requests_that_mean_the_same_are_equal() -> None:
         ({"names": "tea"}, "at least two"),
         ({"names": "tea,tea"}, "distinct"),
         ({"names": "tea,\x00"}, "printable"),
+        ({"names": "tea,\u202ecoffee"}, "printable to be written down"),
         ({"names": "a," * 9999}, "10000 characters"),
         ({"names": 7}, "names must be a list"),
         ({"colour": "blue"}, "colour"),

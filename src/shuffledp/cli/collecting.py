@@ -13,7 +13,7 @@ from shuffledp.cli.options import ANSWER
 from shuffledp.cli.waiting import patiently, progress
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.analyst import Analyst
+    from shuffledp.collection.network.opening.analyst import Analyst
 
 __all__ = ["collection"]
 
@@ -50,7 +50,7 @@ PLACE = "https://shuffle.example.org"
 
 
 def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None) -> "Analyst":
-    from shuffledp.collection.network.analyst import Analyst
+    from shuffledp.collection.network.opening.analyst import Analyst
 
     return Analyst.of(url, collection=pinned, token=token, ca=ca)
 

@@ -15,7 +15,7 @@ from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.waiting import patiently, progress
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.opening_tasks import Opening
+    from shuffledp.collection.network.opening.opening_tasks import Opening
 
     Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
@@ -76,7 +76,7 @@ def open_(
     out. Fewer than were promised are refused. STUDY/opened.json remembers what was opened: the same
     file may be opened again, another one of the same collection is refused.
     """
-    from shuffledp.collection.network.opening_reports import Study, publish_study
+    from shuffledp.collection.network.opening.opening_reports import Study, publish_study
     from shuffledp.collection.release.terms import check_words
     from shuffledp.collection.release.write import check_folder
 
@@ -106,7 +106,7 @@ def open_(
 @contextmanager
 def _here(envelopes: int) -> "Iterator[Where]":
     """All cores of this machine."""
-    from shuffledp.collection.network.opening_processes import OnAllCores
+    from shuffledp.collection.network.opening.opening_processes import OnAllCores
 
     with progress("opening", then="certifying and writing") as watched:
         yield OnAllCores(watched(envelopes, lambda: None)), ()
@@ -116,7 +116,7 @@ def _here(envelopes: int) -> "Iterator[Where]":
 def _on_spark(master: str | None) -> "Iterator[Where]":
     """The workers of Spark."""
     from shuffledp.collection.engines.spark_session import session_at
-    from shuffledp.collection.network.opening_on_spark import ON_SPARK, OnSpark
+    from shuffledp.collection.network.opening.opening_on_spark import ON_SPARK, OnSpark
 
     with ExitStack() as held:
         with patiently("starting Spark"):

@@ -20,7 +20,7 @@ from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.sender import Client, Receipt
+    from shuffledp.collection.network.sending.sender import Client, Receipt
 
 __all__: list[str] = []
 
@@ -125,7 +125,7 @@ def send(
     Exit code 0: acknowledged; 1: stored, and not acknowledged yet; 2: refused.
     """
     from shuffledp.collection.client import exposure
-    from shuffledp.collection.network.sender import Client
+    from shuffledp.collection.network.sending.sender import Client
 
     as_json, file = given.pop("as_json"), given.pop("file")
     if (given["value"] is None) == (given["source"] is None):
@@ -177,7 +177,7 @@ def _asked() -> str:
 def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
     """The answers of a table."""
     from shuffledp.collection.client import Drawing
-    from shuffledp.collection.network.sender import read_codes
+    from shuffledp.collection.network.sending.sender import read_codes
     from shuffledp.collection.tables import open_column
 
     _check_absent(given, ONE, "--table")

@@ -51,10 +51,10 @@ class SettledPlan:
             return self.asked.epsilon
         certified = self.protocol.guarantee.epsilon_at_most(delta=self.asked.delta)
         if not LEAST_PROMISED <= certified <= MOST_PROMISED:
-            few = certified < LEAST_PROMISED
+            worth, few = rounded(certified, up=True, zeros=False), certified < LEAST_PROMISED
             raise InvalidInput(
                 f"epsilon0 must be worth an epsilon between {exactly(LEAST_PROMISED)} and {MOST_PROMISED:g} to be "
-                f"compared, got {exactly(self.asked.epsilon0)}, which is worth {rounded(certified, up=True)}. "
+                f"compared, got {exactly(self.asked.epsilon0)}, which is worth {worth}. "
                 f"{'Allow more, or lower delta' if few else 'Lower it, or ask for fewer rounds'}."
             )
         return certified

@@ -141,6 +141,8 @@ class PlanRequest:
         listed = [part.strip() for part in self.names.split(",")]
         for name in listed:
             check_words("a category", name or None)
+            if not name.isprintable():
+                raise InvalidInput(f"a category must be printable to be written down, got {shown(name)}. Rename it.")
         known = given_categories([name for name in listed if name], learn=False, other=None, missing=None)
         if len(known.labels or ()) < 2:
             raise InvalidInput("categories must number at least two, got one name. Separate them with commas.")

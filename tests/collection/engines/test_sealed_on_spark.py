@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.collection.network import opening_tasks
-from shuffledp.collection.network.opening_on_spark import ON_SPARK
-from shuffledp.collection.network.opening_reports import open_collection
+from shuffledp.collection.network.opening import opening_tasks
+from shuffledp.collection.network.opening.opening_on_spark import ON_SPARK
+from shuffledp.collection.network.opening.opening_reports import open_collection
 from tests.collection.network.released import TRUTH, announced, answers, write_sealed
 from tests.collection.network.studies import KEY
 

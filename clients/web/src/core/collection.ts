@@ -24,6 +24,8 @@ export interface Collection {
 const FIELDS = ["format", "version", "design", "key", "shuffler", "round", "question", "opens", "closes", "codes"];
 const FORMAT = "shuffledp-collection";
 const LONGEST_QUESTION = 500;
+// As shuffledp.collection.network.collection_file.
+const WEB_ADDRESS = /^https?:\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?(\/((?![?#@\\])[!-~])*)?$/;
 const LAST_SECOND = 253_402_300_799; // the end of the year 9999
 export const SKEW = 300; // seconds by which the clocks of people and shuffler may differ
 
@@ -113,7 +115,7 @@ function publicKey(digits: string): Uint8Array<ArrayBuffer> {
 }
 
 function address(url: string): string {
-  const plain = url.length <= 500 && /^https?:\/\/(?!\/)[!-~]*[!-.0-~]$/.test(url) && !/[?#@\\]/.test(url);
+  const plain = url.length <= 500 && WEB_ADDRESS.test(url) && !url.endsWith("/");
   if (!plain || !reachable(url)) {
     throw unsound("shuffler", "an address that begins with https:// or http://, without a slash at its end", url);
   }

@@ -4,36 +4,26 @@ an analyst opens a multiset.
 collection_file  what everybody agrees on: design, analyst's key, shuffler, round, times; its digest
 addresses        of shufflers that are safe to send to
 sealing          reports in envelopes that the analyst's key alone opens (HPKE)
-codes            invitations: one report for each, and no trace of which
+codes            invitations: one report for each
 organizing       before anybody reports: the collection and its key, invitations
-typed_answers    one person's answer, as it is typed
-outbox           where sealed reports wait on a device: what is sent again is the same bytes
-web_client       how anybody speaks to a shuffler: certificates, proxies, no cookies
-courier          requests to a shuffler, and which answers are believed
-delivering       from an outbox to a shuffler, in uploads of many
-sealing_pool     reports sealed on all cores
-sender           a client: draws, seals, stores, sends until it is acknowledged
 wire             what goes over HTTP: addresses, records, limits, the words of a refusal
+web_client       how clients and analyst speak to a shuffler
 sealed_file      what the shuffler releases: envelopes in the order of their bytes
+sending          a client: draws, seals, stores, sends until it is acknowledged
 shuffler         what takes envelopes over HTTP, and releases them without their order
 stores           where envelopes wait: nothing acknowledged that is not there, no order of arrival
-analyst          status, close and fetch: the analyst at the shuffler's door
-opening_tasks    a slice of a sealed file -> sums, in whichever process
-opening_processes  slices on all cores of this machine
-opening_on_spark  slices on the workers of Spark
-opened_file      which sealed file of a collection was opened: no other one is
-opening_reports  what the shuffler released -> a release, for the analyst
+opening          the analyst: close, fetch, open, count, publish
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.analyst import Analyst
     from shuffledp.collection.network.collection_file import Collection, read_collection
-    from shuffledp.collection.network.opening_reports import open_collection
+    from shuffledp.collection.network.opening.analyst import Analyst
+    from shuffledp.collection.network.opening.opening_reports import open_collection
     from shuffledp.collection.network.sealing import AnalystKey, Envelopes
-    from shuffledp.collection.network.sender import Client, Receipt
+    from shuffledp.collection.network.sending.sender import Client, Receipt
 
 __all__ = [
     "Analyst",
@@ -48,11 +38,11 @@ __all__ = [
 
 # Where each name is defined; it is loaded when it is first asked for.
 HOMES = {
-    "analyst": ("Analyst",),
+    "opening.analyst": ("Analyst",),
     "collection_file": ("Collection", "read_collection"),
-    "opening_reports": ("open_collection",),
+    "opening.opening_reports": ("open_collection",),
     "sealing": ("AnalystKey", "Envelopes"),
-    "sender": ("Client", "Receipt"),
+    "sending.sender": ("Client", "Receipt"),
 }
 
 

@@ -55,8 +55,8 @@ def test_adding_reports_until_the_number_changes_does_not_tell_it() -> None:
 
 def test_metrics_count_in_the_same_steps_and_say_nothing_else() -> None:
     metrics = Metrics(Steps(PROMISE, key=b"k"))
-    words = [metrics.add(status) for status in [201] * 170 + [409] * 130]
-    assert words.index(True) == 179
+    words = [metrics.add(status) for status in [200] * 400 + [201] * 170 + [409] * 130]
+    assert words.index(True) == 579
     assert sum(words) == 2, "at the 10th and the 100th refusal"
     lines = metrics.lines(333, closed=False).splitlines()
     told = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))

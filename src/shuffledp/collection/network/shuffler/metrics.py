@@ -13,7 +13,7 @@ from collections import Counter
 __all__ = ["Metrics", "Steps"]
 
 LEAST_STEP, STEPS = 10, 20
-LEAST_REFUSAL = 400  # the lowest status that refuses something
+STORED, LEAST_REFUSAL = 201, 400  # the status of a new report, and the lowest that refuses something
 
 
 class Steps:
@@ -38,7 +38,11 @@ class Steps:
 
 
 class Metrics:
-    """What was answered, counted by status; nothing else is known of a request."""
+    """What was answered, counted by status; nothing else is known of a request.
+
+    How often pages were looked at is not told: whoever looks a thousand times passes forty steps
+    for nothing, and would know the number of the others exactly.
+    """
 
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
@@ -79,7 +83,7 @@ class Metrics:
                 *(  # a line with 0 would say that there is one
                     f'shuffledp_answers_total{{status="{status}"}} {shown}'
                     for status in sorted(self.answers)
-                    if (shown := self._shown(status))
+                    if (status == STORED or status >= LEAST_REFUSAL) and (shown := self._shown(status))
                 ),
                 "",
             ]

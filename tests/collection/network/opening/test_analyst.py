@@ -4,6 +4,7 @@ nobody else; whatever goes wrong is one sentence, and no file.
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from shuffledp.collection.network.analyst import TOKEN_VARIABLE, Analyst, Unanswered
 from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.opening.analyst import TOKEN_VARIABLE, Analyst, Unanswered
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
 from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput, ShuffledpError
@@ -83,6 +84,14 @@ def test_status_close_and_fetch(tmp_path: Path, collection: Collection) -> None:
 def test_a_redirect_to_nowhere_is_one_sentence(collection: Collection, status: int) -> None:
     with pytest.raises(Unanswered, match=f"got status {status} and no word of a shuffler"):
         analyst(saying(status), collection).status()
+
+
+def test_what_comes_compressed_is_not_unpacked(tmp_path: Path, collection: Collection) -> None:
+    packed = saying(200, gzip.compress(gzip.compress(bytes(1000))), **{"content-encoding": "gzip, gzip"})
+    asked = analyst(packed, collection)
+    for ask in (asked.status, asked.close, lambda: asked.fetch(tmp_path / "sealed.bin")):
+        with pytest.raises(Unanswered, match="an answer that is compressed, which nobody asked for"):
+            ask()
 
 
 def test_numbers_below_zero_and_signs_for_a_terminal_are_not_passed_on(collection: Collection) -> None:

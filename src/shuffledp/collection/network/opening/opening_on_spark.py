@@ -21,7 +21,7 @@ from shuffledp.collection.engines.spark_column import ddl
 from shuffledp.collection.engines.spark_session import arrow_rows, check_running, one_sentence
 from shuffledp.collection.engines.spark_stages import added_rows
 from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.opening_tasks import Opener, Slice
+from shuffledp.collection.network.opening.opening_tasks import Opener, Slice
 from shuffledp.collection.network.sealed_file import SealedHeader
 from shuffledp.collection.network.sealing import AnalystKey
 

@@ -18,8 +18,8 @@ import pytest
 
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.opened_file import OPENED, OpenedFile, remember
-from shuffledp.collection.network.opening_reports import open_collection
+from shuffledp.collection.network.opening.opened_file import OPENED, OpenedFile, remember
+from shuffledp.collection.network.opening.opening_reports import open_collection
 from shuffledp.collection.network.organizing import COLLECTION, KEY
 from shuffledp.collection.network.sealed_file import SealedHeader
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
@@ -134,7 +134,7 @@ def test_a_disk_without_locks_remembers_all_the_same(tmp_path: Path, monkeypatch
     def none(*_: object) -> None:
         raise OSError(errno.EBADF, "no lock for a folder there")
 
-    monkeypatch.setattr("shuffledp.collection.network.opened_file.fcntl.flock", none)
+    monkeypatch.setattr("shuffledp.collection.network.opening.opened_file.fcntl.flock", none)
     one = OpenedFile("ab" * 32, "1" * 64, 100, 0)
     remember(tmp_path, one, "'one.bin'")
     assert OpenedFile.read(tmp_path / OPENED) == one
@@ -196,6 +196,10 @@ class Prepared(NamedTuple):
         length, content = self.length, self.sealed.read_bytes()
         self.sealed.write_bytes(content[: -2 * length] + content[-length:] + content[-2 * length : -length])
 
+    def make_pipe(self) -> None:
+        self.sealed.unlink()
+        os.mkfifo(self.sealed)
+
     def exchange_key(self) -> None:
         (self.study / KEY).unlink()
         AnalystKey(bytes(32)).write(self.study / KEY)
@@ -228,7 +232,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
         lambda at: at.sealed.write_bytes(SealedHeader("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
         "must have a header as shuffledp writes it",
     ),
-    "pipe": (lambda at: (at.sealed.unlink(), os.mkfifo(at.sealed)), "must be an ordinary file"),
+    "pipe": (Prepared.make_pipe, "must be an ordinary file"),
     "all invalid": (
         lambda at: at.release(os.urandom(at.length) for _ in range(LEAST)),
         "got 0 of 100 that arrived: the other 100 do not open, or are no reports",

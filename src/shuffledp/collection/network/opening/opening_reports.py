@@ -12,9 +12,9 @@ from typing import Self
 
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.network.collection_file import Collection, read_collection
-from shuffledp.collection.network.opened_file import OpenedFile, check_opened, remember
-from shuffledp.collection.network.opening_processes import OnAllCores
-from shuffledp.collection.network.opening_tasks import Opener, Opening, slices_of
+from shuffledp.collection.network.opening.opened_file import OpenedFile, check_opened, remember
+from shuffledp.collection.network.opening.opening_processes import OnAllCores
+from shuffledp.collection.network.opening.opening_tasks import Opener, Opening, slices_of
 from shuffledp.collection.network.organizing import COLLECTION, KEY
 from shuffledp.collection.network.sealed_file import SealedFile, open_sealed
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes

@@ -9,13 +9,13 @@ import httpx
 import numpy as np
 import pytest
 
-from shuffledp.collection.network import sealing_pool
 from shuffledp.collection.network.codes import hash_of_code
 from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.courier import Courier, Unsent
-from shuffledp.collection.network.delivering import BATCH, MOST_REFUSED, Round
-from shuffledp.collection.network.outbox import Outbox
 from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.network.sending import sealing_pool
+from shuffledp.collection.network.sending.courier import Courier, Unsent
+from shuffledp.collection.network.sending.delivering import BATCH, MOST_REFUSED, Round
+from shuffledp.collection.network.sending.outbox import Outbox
 from shuffledp.collection.network.wire import Refused, Uploads
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import HTML, Pretended, later
@@ -107,7 +107,7 @@ def test_what_ends_it_midway_loses_nothing(tmp_path: Path, answer: httpx.Respons
 def test_what_ends_one_connection_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real pause of a minute would outlast any test."""
     outbox, _ = filled(tmp_path / "box", study(), 3 * BATCH)
-    monkeypatch.setattr("shuffledp.collection.network.courier.FIRST_WAIT", 60.0)
+    monkeypatch.setattr("shuffledp.collection.network.sending.courier.FIRST_WAIT", 60.0)
     shuffler = Pretended(study(), later(503), later(503), HTML)
     with pytest.raises(Unsent, match="no shuffler"):
         walked(outbox, shuffler)

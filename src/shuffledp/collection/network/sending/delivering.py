@@ -10,8 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from shuffledp.collection.network.courier import Courier
-from shuffledp.collection.network.outbox import Stored
+from shuffledp.collection.network.sending.courier import Courier
+from shuffledp.collection.network.sending.outbox import Stored
 from shuffledp.collection.network.wire import Refused
 from shuffledp.errors import InvalidInput
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from shuffledp.collection.engines.batch import Sums
-from shuffledp.collection.network import opening_processes, opening_tasks
-from shuffledp.collection.network.opening_processes import OnAllCores
-from shuffledp.collection.network.opening_tasks import Opener, slices_of
+from shuffledp.collection.network.opening import opening_processes, opening_tasks
+from shuffledp.collection.network.opening.opening_processes import OnAllCores
+from shuffledp.collection.network.opening.opening_tasks import Opener, slices_of
 from shuffledp.collection.network.sealed_file import open_sealed
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.tables import spool

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 import numpy as np
 
 from shuffledp.collection.engines.batch import Sums
-from shuffledp.collection.network.opening_tasks import Opener, Slice
+from shuffledp.collection.network.opening.opening_tasks import Opener, Slice
 from shuffledp.errors import ShuffledpError
 
 __all__ = ["OnAllCores"]

@@ -19,9 +19,9 @@ import pytest
 from shuffledp.collection.client import Drawn
 from shuffledp.collection.network import Client, Receipt
 from shuffledp.collection.network.codes import code_text, hash_of_code
-from shuffledp.collection.network.courier import TRIES, Courier, Unsent
-from shuffledp.collection.network.outbox import Outbox, Stored, default_outbox
 from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.network.sending.courier import TRIES, Courier, Unsent
+from shuffledp.collection.network.sending.outbox import Outbox, Stored, default_outbox
 from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import HTML, Pretended, later
@@ -468,7 +468,7 @@ def test_a_client_that_is_killed_at_any_step_has_one_envelope_for_each_person(
     send: Send, people: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Any
 ) -> None:
     study().encoder  # noqa: B018  before the fork, for all
-    monkeypatch.setattr("shuffledp.collection.network.delivering.BATCH", 2)
+    monkeypatch.setattr("shuffledp.collection.network.sending.delivering.BATCH", 2)
     number, found = ever_sent(tmp_path / "ours", send, forget=False)
     assert number >= 10
     assert found == {people}
@@ -493,7 +493,7 @@ def test_the_outbox_is_where_programs_keep_their_state(monkeypatch: pytest.Monke
 def test_new_folders_are_on_the_disk_before_anything_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A power cut that takes the folder away would let the device draw again."""
     flushed: list[Path] = []
-    monkeypatch.setattr("shuffledp.collection.network.outbox.flush", flushed.append)
+    monkeypatch.setattr("shuffledp.collection.network.sending.outbox.flush", flushed.append)
     folder = tmp_path / "a" / "b"
     Outbox.of(folder, Uploads(study()))
     assert flushed == [tmp_path / "a", tmp_path]

@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from shuffledp.collection.network import Client, Collection
-from shuffledp.collection.network.analyst import Analyst, Unanswered
-from shuffledp.collection.network.courier import Courier, Unsent
+from shuffledp.collection.network.opening.analyst import Analyst, Unanswered
+from shuffledp.collection.network.sending.courier import Courier, Unsent
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import Pretended
 from tests.collection.network.studies import study
@@ -148,8 +148,8 @@ def test_an_answer_that_breaks_off_counts_for_nothing_and_the_same_bytes_go_agai
 
 
 def test_an_answer_that_drips_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shuffledp.collection.network.courier.PATIENCE", 0.02)
-    monkeypatch.setattr("shuffledp.collection.network.courier.TRIES", 2)
+    monkeypatch.setattr("shuffledp.collection.network.sending.courier.PATIENCE", 0.02)
+    monkeypatch.setattr("shuffledp.collection.network.sending.courier.TRIES", 2)
 
     def tamper(handler: BaseHTTPRequestHandler, answer: httpx.Response) -> bool:
         handler.send_response(answer.status_code)
@@ -208,7 +208,7 @@ def test_a_compressed_answer_is_not_unpacked(tmp_path: Path) -> None:
 
 
 def test_an_upload_may_take_longer_than_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shuffledp.collection.network.courier.PATIENCE", 0.2)
+    monkeypatch.setattr("shuffledp.collection.network.sending.courier.PATIENCE", 0.2)
 
     def tamper(handler: BaseHTTPRequestHandler, _: httpx.Response) -> bool:
         time.sleep(0.3 * (handler.command == "POST"))

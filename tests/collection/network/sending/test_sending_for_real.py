@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from shuffledp.collection.network import Client, Receipt
-from shuffledp.collection.network.courier import Courier, Unsent
+from shuffledp.collection.network.sending.courier import Courier, Unsent
 from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from tests.collection.network.shufflers import Process, process
 from tests.collection.network.studies import study
