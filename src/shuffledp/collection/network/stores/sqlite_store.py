@@ -112,7 +112,10 @@ class SQLiteStore(Store):
                     f"{str(self.path)!r} must be there, got only {str(left)!r}, from a shuffler that did not end well. "
                     f"Restore the file that was removed; if nothing in it counts, remove this one, too."
                 )
-        self._write_anew(closed=False, blocks=())
+        try:
+            self._write_anew(closed=False, blocks=())
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
         os.rename(self._new, self.path)
         flush(self.path.parent)
 
@@ -164,7 +167,7 @@ class SQLiteStore(Store):
             self._tidy()
         except sqlite3.OperationalError as error:  # the disk is full, or the file another program's
             connection.close()
-            raise InvalidInput(f"{title} must be usable, got: {error}. Mend that, and start again.") from None
+            raise self._unusable(error) from None
         except sqlite3.Error as error:
             connection.close()
             raise InvalidInput(f"{title} must be a sound store, got: {error}. Restore it from a copy.") from None
@@ -172,6 +175,9 @@ class SQLiteStore(Store):
             connection.close()
             raise
         self._connection = connection
+
+    def _unusable(self, error: sqlite3.Error) -> InvalidInput:
+        return InvalidInput(f"{str(self.path)!r} must be usable, got: {error}. Mend that, and start again.")
 
     def _check(self, connection: sqlite3.Connection) -> None:
         title = repr(str(self.path))
