@@ -70,8 +70,10 @@ class SQLiteStore(Store):
                 if not self.path.exists():
                     self._create()
                 self._open()
-            except BaseException:
+            except BaseException as error:
                 os.close(self._lock)
+                if isinstance(error, sqlite3.Error):
+                    raise self._unusable(error) from None
                 raise
 
     def _forget(self) -> None:
@@ -112,10 +114,7 @@ class SQLiteStore(Store):
                     f"{str(self.path)!r} must be there, got only {str(left)!r}, from a shuffler that did not end well. "
                     f"Restore the file that was removed; if nothing in it counts, remove this one, too."
                 )
-        try:
-            self._write_anew(closed=False, blocks=())
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
+        self._write_anew(closed=False, blocks=())
         os.rename(self._new, self.path)
         flush(self.path.parent)
 
