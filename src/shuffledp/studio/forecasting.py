@@ -25,7 +25,8 @@ from shuffledp.randomizers.votes import VotingRandomizer
 __all__ = ["forecast_local", "forecast_shuffled"]
 
 STEPS = 14  # halvings: three digits of a guess
-LONGEST = 2000  # rounds that are walked through one by one; more are nearly a Gaussian mechanism
+MOST_TELLING = 2000  # reports of one person, on average, that tell two values apart; of more, the sum is Gaussian
+NEGLIGIBLE = 1e-200  # a probability that no delta can see
 LOCAL_GRIDS = (1, 2, 3, 4, 6, 8, 12, 16)  # a report that nobody hides can afford few steps
 FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
@@ -75,20 +76,28 @@ def _delta_alone(randomizer: VotingRandomizer, epsilon: float, rounds: int) -> f
     """
     telling = 0.5 if isinstance(randomizer, Hadamard) else 1.0
     step = randomizer.epsilon0
-    if rounds > LONGEST:
-        return gaussian_delta_roughly(math.sqrt(2.0 * rounds * telling * randomizer.contrast * step), epsilon)
     likely = min(telling * randomizer.contrast / -math.expm1(-step), 1.0)
     once = np.array([likely * math.exp(-step), 0.0, likely])
+    if rounds * once.sum() > MOST_TELLING:
+        return gaussian_delta_roughly(math.sqrt(2.0 * rounds * telling * randomizer.contrast * step), epsilon)
     once[1] = max(0.0, 1.0 - once.sum())
-    losses = step * np.arange(-rounds, rounds + 1)
+    walk = _walked(once, rounds)
+    reach = len(walk) // 2
+    losses = step * np.arange(-reach, reach + 1)
     above = losses > epsilon
-    return float(_walked(once, rounds)[above] @ -np.expm1(epsilon - losses[above]))
+    return float(walk[above] @ -np.expm1(epsilon - losses[above]))
 
 
 def _walked(once: Floats, steps: int) -> Floats:
-    """The law of the sum of so many independent steps: of half as many, twice, and of one more."""
+    """The law of the sum of so many independent steps: of half as many, twice, and of one more.
+    Sums that never come are left out on both sides, or rare steps would be as slow as many.
+    """
     if steps == 1:
         return once
     half = _walked(once, steps // 2)
     whole = np.convolve(half, half)
-    return np.convolve(whole, once) if steps % 2 else whole
+    if steps % 2:
+        whole = np.convolve(whole, once)
+    middle = len(whole) // 2
+    reach = np.abs(np.flatnonzero(whole > NEGLIGIBLE) - middle).max()
+    return whole[middle - reach : middle + reach + 1]

@@ -382,6 +382,15 @@ def test_many_rounds_say_what_they_give_together(chromium: Browser) -> None:
     assert "is 2.72 for all rounds together, plus a probability of 1 in 10,000,000,000,000." in words
 
 
+@pytest.mark.parametrize(
+    "delta, shown", [(9.9354e-17, "1 in 1E16 "), (1e-300, "1 in 1E300 "), (5e-324, "1 in 1.79E308 ")]
+)
+def test_a_tiny_probability_is_never_shown_smaller(chromium: Browser, delta: float, shown: str) -> None:
+    design = replace(written(HistogramTask(5), KRR(k=5, epsilon0=0.5)), delta=delta)
+    with visiting(chromium, Site(replace(study(), design=design))) as device:
+        assert shown in told(opened(device)).replace(".\n", " ")
+
+
 def test_a_grid_has_as_many_points_as_it_likes(chromium: Browser) -> None:
     """Of 2^33 points, 12 parts are drawn; and of 7 each, by the chances of the law."""
     site = Site(study())

@@ -43,7 +43,7 @@ function before(collection: Collection): void {
   say(
     "brief-among",
     "As long as shuffler and analyst do not work together, and the shuffler puts no reports of its own in place of " +
-      "others', it is mixed with the reports of others, and that factor " +
+      "others’, it is mixed with the reports of others, and that factor " +
       `is ${atMost(Math.exp(epsilon ?? 0))}${rounds > 1 ? " for all rounds together" : ""}, plus a probability of ` +
       `${oneIn(delta)}.`,
   );

@@ -37,7 +37,9 @@ export function oneIn(probability: number): string {
   const count = Math.min(1 / probability, Number.MAX_VALUE);
   const near = Math.round(count);
   const below = Math.abs(near - count) <= SLACK * count ? near : Math.floor(count);
-  return `1 in ${below < HUGE ? whole(below) : inDigits(below * (1 - 1e-3), 3)}`;
+  if (below < HUGE) return `1 in ${whole(below)}`;
+  const unit = 10 ** (Math.floor(Math.log10(below)) - 2);
+  return `1 in ${inDigits(Math.floor((below / unit) * (1 + SLACK)) * unit)}`;
 }
 
 export function plural(count: number, one: string, many: string): string {
