@@ -49,6 +49,7 @@ def test_the_close_is_final_and_releases_everything_once_in_order(place: Places)
             (410, None),
             (410, None),
         ]
+        assert told(store.add([upload(LEAST)])[0]) == (410, None), "also where nothing is familiar"
         assert b"".join(store.sealed()) == released
         store = at.reopen()
 
@@ -67,6 +68,7 @@ def test_envelopes_leave_the_store_in_blocks(place: Places, monkeypatch: pytest.
 def test_no_more_than_the_design_has_people(place: Places) -> None:
     store = place().open()
     store.add([upload(*range(MOST - 1))])
+    assert told(store.add([upload(MOST, MOST + 1)])[0]) == (409, None), "also where nothing is familiar"
     answers = store.add([upload(MOST, MOST + 1), upload(0, MOST), upload(MOST + 1), upload(MOST, 5)])
     assert [told(each) for each in answers] == [(409, None), Added(2, 1), (409, None), Added(2, 0)]
     assert store.stock() == Stocked(MOST, closed=False)
