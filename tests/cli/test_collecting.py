@@ -64,7 +64,8 @@ def test_a_collection_is_followed_closed_fetched_and_opened_over_tls(
         assert "is closed, with 150 sealed reports" in capsys.readouterr().out
         sealed = str(tmp_path / "sealed.bin")
         assert main(["collection", "fetch", shuffler.url, *pinned, *secret, "--out", sealed]) == 0
-        assert f"150 sealed reports written to {sealed}" in " ".join(capsys.readouterr().out.split())
+        wrapped = capsys.readouterr().out  # wherever a long path is broken
+        assert f"150sealedreportswrittento{sealed}" in "".join(wrapped.split())
         assert main(["collection", "fetch", shuffler.url, *pinned, *secret, "--out", sealed, "--force", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["reports"] == len(TRUTH)
         for kept in (tmp_path / "study" / "analyst.key", tmp_path / "study" / "collection.json", Path(secret[1])):

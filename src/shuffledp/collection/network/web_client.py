@@ -52,21 +52,12 @@ def new_web_client(
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=httpx.Timeout(seconds, connect=CONNECTING),
             headers={"user-agent": "shuffledp", "accept-encoding": "identity"},
-            event_hooks={"response": [_check_plain]},
         )
     except (ValueError, ImportError, httpx.InvalidURL) as error:
         raise InvalidInput(
             f"a proxy in the environment must be one that httpx can use, got: {error}. Look at HTTPS_PROXY and "
             f"ALL_PROXY."
         ) from None
-
-
-def _check_plain(answer: httpx.Response) -> None:
-    """Refuse what comes compressed: nobody asked for it, and 2 kB can become gigabytes."""
-    import httpx
-
-    if answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise httpx.DecodingError("an answer that is compressed, which nobody asked for", request=answer.request)
 
 
 def _trusted(address: str, ca: Path | None) -> ssl.SSLContext:

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,10 @@ def test_endless_headers_are_cut_off(tried: Trial) -> None:
 
 
 @pytest.mark.parametrize("patience", [Patience(connections=3), Patience(of_one=3)])
-def test_too_many_connections_wait(tried: Trial, patience: Patience) -> None:
+def test_too_many_connections_wait(tried: Trial, patience: Patience, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another address of the same network is no other customer."""
+    addresses = (f"2001:db8::{number:x}" for number in count(1))
+    monkeypatch.setattr("uvicorn.protocols.http.httptools_impl.get_remote_addr", lambda _: (next(addresses), 443))
     with tried.listening(patience) as address:
         held = [socket.create_connection(address, timeout=60) for _ in range(3)]
         for each in held:  # answered, so that all of them are counted

@@ -91,6 +91,26 @@ def test_what_is_let_go_of_is_zeros(folder: Path) -> None:
     assert set((folder / "old").read_bytes()) == {0}
 
 
+def test_a_log_loses_its_head_before_the_rest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two writes, a power cut may keep the second: the first half of a log, applied to a file that
+    has all of it, would take acknowledged reports back.
+    """
+    log, kept, sync = folder / "reports.sqlite-wal", [], os.fsync
+
+    def watched(handle: int) -> None:
+        if log.exists() and os.path.samestat(log.stat(), os.fstat(handle)):
+            kept.append(log.read_bytes())
+        sync(handle)
+
+    with stored(folder) as store:
+        for each in envelopes(study(), 9):
+            store.add([upload([each])])
+        whole = log.read_bytes()
+        monkeypatch.setattr("os.fsync", watched)
+    head = min(4096, len(whole))
+    assert kept == [bytes(head) + whole[head:], bytes(len(whole))]
+
+
 def killed_while_closing(folder: Path, more: list[bytes], line: int) -> bool:
     """Add and close in a process that kills itself when it first comes to some line of the store's
     code; return whether it did.
@@ -146,6 +166,10 @@ def test_a_close_that_is_killed_at_any_line_loses_nothing(folder: Path, record_p
 
 def test_a_full_disk_acknowledges_nothing_and_ends_well(folder: Path) -> None:
     some = envelopes(study(), 900)
+    with small_files(4096):
+        for _ in range(2):  # a first start leaves nothing that the next one stumbles over
+            with pytest.raises(InvalidInput, match=r"must be usable, got: .*disk"):
+                SQLiteStore(folder / "reports.sqlite", study())
     with stored(folder) as store:
         store.add([upload(some[:500])])
         with small_files(16384):
@@ -353,7 +377,9 @@ def test_envelopes_with_one_fingerprint_are_told_apart(folder: Path, monkeypatch
 def test_memory_that_runs_out_after_a_commit_doubles_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """The block is in the file, and the index knows half of it: all is read again before the next answer."""
+    """The block is in the file, and the index knows half of it: all is read again before the next
+    answer; and of the log nothing is left behind where a file was.
+    """
     monkeypatch.setattr("shuffledp.collection.network.stores.fingerprints.FEW", 2)
 
     def exhausted(*_: object) -> None:
@@ -362,10 +388,12 @@ def test_memory_that_runs_out_after_a_commit_doubles_nothing(
     some = envelopes(study(), 12)
     with stored(folder) as store:
         store.add([upload(some[:4])])
+        os.link(folder / "reports.sqlite-wal", folder / "log")
         with monkeypatch.context() as patch:
             patch.setattr(Fingerprints, step, exhausted)
             with pytest.raises(Unavailable, match="not enough memory"):
                 store.add([upload(some[4:])])
+        assert set((folder / "log").read_bytes()) == {0}
         added = store.add([upload(some)])
         assert added in ([Added(12, 0)], [Added(12, 8)])
         store.close(1)

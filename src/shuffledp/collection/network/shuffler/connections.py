@@ -19,6 +19,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from shuffledp.collection.network.shuffler.limits import network_of
 from shuffledp.collection.network.shuffler.replies import last_words
 from shuffledp.collection.network.wire import Refused
 
@@ -51,10 +52,12 @@ class PatientProtocol(HttpToolsProtocol):
         self.patience = patience
         self.due: float | None = None  # when what is waited for must be there
         self.unread_since: float | None = None
+        self.network: bytes | None = None  # whose connection it is
         self._head: int | None = None  # bytes of headers that are not complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.network = network_of(self.client[0]) if self.client else None
         self.due = self.loop.time() + self.patience.head
         if self._too_many():
             self._end(503, "the shuffler has too many connections now. Send the same bytes again later.", wait=5)
@@ -97,10 +100,10 @@ class PatientProtocol(HttpToolsProtocol):
     def _too_many(self) -> bool:
         if len(self.connections) > self.patience.connections:
             return True
-        if self.patience.of_one is None or self.client is None:
+        if self.patience.of_one is None or self.network is None:
             return False
-        clients = (each.client for each in self.connections if isinstance(each, PatientProtocol))
-        return sum(each is not None and each[0] == self.client[0] for each in clients) > self.patience.of_one
+        networks = [each.network for each in self.connections if isinstance(each, PatientProtocol)]
+        return networks.count(self.network) > self.patience.of_one
 
     @property
     def _answering(self) -> bool:

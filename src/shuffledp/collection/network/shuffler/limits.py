@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from shuffledp.collection.network.wire import Refused
 
-__all__ = ["Rates", "Room"]
+__all__ = ["Rates", "Room", "network_of"]
 
 REMEMBERED = 60.0  # seconds that an address is known at least, as a number that only this process understands
 MOST_ADDRESSES = 50_000
@@ -50,7 +50,7 @@ class Rates:
         return 0.0 if allowed else (1.0 - left) / self.rate
 
     def _hash(self, address: str) -> bytes:
-        return hashlib.blake2b(_network(address), key=self._key, digest_size=16).digest()
+        return hashlib.blake2b(network_of(address), key=self._key, digest_size=16).digest()
 
 
 class Room:
@@ -67,7 +67,7 @@ class Room:
         """Call what this gives for every piece that arrives; all of it is given back at the end,
         and the address forgotten.
         """
-        own, whose = 0, _network(address)
+        own, whose = 0, network_of(address)
 
         def take(size: int) -> None:
             nonlocal own
@@ -86,7 +86,7 @@ class Room:
                 del self._of[whose]
 
 
-def _network(address: str) -> bytes:
+def network_of(address: str) -> bytes:
     """Whom an address belongs to."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])

@@ -70,8 +70,10 @@ class SQLiteStore(Store):
                 if not self.path.exists():
                     self._create()
                 self._open()
-            except BaseException:
+            except BaseException as error:
                 os.close(self._lock)
+                if isinstance(error, sqlite3.Error):
+                    raise self._unusable(error) from None
                 raise
 
     def _forget(self) -> None:
@@ -164,7 +166,7 @@ class SQLiteStore(Store):
             self._tidy()
         except sqlite3.OperationalError as error:  # the disk is full, or the file another program's
             connection.close()
-            raise InvalidInput(f"{title} must be usable, got: {error}. Mend that, and start again.") from None
+            raise self._unusable(error) from None
         except sqlite3.Error as error:
             connection.close()
             raise InvalidInput(f"{title} must be a sound store, got: {error}. Restore it from a copy.") from None
@@ -172,6 +174,9 @@ class SQLiteStore(Store):
             connection.close()
             raise
         self._connection = connection
+
+    def _unusable(self, error: sqlite3.Error) -> InvalidInput:
+        return InvalidInput(f"{str(self.path)!r} must be usable, got: {error}. Mend that, and start again.")
 
     def _check(self, connection: sqlite3.Connection) -> None:
         title = repr(str(self.path))
@@ -262,17 +267,20 @@ class SQLiteStore(Store):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
-        except sqlite3.Error:
+        except (sqlite3.Error, MemoryError):
             return False
         return bool(blocks == len(self._ends))
 
     def _lose(self) -> None:
-        """Close the file as it is: whoever needs it next opens it, and reads all of it again. Where
-        memory ran out, a block may be in the file whose fingerprints are not in the index.
+        """Close the file, whatever state it is in: whoever needs it next opens it, and reads all of
+        it again. Where memory ran out, a block may be in the file whose fingerprints are not in the
+        index.
         """
+        with suppress(sqlite3.Error, OSError, MemoryError):
+            self._let_go()
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(sqlite3.Error):
+            with suppress(sqlite3.Error, MemoryError):
                 connection.close()
 
     # ---- what a shuffler asks
@@ -402,6 +410,7 @@ class SQLiteStore(Store):
         if (connection := self._connection) is None:
             return
         if not self._closed:
+            connection.rollback()
             busy, logged, done = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
             if busy or logged != done:
                 raise sqlite3.OperationalError("the log is in use")
@@ -428,12 +437,16 @@ def _append(connection: sqlite3.Connection, number: int, blocks: Iterable[bytes]
 
 
 def _overwrite(path: Path) -> None:
-    """Zeros in place of what a file held, as long as it was."""
+    """Zeros in place of what a file held, as long as it was: the head first, and on the disk before
+    the rest. The beginning of a log whose end a power cut took would be applied to the file, which
+    has all of it, and take back the rest.
+    """
     with path.open("r+b", buffering=0) as file:
-        left = os.fstat(file.fileno()).st_size
-        while left > 0:
-            left -= file.write(ZEROS[:left])
-        os.fsync(file.fileno())
+        size = os.fstat(file.fileno()).st_size
+        for end in (min(PAGE, size), size):
+            while (at := file.tell()) < end:
+                file.write(ZEROS[: end - at])
+            os.fsync(file.fileno())
 
 
 def _cause(error: Exception) -> str:
