@@ -114,6 +114,7 @@ def test_a_bad_value_is_said_in_place_and_mended_in_place(browser: Browser, stud
         field.fill("90")
         expect(page.locator("#problem")).to_have_text("", timeout=PATIENCE)
         expect(page.locator("#command-design")).to_contain_text("--honest 90%", timeout=PATIENCE)
+        assert not page.evaluate("document.querySelector('main').inert"), "the new plan can"
 
 
 def test_several_rounds_are_a_forecast_first_and_then_certified(browser: Browser, studio: Studio) -> None:
