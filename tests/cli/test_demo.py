@@ -29,7 +29,18 @@ def test_every_chapter_is_told(demo: tuple[Path, str]) -> None:
     _, printed = demo
     commands = re.findall(r"^\$ shuffledp (\w+)", printed, flags=re.MULTILINE)
     alone = ["example", "plan", "histogram", "histogram", "mean", "ledger", "verify", "audit", "compare"]
-    parties = ["design", "collection", "serve", "send", "serve", "collection", "collection", "collection", "open"]
+    parties = [
+        "design",
+        "collection",
+        "serve",
+        "send",
+        "send",
+        "serve",
+        "collection",
+        "collection",
+        "collection",
+        "open",
+    ]
     assert commands == [*alone, *parties, "verify"]
     assert "What to try next:" in printed
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 
 from rich.console import Console
 
@@ -130,31 +130,38 @@ def _three_parties(folder: Path, table: Path) -> None:
     _run("design histogram --categories yes,no --n 6366 --honest 80% --epsilon 1 --delta 1e-6 --out", design)
     _run("collection new --shuffler", url, "--design", design, "--out", study)
     serve = ("serve", study / "collection.json", "--store", folder / "reports.sqlite", f"--port {port} --token", token)
-    with _beside(*serve, log=folder / "shuffler.log") as shuffler:
-        send = ("send", study / "collection.json", "--column affair --table", table, "--outbox", folder / "outbox")
-        with _beside(*send) as clients:
-            _until_reports_came(folder / "reports.sqlite-wal")
-            shuffler.kill()
-            shuffler.wait()
-            _say(
-                "The shuffler is killed (kill -9), and started again. What it acknowledged is on its disk; for the "
-                "rest, clients send the same bytes again."
-            )
-            with _beside(*serve, log=folder / "shuffler.log"):
-                if code := clients.wait():
-                    sys.exit(code)
-                _run("collection status", url)
-                _run("collection close", url, "--token", token)
-                _run("collection fetch", url, "--token", token, "--out", folder / "sealed.bin")
+    send = ("send", study / "collection.json", "--column affair")
+    log, (some, others) = folder / "shuffler.log", _halves(table, folder)
+    with _beside(*serve, log=log) as shuffler:
+        with _beside(*send, "--table", some, "--outbox", folder / "first-outbox") as clients:
+            _finished(clients)
+        shuffler.kill()
+    _say(
+        "The shuffler is killed (kill -9). What it acknowledged is on its disk; the other half of the people send "
+        "while it is away, and send the same bytes again until it is back."
+    )
+    with _beside(*send, "--table", others, "--outbox", folder / "second-outbox") as clients, _beside(*serve, log=log):
+        _finished(clients)
+        _run("collection status", url)
+        _run("collection close", url, "--token", token)
+        _run("collection fetch", url, "--token", token, "--out", folder / "sealed.bin")
     _run("open", study, folder / "sealed.bin", "--out", folder / "result")
     _run("verify", folder / "result" / "page.html")
 
 
-def _until_reports_came(log: Path) -> None:
-    """Wait until the shuffler's log has something to lose."""
-    until = perf_counter() + 30
-    while not (log.exists() and log.stat().st_size > 20_000) and perf_counter() < until:
-        sleep(0.01)
+def _halves(table: Path, folder: Path) -> tuple[Path, Path]:
+    """The people of a table in two files."""
+    head, *people = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    files, half = (folder / "some.csv", folder / "others.csv"), len(people) // 2
+    for file, part in zip(files, (people[:half], people[half:]), strict=True):
+        file.write_text("".join([head, *part]), encoding="utf-8")
+    return files
+
+
+def _finished(process: subprocess.Popen[bytes]) -> None:
+    """Wait for it; the demo ends where it failed."""
+    if code := process.wait():
+        sys.exit(code)
 
 
 @contextmanager
