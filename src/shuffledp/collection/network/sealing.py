@@ -8,7 +8,6 @@ sealed for the digest of its collection: in another one, or another round, it do
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_new_file, replace_file
+from shuffledp.storage.secret_files import read_secret
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -31,7 +31,6 @@ __all__ = ["OVERHEAD", "AnalystKey", "Envelopes"]
 LABEL = b"shuffledp sealed report 1"  # another number, should any byte of an envelope ever mean something else
 KEY_BYTES, TAG_BYTES = 32, 16
 OVERHEAD = KEY_BYTES + TAG_BYTES
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def suite() -> Suite:
@@ -80,30 +79,15 @@ class AnalystKey:
     @classmethod
     def read(cls, path: Path) -> Self:
         """The key in a file, if nobody but its owner may read it."""
-        title = repr(str(path))
-        try:
-            with path.open("rb") as file:
-                mode, content = os.fstat(file.fileno()).st_mode, file.read(2 * KEY_BYTES + 2)
-        except OSError as error:
-            raise InvalidInput(
-                f"{title} must be the analyst's key, got none that can be read: {error.strerror}. Give the folder that "
-                f"`shuffledp collection new` wrote, on the analyst's machine."
-            ) from None
-        if mode & OTHERS and os.name == "posix":
-            raise InvalidInput(
-                f"{title} must be readable by its owner alone, got permissions {stat.S_IMODE(mode):o}. If nobody has "
-                f"copied it: chmod 600 {path}; otherwise begin a new collection with a new key."
-            )
-        try:
-            secret = bytes.fromhex(content.decode("ascii"))
-        except ValueError:
-            secret = b""
-        if len(secret) != KEY_BYTES:
-            raise InvalidInput(
-                f"{title} must hold {2 * KEY_BYTES} hexadecimal digits, got something else. Restore it from a copy: "
-                f"without it no report can be read."
-            )
-        return cls(secret)
+        digits = read_secret(
+            path,
+            2 * KEY_BYTES,
+            what="the analyst's key",
+            whence="Give the folder that `shuffledp collection new` wrote, on the analyst's machine.",
+            instead="begin a new collection with a new key.",
+            damaged="Restore it from a copy: without it no report can be read.",
+        )
+        return cls(bytes.fromhex(digits))
 
 
 @dataclass(frozen=True)

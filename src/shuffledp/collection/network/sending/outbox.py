@@ -23,12 +23,12 @@ from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import first_file, flush, locked, replace_file, unwritable
+from shuffledp.storage.secret_files import OTHERS
 
 __all__ = ["Outbox", "Stored", "default_outbox"]
 
 FORMAT, VERSION = "shuffledp-outbox", 1
 LONGEST_HEADER = 1000
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
 PIECE = 1 << 20  # bytes that are copied at once
 
 

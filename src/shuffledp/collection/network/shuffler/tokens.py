@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import re
 import secrets
-import stat
 from pathlib import Path
 
-from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import first_file
+from shuffledp.storage.secret_files import read_secret
 
 __all__ = ["Token", "made_token", "read_token"]
 
 TOKEN_BYTES = 32
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Token:
@@ -45,23 +42,12 @@ def made_token(path: Path) -> str:
 
 def read_token(path: Path) -> str:
     """The token in a file that nobody but its owner may read."""
-    title = repr(str(path))
-    try:
-        with path.open("rb") as file:
-            mode, content = os.fstat(file.fileno()).st_mode, file.read(2 * TOKEN_BYTES + 2)
-    except OSError as error:
-        raise InvalidInput(
-            f"{title} must be the shuffler's token, got none that can be read: {error.strerror}. Name the file that "
-            f"`shuffledp serve` made when it first started."
-        ) from None
-    if mode & OTHERS and os.name == "posix":
-        raise InvalidInput(
-            f"{title} must be readable by its owner alone, got permissions {stat.S_IMODE(mode):o}. If nobody has "
-            f"copied it: chmod 600 {path}; otherwise remove it, and start the shuffler again, which makes a new one."
-        )
-    if not re.fullmatch(rb"[0-9a-f]{%d}\n?" % (2 * TOKEN_BYTES), content):
-        raise InvalidInput(
-            f"{title} must hold the {2 * TOKEN_BYTES} hexadecimal digits of a token, got something else. Remove it, "
-            f"and start the shuffler again, which makes a new one."
-        )
-    return content.decode().strip()
+    again = "start the shuffler again, which makes a new one."
+    return read_secret(
+        path,
+        2 * TOKEN_BYTES,
+        what="the shuffler's token",
+        whence="Name the file that `shuffledp serve` made when it first started.",
+        instead=f"remove it, and {again}",
+        damaged=f"Remove it, and {again}",
+    )
