@@ -130,9 +130,6 @@ def test_a_task_from_outside_is_written_down_and_read(monkeypatch: pytest.Monkey
         def fits(self, family: str, k: int) -> bool:
             return family == "krr" and k == self.size
 
-        def open(self, tally: np.ndarray) -> tasks.Votes:
-            return tasks.Votes(int(tally.sum()), tally[:0], tally)
-
     law = Design.of(made("histogram")).law
     ranking = Design(RankingTask(("x", "y", "z")), n=500, least=400, rounds=1, epsilon=1.0, delta=1e-6, law=law)
     again = Design.from_json(json.loads(json.dumps(ranking.as_json())))

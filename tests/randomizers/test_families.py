@@ -98,7 +98,7 @@ def test_names_are_taken_once() -> None:
 
     with pytest.raises(InvalidInput, match="must be new, got krr for Mine"):
         register(Family(make=Mine, names=(over_domain("krr", "mine", Mine),)))
-    with pytest.raises(InvalidInput, match="must vote and have epsilon0"):
+    with pytest.raises(InvalidInput, match="must report and have epsilon0"):
         register(Family(make=Mine, law="mine"))
     assert family_of(sdp.KRR(k=2, epsilon0=1.0)).make is sdp.KRR
 

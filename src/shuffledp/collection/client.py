@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
 from shuffledp.sampling import Rng, source_of
@@ -38,6 +39,7 @@ __all__ = [
     "Encoder",
     "cautions",
     "check_client",
+    "check_sealed",
     "encode",
     "exposure",
     "read_design",
@@ -59,7 +61,7 @@ class Encoder:
     """
 
     design: Design
-    randomizer: VotingRandomizer
+    randomizer: VotingRandomizer | MessageLaw
 
     @classmethod
     def of(cls, design: Design) -> Encoder:
@@ -81,11 +83,15 @@ class Encoder:
         """The standard error to expect if all n people report: of a mean for the worst data, of
         counts the root mean square over values that are held equally often.
         """
-        n, k, bounds = self.design.n, self.randomizer.k, self.design.task.bounds
-        if bounds is None:
-            return float(np.sqrt(np.mean(self.randomizer.count_variance(np.full(k, n / k)))))
-        gamma = k * self.randomizer.miss
-        return worst_stderr(n, k - 1, gamma, self.randomizer.contrast) * (bounds[1] - bounds[0]) / n
+        law, n, bounds = self.randomizer, self.design.n, self.design.task.bounds
+        k = law.k
+        if isinstance(law, MessageLaw):
+            error = law.expected_stderr(n)
+        elif bounds is None:
+            error = float(np.sqrt(np.mean(law.count_variance(np.full(k, n / k)))))
+        else:
+            error = worst_stderr(n, k - 1, k * law.miss, law.contrast)
+        return error if bounds is None else error * (bounds[1] - bounds[0]) / n
 
 
 def read_design(path: Path) -> Design:
@@ -122,9 +128,8 @@ def check_client(design: Design, most_epsilon0: float | None = None) -> None:
     epsilon0 = design.law.epsilon0
     if design.epsilon is None:
         raise InvalidInput(
-            f"a design must promise an epsilon to those who report, got none: nothing but epsilon0 = {epsilon0:.4g} "
-            f"would protect them. "
-            "Ask for a design that `shuffledp design` wrote."
+            f"a design must promise an epsilon to those who report, got none: nothing but epsilon0 = "
+            f"{_worth(epsilon0)} would protect them. Ask for a design that `shuffledp design` wrote."
         )
     if most_epsilon0 is None:
         return
@@ -133,8 +138,8 @@ def check_client(design: Design, most_epsilon0: float | None = None) -> None:
     )
     if epsilon0 > most:
         raise InvalidInput(
-            f"epsilon0 of the design must be at most the {most:g} of --most-epsilon0, got {epsilon0:.4g}. Ask for a "
-            f"design with more noise, or do not report."
+            f"epsilon0 of the design must be at most the {most:g} of --most-epsilon0, got {_worth(epsilon0)}. Ask for "
+            f"a design with more noise, or do not report."
         )
 
 
@@ -152,17 +157,43 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
     said = [
         f"{promised}: epsilon at most {exactly(design.epsilon)} at delta = {exactly(design.delta)}, if "
         f"{design.least:,} honest reports are shuffled together.",
-        f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "
-        f"odds of any guess about you"
-        f" by up to e^epsilon0 = {rounded(math.exp(epsilon0), up=True)}{rounds}.",
+        _alone(epsilon0, rounds),
     ]
-    if epsilon0 > MUCH:
+    if MUCH < epsilon0 < math.inf:
         said.append(
             f"Warning: an epsilon0 above {MUCH:g} leaves a report close to the truth, and all protection to the "
             f"shuffler. "
             f"--most-epsilon0 {MUCH:g} refuses such designs."
         )
     return said + [f"Warning: {each}." for each in cautions(design, Encoder.of(design).expected_stderr())]
+
+
+def _alone(epsilon0: float, rounds: str) -> str:
+    """What holds without the shuffler."""
+    if epsilon0 == math.inf:
+        return (
+            "Without that: nothing. Your messages hold the truth among fakes, sealed so that only the analyst can read "
+            f"them; if shuffler and analyst work together, they know your answer{rounds}."
+        )
+    return (
+        f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "
+        f"odds of any guess about you"
+        f" by up to e^epsilon0 = {rounded(math.exp(epsilon0), up=True)}{rounds}."
+    )
+
+
+def check_sealed(design: Design) -> None:
+    """Refuse to write reports that are the truth where anybody could read them."""
+    if design.law.epsilon0 == math.inf:
+        raise InvalidInput(
+            f"reports without noise of their own must be sealed to the analyst, got a design of {design.law.family} "
+            f"for a plain file. Collect them over the network (shuffledp collection new), or ask of the table itself "
+            f"(shuffledp {design.task.name})."
+        )
+
+
+def _worth(epsilon0: float) -> str:
+    return "infinity (a report is the truth)" if epsilon0 == math.inf else f"{epsilon0:.4g}"
 
 
 def cautions(design: Design, error: float) -> list[str]:
@@ -308,6 +339,7 @@ def encode(
     from shuffledp.storage.files import check_new_file
 
     check_client(design, most_epsilon0)
+    check_sealed(design)
     check_new_file(out, replace=force)
     drawing = Drawing(
         Encoder.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick

@@ -5,6 +5,7 @@ design        a question and its noise, written down: plain data that everybody 
 lazily        a field that may be left out, and is then worked out once
 bag           ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
 protocol      ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran
+message_protocol  several messages of each person, or dummies of the shuffler
 settling      from a design to its protocol, and to what is certified of it
 categories    the answers that a question admits
 rounding      numbers as points of a grid

@@ -12,6 +12,7 @@ that means what its absence meant. What an older version wrote is read for ever.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import exactly, short
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.protocol import ShuffledProtocol
+    from shuffledp.protocols.protocol import ReportingProtocol
 
 __all__ = ["Design", "Law"]
 
@@ -71,7 +72,7 @@ class Law:
         if family == CHECK_IN:
             return cls._checked_in(parameters, tuple(map(int, written)))
         for name, value in parameters.items():
-            if type(value) not in (int, float) or (name == "epsilon0") != isinstance(value, float):
+            if not (type(value) in (int, float, str) or (name == "epsilon0" and value is None)):
                 raise InvalidInput(f"{name} of a law must be a number as shuffledp writes it, got {value!r}. {REMEDY}")
         if wrong := {"k", "epsilon0"} - set(parameters):
             raise InvalidInput(f"a law must have {' and '.join(sorted(wrong))}, got none. {REMEDY}")
@@ -109,8 +110,11 @@ class Law:
 
     @property
     def epsilon0(self) -> float:
-        """What one report gives away by itself, at most."""
-        return float(self.parameters["epsilon0"])
+        """What one report gives away by itself, at most: ``math.inf`` where it is the truth, and
+        must be sealed.
+        """
+        written = self.parameters["epsilon0"]
+        return math.inf if written is None else float(written)
 
 
 class Written(Protocol):
@@ -256,7 +260,7 @@ class Design:
         return digest_of(self.as_json())
 
     @cached_property
-    def protocol(self) -> ShuffledProtocol:
+    def protocol(self) -> ReportingProtocol:
         """The protocol that it describes: the one that was written down, or, of a design that was
         read, one that is built again.
         """

@@ -31,6 +31,7 @@ from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.unmixing import Unmixed
@@ -40,7 +41,7 @@ from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
 
-__all__ = ["Protocol", "ShuffledProtocol", "bits_for", "calibrated"]
+__all__ = ["Protocol", "ReportingProtocol", "ShuffledProtocol", "bits_for", "calibrated"]
 
 Family = Callable[..., VotingRandomizer]
 
@@ -289,25 +290,77 @@ class Protocol(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ShuffledProtocol(Protocol):
+class ReportingProtocol(Protocol):
     """A protocol whose reports are drawn by ``randomizer``: the law that runs, which is the law
     that is accounted.
-
-    It is described by a promise, by ``epsilon0``, or by the ``randomizer`` itself, which may be
-    anybody's. A promise is calibrated when the noise is first asked for, or by ``settle``.
     """
 
     epsilon0: float = settled()
-    randomizer: VotingRandomizer = settled()
-
-    @abstractmethod
-    def _family(self) -> tuple[Family, dict[str, int]]:
-        """The randomizers to choose from, and their parameters other than epsilon0."""
+    randomizer: VotingRandomizer | MessageLaw = settled()
 
     @property
     def _found(self) -> tuple[str, ...]:
         found: tuple[str, ...] = vars(self).get("_worked_out", ())
         return found
+
+    @property
+    def task(self) -> Task | None:
+        """What a design says of the question; None where it is not one that is written down."""
+        return None
+
+    @property
+    def law(self) -> Law:
+        """The randomizer as a design says it."""
+        return Law.from_json(law_of(self.randomizer))
+
+    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """All that ``analyse`` needs to know of some reports, as numbers that add up over
+        reports.
+        """
+        return self.randomizer.tally(rows)
+
+    @abstractmethod
+    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
+        """``analyse`` from the ``tally`` of a whole bag."""
+
+    def _crowd(self, honest: int | None) -> int:
+        """How many of the honest users' reports one report hides among."""
+        assert honest is not None
+        return honest
+
+    def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
+        """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of
+        those hide nobody.
+        """
+        crowd = self._crowd(self._honest(arrived, colluding))
+        return self._guarantee_of(self.randomizer, crowd, colluding)
+
+    def _guarantee_of(self, randomizer: Randomizer, crowd: int, colluding: int = 0) -> Guarantee:
+        once = shuffle(randomizer, n=crowd + colluding, honest=crowd, view=self._released)
+        return once.compose(self.rounds)
+
+    @property
+    def _released(self) -> View:
+        """What the shuffler hands on."""
+        return "reports"
+
+    def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        return self.randomizer.check_reports(reports)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShuffledProtocol(ReportingProtocol):
+    """A protocol with reports of one message, each of which votes.
+
+    It is described by a promise, by ``epsilon0``, or by the ``randomizer`` itself, which may be
+    anybody's. A promise is calibrated when the noise is first asked for, or by ``settle``.
+    """
+
+    randomizer: VotingRandomizer = settled()
+
+    @abstractmethod
+    def _family(self) -> tuple[Family, dict[str, int]]:
+        """The randomizers to choose from, and their parameters other than epsilon0."""
 
     def _check_given(self) -> None:
         if (given := vars(self)["randomizer"]) is None:
@@ -376,50 +429,6 @@ class ShuffledProtocol(Protocol):
     def _size(self) -> int | None:
         """How many values a randomizer must tell apart, if the question says so."""
         return None
-
-    @property
-    def task(self) -> Task | None:
-        """What a design says of the question; None where it is not one that is written down."""
-        return None
-
-    @property
-    def law(self) -> Law:
-        """The randomizer as a design says it."""
-        return Law.from_json(law_of(self.randomizer))
-
-    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """All that ``analyse`` needs to know of some reports, as numbers that add up over
-        reports.
-        """
-        return self.randomizer.tally(rows)
-
-    @abstractmethod
-    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
-        """``analyse`` from the ``tally`` of a whole bag."""
-
-    def _crowd(self, honest: int | None) -> int:
-        """How many of the honest users' reports one report hides among."""
-        assert honest is not None
-        return honest
-
-    def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
-        """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of
-        those hide nobody.
-        """
-        crowd = self._crowd(self._honest(arrived, colluding))
-        return self._guarantee_of(self.randomizer, crowd, colluding)
-
-    def _guarantee_of(self, randomizer: Randomizer, crowd: int, colluding: int = 0) -> Guarantee:
-        once = shuffle(randomizer, n=crowd + colluding, honest=crowd, view=self._released)
-        return once.compose(self.rounds)
-
-    @property
-    def _released(self) -> View:
-        """What the shuffler hands on."""
-        return "reports"
-
-    def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        return self.randomizer.check_reports(reports)
 
 
 @lru_cache(maxsize=512)

@@ -10,7 +10,7 @@ from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
-from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import REMEDY, Task
 from shuffledp.randomizers.written_law import from_law
@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Certified", "answering", "certify", "protocol_of", "register"]
 
-PROTOCOLS: dict[str, type[ShuffledProtocol]] = {}
-Registered = TypeVar("Registered", bound=type[ShuffledProtocol])
+PROTOCOLS: dict[tuple[str, str | None], type[ReportingProtocol]] = {}
+Registered = TypeVar("Registered", bound=type[ReportingProtocol])
 
 
-def register(task: str, protocol: Registered) -> Registered:
-    """Let designs of the task of this name be answered by ``protocol``; see ``protocols.tasks``."""
-    if PROTOCOLS.setdefault(task, protocol) is not protocol:
-        raise InvalidInput(f"a task must have one protocol, got another for {task!r}. Name a task of its own.")
+def register(task: str, protocol: Registered, *, families: tuple[str, ...] | None = None) -> Registered:
+    """Let designs of the task of this name be answered by ``protocol``; see ``protocols.tasks``.
+
+    Where ``families`` of laws are named, it answers those of them alone, and the one without names
+    answers all others, and promises without a law.
+    """
+    for family in (None,) if families is None else families:
+        if PROTOCOLS.setdefault((task, family), protocol) is not protocol:
+            raise InvalidInput(f"a task must have one protocol, got another for {task!r}. Name a task of its own.")
     return protocol
 
 
@@ -37,21 +42,22 @@ register("frequency", Frequency)
 register("mean", Mean)
 
 
-def answering(task: Task, **terms: Any) -> ShuffledProtocol:
-    """The protocol that answers a task; ``terms`` are what all protocols take, such as n and
-    epsilon.
+def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingProtocol:
+    """The protocol that answers a task by a family of laws, or by the usual one; ``terms`` are what
+    all protocols take, such as n and epsilon.
     """
     own = {name: getattr(task, name) for name in task.field_names()}
-    return PROTOCOLS[task.name](**own, **terms)
+    make = PROTOCOLS.get((task.name, family)) or PROTOCOLS[task.name, None]
+    return make(**own, **terms)
 
 
-def protocol_of(design: Design) -> ShuffledProtocol:
+def protocol_of(design: Design) -> ReportingProtocol:
     """The protocol, with the very randomizer that was written down: hashing and subsets choose a
     size by epsilon0, and that one is in use. Nothing is calibrated.
     """
     design.check_law()
     terms = {"n": design.n, "least": design.least, "rounds": design.rounds, "delta": design.delta}
-    return answering(design.task, randomizer=from_law(design.law.as_json()), **terms)
+    return answering(design.task, design.law.family, randomizer=from_law(design.law.as_json()), **terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,7 @@ class Certified:
     """A design whose promise was found to hold, with the protocol that runs it."""
 
     design: Design
-    protocol: ShuffledProtocol
+    protocol: ReportingProtocol
 
     @property
     def guarantee(self) -> Guarantee:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.crossing import ALL, CROSS, MOST_NUMBERS, numbers_in, row_labels
@@ -29,7 +29,6 @@ __all__ = [
     "Label",
     "MeanTask",
     "Task",
-    "Votes",
     "register",
     "task_named",
 ]
@@ -40,16 +39,6 @@ LARGEST_BOUND = 1e100
 REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
 # Which randomizer encodes the values of a frequency, by the method's name.
 FAMILY_OF_METHOD = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}
-
-
-class Votes(NamedTuple):
-    """A tally, taken apart: how many reports, how many of them in each block of a Hadamard matrix,
-    and how many vote for each value. ``blocks`` is None where a tally has no such part.
-    """
-
-    reports: int
-    blocks: Any
-    votes: Any
 
 
 class Task(ABC):
@@ -125,10 +114,6 @@ class Task(ABC):
         """How large an answer of ``n`` people can be at most, or how far apart two can be: an error
         above it says nothing.
         """
-
-    @abstractmethod
-    def open(self, tally: Any) -> Votes:
-        """The parts of what ``tally`` of its protocol adds up to."""
 
 
 class CountingTask(Task):
@@ -210,14 +195,6 @@ class HistogramTask(CountingTask):
 
     def fits(self, family: str, k: int) -> bool:
         return family == "krr" and k == self.size
-
-    def open(self, tally: Any) -> Votes:
-        """A report names one category, so the votes are the reports; unless some are blank, and
-        they are counted beside them.
-        """
-        if len(tally) > self.size:
-            return Votes(int(tally[0]), tally[:0], tally[1:])
-        return Votes(int(tally.sum()), tally[:0], tally)
 
 
 @dataclass(frozen=True)
@@ -320,9 +297,6 @@ class CrosstabTask(CountingTask):
     def fits(self, family: str, k: int) -> bool:
         return family == "krr" and k == self.size
 
-    def open(self, tally: Any) -> Votes:
-        return Votes(int(tally.sum()), tally[:0], tally)
-
 
 @dataclass(frozen=True)
 class FrequencyTask(CountingTask):
@@ -342,10 +316,6 @@ class FrequencyTask(CountingTask):
 
     def fits(self, family: str, k: int) -> bool:
         return family == FAMILY_OF_METHOD[self.method] and k == self.size
-
-    def open(self, tally: Any) -> Votes:
-        """A report may vote for many values or for none, so the reports are counted beside them."""
-        return Votes(int(tally[0]), tally[1 : -self.size], tally[-self.size :])
 
 
 @dataclass(frozen=True)
@@ -384,9 +354,6 @@ class MeanTask(Task):
 
     def scale(self, n: int) -> float:
         return self.upper - self.lower
-
-    def open(self, tally: Any) -> Votes:
-        return Votes(int(tally.sum()), None, tally)
 
 
 TASKS: dict[str, type[Task]] = {}

@@ -5,6 +5,7 @@ family          what each family declares in its own file, and the registry of t
 strength        the parameter that calibration solves for
 parameters      the rules that several randomizers share
 written_law     a randomizer as JSON, by its family, with the integers that it runs on
+reporting       what tables, engines and networks ask of a law that runs
 votes           how a randomizer of categories runs, and how its reports are counted
 support         finite randomizers that favor the outputs supporting the input
 mixing          those of them that one coin realizes
@@ -25,6 +26,7 @@ finite          a base for one's own
 unmixing        how reports of a matrix are counted
 any_ldp         any randomizer at all
 wrappers        randomizers made of others: check-in, one of several questions, all of several
+messages        several messages of each person, or dummies of the shuffler
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.reporting import Reporting
 
 __all__ = [
     "EPSILON0",
@@ -104,7 +104,7 @@ class Family:
     """What a class of randomizers declares.
 
     ``law`` names it where others depend on it exactly: in designs, in ledgers, and for whoever
-    counts its outputs again to verify a release. It takes reports that vote, and ``parameters``,
+    counts its outputs again to verify a release. It takes a law that reports, and ``parameters``,
     epsilon0 among them, that the law is written with. Without a name a family can be accounted and
     drawn from, but not be written down. ``sentence`` says what one report does, for the page of a
     release.
@@ -137,9 +137,9 @@ def register(family: Family) -> None:
         raise InvalidInput(
             f"the names of a family must be new, got {', '.join(taken)} for {family.make.__name__}. Choose others."
         )
-    if family.law is not None and not (issubclass(family.make, VotingRandomizer) and "epsilon0" in family.parameters):
+    if family.law is not None and not (issubclass(family.make, Reporting) and "epsilon0" in family.parameters):
         raise InvalidInput(
-            f"a family with a law must vote and have epsilon0 among its parameters, got {family.make.__name__} with "
+            f"a family with a law must report and have epsilon0 among its parameters, got {family.make.__name__} with "
             f"{', '.join(family.parameters) or 'none'}. Implement VotingRandomizer, or leave out law."
         )
     _forget(family.make)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,25 +19,15 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.parameters import check_values
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.reporting import Form, GroupLaw, Ints, Opened, Reporting
 from shuffledp.sampling import Rng, Source, source_of
 
 __all__ = ["Form", "Ints", "VotingRandomizer", "bits_for", "chunks"]
 
-Ints = NDArray[np.int64]
 CHUNK = 1 << 17  # words that fit the second-level cache
 
 
-class Form(NamedTuple):
-    """What one report is: a number of this type, below ``outputs`` if those can be listed, or a row
-    of ``width`` of them.
-    """
-
-    dtype: np.dtype[Any]
-    width: int | None = None
-    outputs: int | None = None
-
-
-class VotingRandomizer(Randomizer):
+class VotingRandomizer(Randomizer, Reporting):
     """A randomizer of the categories 0, ..., k - 1 whose reports vote for some of them."""
 
     __slots__ = ()
@@ -60,23 +50,6 @@ class VotingRandomizer(Randomizer):
         """hit - miss, from the integers: the difference of the two floats loses its digits when
         epsilon0 is tiny.
         """
-
-    @property
-    @abstractmethod
-    def form(self) -> Form:
-        """What one report is, for whoever stores or reads it: anything more could carry the
-        value.
-        """
-
-    @property
-    def bits(self) -> int:
-        """How many bits a report takes when it is sent."""
-        return 8 * self.report_bytes
-
-    @property
-    def single(self) -> bool:
-        """Whether every report votes for exactly one value, so that the votes count the reports."""
-        return False
 
     @property
     def votes_each(self) -> int | None:
@@ -108,10 +81,6 @@ class VotingRandomizer(Randomizer):
             f"the law by FromMatrix(rows)."
         )
 
-    @abstractmethod
-    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        """The reports as an array, if ``randomize`` could have sent them; refused otherwise."""
-
     def _blank(self, count: int) -> NDArray[Any]:
         """Room for ``count`` reports."""
         dtype, width, _ = self.form
@@ -131,11 +100,6 @@ class VotingRandomizer(Randomizer):
         chunks.
         """
         return 1
-
-    @property
-    def report_bytes(self) -> int:
-        """How much memory one report takes."""
-        return self._blank(1).nbytes
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
         checked, source = check_values(values, self.k), source_of(rng)
@@ -178,6 +142,17 @@ class VotingRandomizer(Randomizer):
     def tally_size(self) -> int:
         """How many numbers a ``tally`` is."""
         return self.k if self.single else 1 + self.blocks + self.k
+
+    def opened(self, tally: Ints) -> Opened:
+        if self.single:
+            return Opened(_total(tally), tally[:0], tally)
+        return Opened(int(tally[0]), tally[1 : -self.k], tally[-self.k :])
+
+    def group_law(self, size: int, people: int) -> GroupLaw:
+        """A report that names one value votes for a group that has it."""
+        if not self.single:
+            return super().group_law(size, people)
+        return GroupLaw(self.hit + (size - 1) * self.miss, size * self.miss, self.contrast)
 
     def debias(self, reports: ArrayLike) -> Floats:
         """Unbiased estimates of how many users hold each value; they may be negative, and sum to

@@ -5,11 +5,13 @@ exactly, before one reads the other's reports.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import FAMILIES, family_of
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf, VotingCheckIn
@@ -18,6 +20,7 @@ __all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
 
 REMEDY = "Take it from a file that shuffledp wrote, with the same version on both sides."
 MOST_NESTED = 32  # a file may say anything
+WRAPPERS = ("check-in", "one of", "all of")
 
 
 def law_of(randomizer: Randomizer) -> dict[str, Any]:
@@ -45,8 +48,13 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
             f"{type(randomizer).__name__}. Use one of those."
         )
     settled = randomizer.settled
-    parameters = {each: getattr(settled, each) for each in family.parameters}
+    parameters = {each: _plain(getattr(settled, each)) for each in family.parameters}
     return {"randomizer": family.law, **parameters, "integers": [str(each) for each in settled.integers]}
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it: there is no infinity."""
+    return None if value == math.inf else value
 
 
 def _wrapped(name: str, randomizer: Randomizer, own: dict[str, Any]) -> dict[str, Any]:
@@ -63,14 +71,18 @@ def randomizer_of(law: object) -> Randomizer:
     >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
     CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
     """
-    return _read(law, 0)
+    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    return _read(law, 0) if name in WRAPPERS else from_law(law)
 
 
 def _read(law: object, depth: int) -> Randomizer:
-    """``randomizer_of``, for a law inside so many others."""
+    """``randomizer_of``, for a law inside so many others, of one message."""
     name = law.get("randomizer") if isinstance(law, Mapping) else None
-    if not isinstance(law, Mapping) or name not in ("check-in", "one of", "all of"):
-        return from_law(law)
+    if not isinstance(law, Mapping) or name not in WRAPPERS:
+        inside = from_law(law)
+        if isinstance(inside, MessageLaw):
+            raise InvalidInput(f"a law inside another must be of one message, got {name}. {REMEDY}")
+        return inside
     if depth >= MOST_NESTED:
         raise InvalidInput(f"a law must hold at most {MOST_NESTED} others in each other, got more. {REMEDY}")
     made: Randomizer
@@ -110,8 +122,8 @@ def scaled(randomizer: Randomizer, factor: float) -> Randomizer:
     return changed
 
 
-def from_law(law: object) -> VotingRandomizer:
-    """The randomizer of ``law_of``, if its reports vote; refused if this version would run other
+def from_law(law: object) -> VotingRandomizer | MessageLaw:
+    """The randomizer of ``law_of``, if it reports; refused if this version would run other
     integers.
 
     >>> from shuffledp.randomizers import Hadamard
@@ -132,8 +144,11 @@ def from_law(law: object) -> VotingRandomizer:
             f"the law of {name} must have {', '.join(family.parameters)} and integers, got a difference in "
             f"{', '.join(sorted(wrong))}. {REMEDY}"
         )
-    randomizer = family.make(**{each: law[each] for each in family.parameters})
-    assert isinstance(randomizer, VotingRandomizer)  # ``register`` sees to it
+    randomizer = family.make(**{each: math.inf if law[each] is None else law[each] for each in family.parameters})
+    assert isinstance(randomizer, (VotingRandomizer, MessageLaw))  # ``register`` sees to it
+    for each in family.parameters:
+        if type(mine := _plain(getattr(randomizer, each))) is not type(law[each]) or mine != law[each]:
+            raise InvalidInput(f"{each} of {name} must be written as {mine!r}, got {law[each]!r}. {REMEDY}")
     if law["integers"] != (mine := [str(each) for each in randomizer.integers]):
         raise InvalidInput(
             f"the integers of {name} must be {', '.join(mine)} out of 2^64, got {law['integers']!r}. {REMEDY}"

@@ -13,13 +13,14 @@ from shuffledp._types import Floats
 from shuffledp.accounting.bisection import geometric, halve
 from shuffledp.accounting.calibration import deviation
 from shuffledp.protocols.baselines import analytic_gaussian
-from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.sums import guessed_grid
 from shuffledp.protocols.tasks import MeanTask, Task
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
+from shuffledp.randomizers.reporting import Reporting
 from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["forecast_local", "forecast_shuffled"]
@@ -33,7 +34,7 @@ FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 def forecast_shuffled(
     question: Task, *, n: int, least: int, epsilon: float, delta: float, rounds: int
-) -> ShuffledProtocol:
+) -> ReportingProtocol:
     """About the protocol that keeps the promise over all rounds: the noise that one round needs to
     leak the share of a Gaussian mechanism that it may, mu / sqrt(rounds).
 
@@ -52,7 +53,7 @@ def forecast_shuffled(
     return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
 
 
-def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, rounds: int) -> ShuffledProtocol:
+def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, rounds: int) -> ReportingProtocol:
     """The same without a shuffler, where a report's privacy loss is far from Gaussian: it is 0, or
     plus or minus epsilon0; at least epsilon / rounds is always allowed.
     """
@@ -60,7 +61,7 @@ def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, roun
     if isinstance(question, MeanTask):
         grids = tuple({"k": k} for k in LOCAL_GRIDS)
 
-    def alone(epsilon0: float, grid: dict[str, Any]) -> ShuffledProtocol:
+    def alone(epsilon0: float, grid: dict[str, Any]) -> ReportingProtocol:
         return answering(question, n=n, least=1, epsilon0=epsilon0, delta=delta, **grid)
 
     def fits(epsilon0: float) -> bool:
@@ -70,11 +71,12 @@ def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, roun
     return min((alone(noise, grid) for grid in grids), key=lambda protocol: protocol.predicted_stderr())
 
 
-def _delta_alone(randomizer: VotingRandomizer, epsilon: float, rounds: int) -> float:
+def _delta_alone(randomizer: Reporting, epsilon: float, rounds: int) -> float:
     """Of two values' reports: E max(0, 1 - e^(epsilon - loss)), the loss being a walk of so many
     steps. Half of a Hadamard matrix' columns tell two values apart.
     """
     telling = 0.5 if isinstance(randomizer, Hadamard) else 1.0
+    assert isinstance(randomizer, VotingRandomizer)
     step = randomizer.epsilon0
     likely = min(telling * randomizer.contrast / -math.expm1(-step), 1.0)
     once = np.array([likely * math.exp(-step), 0.0, likely])

@@ -21,7 +21,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import PATIENCE, Left, compare
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
 from shuffledp.protocols.planning import COUNT_ERROR, ERRORS
-from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
+from shuffledp.protocols.protocol import Protocol, ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
 from shuffledp.studio.plan_request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
@@ -42,7 +42,7 @@ class SettledPlan:
     """A request whose noise is chosen, and certified."""
 
     asked: PlanRequest
-    protocol: ShuffledProtocol
+    protocol: ReportingProtocol
 
     @property
     def epsilon(self) -> float:
@@ -60,7 +60,7 @@ class SettledPlan:
         return certified
 
     @cached_property
-    def local(self) -> ShuffledProtocol:
+    def local(self) -> ReportingProtocol:
         """The same promise where no other person's noise is relied on."""
         return answering(self.asked.question, **_terms(self.asked, self.epsilon) | {"least": 1}).settle()
 
@@ -114,7 +114,7 @@ def _certified(asked: PlanRequest) -> dict[str, Any]:
 
 
 def _shown(
-    asked: PlanRequest, shuffled: ShuffledProtocol, local: Protocol, epsilon: float, *, certified: bool
+    asked: PlanRequest, shuffled: ReportingProtocol, local: Protocol, epsilon: float, *, certified: bool
 ) -> dict[str, Any]:
     models = [("local", "nobody", local), ("shuffled", "the shuffler", shuffled), ("central", "the curator", None)]
     found = {name: protocol or _central(asked, epsilon) for name, _, protocol in models}

@@ -45,7 +45,7 @@ def refusal(made: object) -> str:
         (lambda made: made.update(design=3), "got 'None' for design.task"),
         (lambda made: made["design"].update(lower=0.0), "a difference in 'design.lower'"),
         (lambda made: made["design"]["law"].pop("k"), "a difference in 'design.law.k'"),
-        (lambda made: made["design"]["law"].update(g="many"), "got 'many' for design.law.g"),
+        (lambda made: made["design"]["law"].update(g=["many"]), "got \"['many']\" for design.law.g"),
         (lambda made: made["design"]["law"].update(integers=[1]), "got '1' for design.law.integers"),
         (lambda made: made["estimates"].update(ends=None), "a difference in 'estimates.ends'"),
         (lambda made: made["asked"].update(learned="no"), "got 'no' for asked.learned"),

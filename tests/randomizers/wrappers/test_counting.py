@@ -144,8 +144,8 @@ def test_a_design_holds_a_check_in(kind: str) -> None:
     bag = analyst.shuffle(reports)
     estimate = analyst.analyse(bag)
     assert np.all(np.abs(estimate.values - [1200, 600, 200]) < 5.0 * estimate.stderr)
-    votes = design.task.open(analyst.tally(reports))
-    assert votes.reports == 2000
+    votes = analyst.randomizer.opened(analyst.tally(reports))
+    assert votes.people == 2000
     assert len(votes.votes) == 3
     with pytest.raises(sdp.InvalidInput, match="Analyze the shuffled reports in Python"):
         check_sayable(design)

@@ -33,7 +33,7 @@ from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import KeyedNoise, SecureSource
 from shuffledp.sampling.keyed import check_round, check_secret
 from shuffledp.storage.canonical import canonical, digest_of, digest_of_votes
@@ -321,7 +321,7 @@ def added_up(parts: Batches) -> Sums:
     return Sums(reports, missing, votes)
 
 
-def report_type(law: VotingRandomizer) -> pa.DataType:
+def report_type(law: Reporting) -> pa.DataType:
     """What a report is to an engine: a number with a sign, or bytes."""
     return HELD[law.form.dtype.name] if law.form.width is None else pa.binary()
 
@@ -337,7 +337,7 @@ def _held(reports: NDArray[Any]) -> pa.Array:
     return fixed.cast(pa.binary())
 
 
-def _given_back(column: pa.Array, law: VotingRandomizer) -> NDArray[Any]:
+def _given_back(column: pa.Array, law: Reporting) -> NDArray[Any]:
     """The same reports again."""
     dtype, width, _ = law.form
     if column.null_count:

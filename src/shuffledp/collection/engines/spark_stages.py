@@ -38,7 +38,7 @@ from shuffledp.collection.release.write import check_folder
 from shuffledp.collection.tables import CountedReports
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.reporting import Reporting
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -208,7 +208,7 @@ def release_column(
     return release_counts(counted, design, asked, folder, budget=budget, force=force)
 
 
-def _votes(session: SparkSession, parts: list[str], design: Design, law: VotingRandomizer) -> Sums:
+def _votes(session: SparkSession, parts: list[str], design: Design, law: Reporting) -> Sums:
     """The sums of reports that were committed."""
     reports = _read(session, parts, pa.schema([(REPORT, report_type(law))]))
     if not law.single:
@@ -220,7 +220,7 @@ def _votes(session: SparkSession, parts: list[str], design: Design, law: VotingR
     return Sums(int(votes.sum()), 0, votes)
 
 
-def added_rows(rows: DataFrame, law: VotingRandomizer) -> Sums:
+def added_rows(rows: DataFrame, law: Reporting) -> Sums:
     """Rows of sums, added up: by workers, as far as the driver could not hold them all."""
     session, size = rows.sparkSession, 8 * law.tally_size
     most = max(1, COLLECTED // size)

@@ -143,7 +143,7 @@ def curve(
     upper: Sequence[float],
     *,
     promise: tuple[float, float],
-    alone: float,
+    alone: float | None,
     alone_label: str = "one report alone",
 ) -> Markup:
     """Delta against epsilon, on a logarithmic axis: the band that encloses it, a point that is
@@ -180,8 +180,8 @@ def curve(
     return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, class_="curve")
 
 
-def _alone(x: Scale, alone: float, words: str) -> Markup | None:
-    if alone > x.high:
+def _alone(x: Scale, alone: float | None, words: str) -> Markup | None:
+    if alone is None or alone > x.high:
         return None
     at = x(alone)
     return join(

@@ -29,10 +29,16 @@ def collecting(record: Record) -> Markup | None:
         "collection",
         "How it was collected",
         element("p", tied(phrases.COLLECTED(record))),
-        element("p", tied(phrases.COLLUDING(record, alone=exact(certified.alone), each=each))),
+        element("p", tied(_colluding(record, each))),
         facts_list(rows),
         keep=True,
     )
+
+
+def _colluding(record: Record, each: str) -> str:
+    if (alone := record.certificate.alone) is None:
+        return phrases.COLLUDING_TRUTH(record, each=each)
+    return phrases.COLLUDING(record, alone=exact(alone), each=each)
 
 
 def _arrived(record: Record, collected: Collected) -> str:

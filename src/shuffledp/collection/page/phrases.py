@@ -224,6 +224,10 @@ REPORT_ALONE = Phrase(
     "ε₀ = {alone}: all that protects a person{each} should the shuffler and the analyst collude",
     (3, "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"),
 )
+NOTHING_ALONE = Phrase(
+    "nothing: the messages are the truth among fakes, and nothing protects a person{each} if the shuffler and the "
+    "analyst collude"
+)
 BOTH_ENDS = Phrase(
     "inside the interval: both ends are rounded outwards", (3, "within the interval: both ends are rounded outward")
 )
@@ -308,6 +312,12 @@ COLLUDING = Phrase(
     "sender. The two together could trace a report to its sender. So could, from what is published here, a shuffler "
     "that drops the reports of others and puts its own in their place. What would then be left to protect a "
     "person{each} is the noise in the report itself: ε₀ = {alone}."
+)
+COLLUDING_TRUTH = Phrase(
+    "A shuffler that keeps to it sees which devices connect, and no message; the analyst sees every message, and no "
+    "sender. The two together could trace a message to its sender. So could, from what is published here, a shuffler "
+    "that drops the messages of others and puts its own in their place. Nothing would then be left to protect a "
+    "person{each}: the messages are the truth among fakes."
 )
 PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
 

@@ -88,12 +88,18 @@ def _terms(record: Record) -> list[tuple[str, object]]:
             if once
             else f"{count(certified.rounds)}: every person may report in each of them",
         ),
-        ("A report alone", phrases.REPORT_ALONE(record, alone=exact(certified.alone), each=each)),
+        ("A report alone", _alone(record, each)),
         ("Theorem", label(certified.method)),
         ("Numerical error", _numerical(record)),
         ("Randomizer", _law(record)),
     ]
     return rows
+
+
+def _alone(record: Record, each: str) -> str:
+    if (alone := record.certificate.alone) is None:
+        return phrases.NOTHING_ALONE(record, each=each)
+    return phrases.REPORT_ALONE(record, alone=exact(alone), each=each)
 
 
 def _numerical(record: Record) -> str:
@@ -120,14 +126,21 @@ def _honest(record: Record) -> str:
 def _law(record: Record) -> Markup:
     law = record.design.law
     numbers = [
-        f"{name.replace('epsilon0', 'ε₀')} = {exact(value) if isinstance(value, float) else count(value)}"
+        f"{name.replace('epsilon0', 'ε₀')} = {_parameter(value)}"
         for name, value in law.parameters.items()
+        if value is not None
     ]
     described = phrases.FAMILIES.get(law.randomizer)
     family = law.randomizer if described is None else described(record)
     integers = join([element("code", each) for each in law.integers], ", ")
     words = phrases.INTEGERS(record, family=family, numbers=", ".join(numbers))
     return join([tied(words), integers, " out of 2", element("sup", "64"), "."])
+
+
+def _parameter(value: int | str | float) -> str:
+    if isinstance(value, str):
+        return value
+    return count(value) if isinstance(value, int) else exact(value)
 
 
 def profile(record: Record) -> Markup:
@@ -148,7 +161,7 @@ def profile(record: Record) -> Markup:
         alone=alone,
         alone_label=phrases.ONE_REPORT_ALONE(record),
     )
-    far = "" if alone <= points.epsilon[-1] else phrases.FAR_ALONE(record, alone=exact(alone))
+    far = "" if alone is None or alone <= points.epsilon[-1] else phrases.FAR_ALONE(record, alone=exact(alone))
     return section(
         "curve",
         "The certificate at every δ",

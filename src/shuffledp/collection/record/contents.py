@@ -107,15 +107,16 @@ class Asked(Part):
 @part
 class WrittenLaw(Part):
     """How one report is drawn: a family of randomizers, its parameters, and the whole numbers out
-    of 2^64 that decide every draw, as text. Every family has parameters of its own.
+    of 2^64 that decide every draw, as text. Every family has parameters of its own; epsilon0 is
+    null where a report is the truth, which only fakes hide.
     """
 
     randomizer: str = needed(text)
     k: int = needed(whole)
-    epsilon0: float = needed(number)
+    epsilon0: float | None = needed(or_none(number))
     integers: tuple[str, ...] = needed([text])
 
-    others = (number,)
+    others = (number, text)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -231,9 +232,9 @@ class Curve(Part):
 @part
 class Certificate(Part):
     """What a privacy officer signs. ``delta`` is what is certified at the promised epsilon, if one
-    was promised; ``alone`` the epsilon0 of one report without the shuffler. The ids are of the
-    sentences in ``wording.WORDINGS`` that ``method`` and ``assumptions`` say; editions 1 and 2 had
-    the words alone.
+    was promised; ``alone`` the epsilon0 of one report without the shuffler, null where nothing is
+    left without it. The ids are of the sentences in ``wording.WORDINGS`` that ``method`` and
+    ``assumptions`` say; editions 1 and 2 had the words alone.
     """
 
     epsilon: EpsilonBound = needed(EpsilonBound)
@@ -246,7 +247,7 @@ class Certificate(Part):
     users: int = needed(count)
     honest: int = needed(count)
     rounds: int = needed(count)
-    alone: float = needed(EPSILON)
+    alone: float | None = needed(or_none(EPSILON))
     numerical_error: float | None = needed(or_none(between(0.0, MOST_NUMERICAL_ERROR)))
     theorem_ids: tuple[str, ...] = perhaps([text], default=())
     assumption_ids: tuple[str, ...] = perhaps([text], default=())

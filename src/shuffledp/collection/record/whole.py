@@ -45,7 +45,9 @@ FORMAT, VERSION = "shuffledp-release", 1
 # 3  a report is what one person sends, and this is a page; other words; theorems and assumptions
 #    have ids beside their words
 # 4  reports that came over the network: which collection, how many arrived, how many were invalid
-EDITION = 4
+# 5  several messages of each person, dummies of the shuffler; crosstabs, quantiles, top words,
+#    series; how far malicious people could have moved an estimate
+EDITION = 5
 MOST_EDITIONS = 10**6
 HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
 REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."

@@ -4,6 +4,7 @@ what other models of trust would cost.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def certificate(design: Design, *, collected: bool = False) -> Certificate:
         users=design.n,
         honest=design.least,
         rounds=design.rounds,
-        alone=design.law.epsilon0,
+        alone=_finite(design.law.epsilon0),
         numerical_error=_numerical_error(guarantee, bound.upper),
         theorem_ids=_theorem_ids(guarantee.method, design.rounds),
         assumption_ids=statement_ids(assumptions),
@@ -108,12 +109,19 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
             alone = LocalHistogram(categories=categories, **promise)
     kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
     return tuple(
-        Alternative(trust=trust, epsilon0=each.epsilon0, stderr=each.predicted_stderr()) for trust, each in kinds
+        Alternative(trust=trust, epsilon0=_finite(each.epsilon0), stderr=each.predicted_stderr())
+        for trust, each in kinds
     )
+
+
+def _finite(epsilon0: float | None) -> float | None:
+    return None if epsilon0 == math.inf else epsilon0
 
 
 def _local_frequency(design: Design, task: FrequencyTask, promise: dict[str, Any]) -> ShuffledProtocol:
     """The same encoding with so much noise that every report hides its sender alone."""
-    family, parameters = design.protocol._family()
+    protocol = design.protocol
+    assert isinstance(protocol, ShuffledProtocol)
+    family, parameters = protocol._family()
     epsilon0 = calibrated(family, tuple(parameters.items()), 1, promise["epsilon"], promise["delta"], promise["rounds"])
-    return type(design.protocol)(n=promise["n"], epsilon0=epsilon0, domain=task.domain, method=task.method)  # type: ignore[call-arg]
+    return type(protocol)(n=promise["n"], epsilon0=epsilon0, domain=task.domain, method=task.method)  # type: ignore[call-arg]

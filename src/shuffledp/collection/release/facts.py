@@ -36,7 +36,7 @@ from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.storage.canonical import digest_of_votes
 
@@ -134,7 +134,7 @@ def _made() -> Made:
 
 
 def _reports(design: Design, tally: NDArray[np.int64]) -> int:
-    return design.task.open(tally).reports
+    return design.protocol.randomizer.opened(tally).people
 
 
 def _largest(estimate: Estimate) -> NDArray[np.intp]:
@@ -146,8 +146,8 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
 
 def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> Tally:
     """What the shuffler released, as far as the listed estimates depend on it."""
-    reports, blocks, votes = design.task.open(tally)
-    if blocks is None:
+    reports, blocks, votes = design.protocol.randomizer.opened(tally)
+    if not design.task.counts:
         return Tally(reports=reports, votes=tuple(votes.tolist()))
     return Tally(
         reports=reports,
@@ -180,7 +180,7 @@ def _estimates(
     )
 
 
-def _ends(protocol: ShuffledProtocol, tally: NDArray[np.int64]) -> Ends | None:
+def _ends(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> Ends | None:
     """How many people's numbers were rounded to either end of the range, where some may have been
     clipped: another reading of the same reports.
 

@@ -30,7 +30,7 @@ from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
-from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
@@ -146,7 +146,7 @@ class Question:
             self.categories.labels, other=self.categories.other, missing=self.categories.missing, cleaning=self.cleaning
         )
 
-    def protocol(self, n: int, promise: Promise) -> ShuffledProtocol:
+    def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
         return answering(self._task(), **promise.terms(n))
 

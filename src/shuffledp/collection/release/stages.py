@@ -88,6 +88,8 @@ def release(
             source=source,
             tick=tick,
         )
+        votes = encoder.randomizer.mixed(counted.votes, rng=source)
+        counted = Tally(votes, counted.reports, counted.secure)
         missing = values.missing if question.leaves_out else None
         asked = question.asked()
         return finished(

@@ -176,7 +176,8 @@ def _unfounded(words: str, record: Record) -> Iterator[str]:
         epsilons.append(record.design.epsilon)
     if certificate.delta is not None:
         deltas += [certificate.delta.lower, certificate.delta.upper]
-    alone = [certificate.alone, *(row.epsilon0 for row in record.comparison if row.epsilon0 is not None)]
+    perhaps = (certificate.alone, *(row.epsilon0 for row in record.comparison))
+    alone = [each for each in perhaps if each is not None]
     for sign, relation, number in CLAIM.findall(words):
         value, step = _number(number)
         known_ones = {"ε₀": alone, "ε": epsilons if relation == "=" else upper, "δ": deltas}[sign]

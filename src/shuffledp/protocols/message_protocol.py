@@ -1,0 +1,95 @@
+"""Protocols whose people send several messages, or whose shuffler adds dummies."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.bag import Bag, Reports
+from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate
+from shuffledp.protocols.lazily import settled
+from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.sampling import Rng
+
+__all__ = ["MessageProtocol"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MessageProtocol(ReportingProtocol):
+    """A protocol with reports of several messages. It is described by a promise, which chooses the
+    least noise that is certified to keep it, or by its law, ``randomizer``.
+
+    A bag holds messages, not reports: those of one person do not lie together.
+    """
+
+    randomizer: MessageLaw = settled()
+
+    @abstractmethod
+    def _calibrated(self) -> MessageLaw:
+        """The law with the least noise that keeps the promise with ``least`` honest people."""
+
+    @abstractmethod
+    def _answers(self, law: MessageLaw) -> bool:
+        """Whether a law that is given answers the question."""
+
+    def _check_given(self) -> None:
+        given = vars(self)["randomizer"]
+        if vars(self)["epsilon0"] is not None or (given is None) == (self.epsilon is None):
+            raise InvalidInput(
+                f"exactly one of epsilon and randomizer must be given to a {type(self).__name__}, got others. epsilon "
+                f"is a promise, a randomizer is the law that runs."
+            )
+        self._set(_worked_out=("epsilon0",) if given is not None else ("epsilon0", "randomizer"))
+
+    def _prepare(self) -> None:
+        if (given := vars(self)["randomizer"]) is None:
+            return
+        if not isinstance(given, MessageLaw) or not self._answers(given):
+            raise InvalidInput(
+                f"the randomizer must be the law of a {type(self).__name__}, got {given!r}. Leave it out, and promise "
+                f"an epsilon."
+            )
+        self._set(epsilon0=given.epsilon0)
+
+    def settle(self) -> Self:
+        if vars(self)["randomizer"] is not None:
+            return self
+        law = self._calibrated()
+        guarantee = self._guarantee_of(law, self._crowd(self.least))
+        self._check_promise(guarantee)
+        # The law last: whoever sees it, in another thread, takes everything to be settled.
+        self._set(guarantee=guarantee, epsilon0=law.epsilon0, randomizer=law)
+        return self
+
+    def shuffle(self, reports: Reports | Iterable[Reports] | ArrayLike, *, colluding: int = 0, rng: Rng = None) -> Bag:
+        """Forget who sent what, message by message; a law that gives the shuffler something to do
+        has it done.
+        """
+        rows, secure = self._gather(reports)
+        self._check_arrived(len(rows), colluding)
+        return Bag(self.describe(), self.randomizer.mixed_messages(rows.ravel(), rng=rng), secure and rng is None)
+
+    def analyse(self, bag: Bag) -> Estimate:
+        if not isinstance(bag, Bag):
+            raise InvalidInput(f"bag must come from shuffle(...), got {type(bag).__name__}. Shuffle the reports first.")
+        self._check_same(bag)
+        tally = self.tally(bag.rows)
+        people = self.randomizer.opened(tally).people
+        self._check_most(people)
+        absent = f"{people} of {self.n} reports arrived; guarantee_for({people}) states what holds for them"
+        notes = (*((absent,) if people < self.n else ()), *(() if bag.secure else (NOT_FOR_RELEASE,)))
+        return self.analyse_counts(tally, secure=bag.secure, notes=notes)
+
+    @property
+    def bits(self) -> int:
+        """What a person sends, in all messages."""
+        return self.randomizer.bits
+
+    def describe(self) -> dict[str, Any]:
+        return {"protocol": type(self).__name__, "n": self.n, **self.randomizer.describe()}
