@@ -23,6 +23,7 @@ EXPORTS = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Crosstab",
     "DoesNotApply",
     "Estimate",
     "FiniteRandomizer",

@@ -13,6 +13,8 @@ estimate      ``Estimate``: values, standard errors, intervals
 estimators    from votes to counts
 exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
+crossing      several columns as one: cells, their sums, and what they are called
+crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
 baselines     the same by a trusted curator
@@ -30,6 +32,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+    from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
@@ -46,6 +49,7 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "Crosstab",
     "Design",
     "Estimate",
     "Frequency",
@@ -66,6 +70,7 @@ __all__ = [
 
 HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
+    "crosstab": ("Crosstab",),
     "design": ("Design",),
     "estimate": ("Estimate", "Interval"),
     "frequency": ("Frequency",),

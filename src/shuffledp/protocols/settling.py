@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon
+from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -36,6 +37,7 @@ def register(task: str, protocol: Registered, *, families: tuple[str, ...] | Non
 
 
 register("histogram", Histogram)
+register("crosstab", Crosstab)
 register("frequency", Frequency)
 register("mean", Mean)
 
