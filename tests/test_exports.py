@@ -41,6 +41,7 @@ EXPORTS = [
     "OLH",
     "OUE",
     "OneOf",
+    "Quantiles",
     "RAPPOR",
     "RR",
     "RandomAllocation",

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         LocalHistogram,
         LocalMean,
         Mean,
+        Quantiles,
         ShuffledSGD,
         StatisticalQuery,
         Sum,
@@ -112,6 +113,7 @@ __all__ = [
     "LocalMean",
     "Mean",
     "OneOf",
+    "Quantiles",
     "RandomAllocation",
     "Randomizer",
     "Release",
@@ -166,7 +168,7 @@ HOMES = {
             "LocalMean",
             "Mean",
         ),
-        *("ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
     ),
     "randomizers": (
         *(

@@ -10,6 +10,7 @@ from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import REMEDY, Task
 from shuffledp.randomizers.written_law import from_law
@@ -38,6 +39,7 @@ def register(task: str, protocol: Registered, *, families: tuple[str, ...] | Non
 register("histogram", Histogram)
 register("frequency", Frequency)
 register("mean", Mean)
+register("quantile", Quantiles)
 
 
 def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingProtocol:
