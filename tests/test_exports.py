@@ -42,6 +42,7 @@ EXPORTS = [
     "OLH",
     "OUE",
     "OneOf",
+    "Quantiles",
     "RAPPOR",
     "RR",
     "RandomAllocation",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         LocalHistogram,
         LocalMean,
         Mean,
+        Quantiles,
         ShuffledSGD,
         StatisticalQuery,
         Sum,
@@ -114,6 +115,7 @@ __all__ = [
     "LocalMean",
     "Mean",
     "OneOf",
+    "Quantiles",
     "RandomAllocation",
     "Randomizer",
     "Release",
@@ -169,7 +171,7 @@ HOMES = {
             "LocalMean",
             "Mean",
         ),
-        *("ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
     ),
     "randomizers": (
         *(

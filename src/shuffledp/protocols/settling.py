@@ -11,6 +11,7 @@ from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import REMEDY, Task
 from shuffledp.randomizers.written_law import from_law
@@ -40,6 +41,7 @@ register("histogram", Histogram)
 register("crosstab", Crosstab)
 register("frequency", Frequency)
 register("mean", Mean)
+register("quantile", Quantiles)
 
 
 def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingProtocol:
