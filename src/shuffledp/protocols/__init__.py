@@ -15,6 +15,7 @@ exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
 frequency     counts of very many
 sums          sums, means, statistical queries
+top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
 sgd           noisy gradient descent over shuffled data

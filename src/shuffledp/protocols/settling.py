@@ -12,6 +12,7 @@ from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import REMEDY, Task
+from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.written_law import from_law
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def register(task: str, protocol: Registered, *, families: tuple[str, ...] | Non
 register("histogram", Histogram)
 register("frequency", Frequency)
 register("mean", Mean)
+register("top", TopLevel)
 
 
 def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingProtocol:

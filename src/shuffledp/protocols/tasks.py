@@ -13,9 +13,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.top_words.level_places import LevelPlaces
 
 __all__ = [
     "FAMILY_OF_METHOD",
@@ -26,6 +29,7 @@ __all__ = [
     "Label",
     "MeanTask",
     "Task",
+    "TopTask",
     "register",
     "task_named",
 ]
@@ -252,6 +256,66 @@ class MeanTask(Task):
         return self.upper - self.lower
 
 
+@dataclass(frozen=True)
+class TopTask(Task):
+    """One level of a search for frequent words (``protocols.top_words``): how many people's words
+    are one of ``words``, or begin with one of ``prefixes`` and go on in which way for ``span``
+    symbols; all others count as one value more.
+
+    Symbols are ``tokens``, or bytes of UTF-8; only the first ``longest`` of a word are looked at,
+    and whether it goes on. Reports are about ``room`` values, the same at every level: the last
+    ones are nobody's.
+    """
+
+    name: ClassVar[str] = "top"
+    unit: ClassVar[str] = "people"
+
+    tokens: tuple[str, ...] | None
+    longest: int
+    words: tuple[str, ...]
+    prefixes: tuple[str, ...]
+    span: int
+    room: int
+
+    @cached_property
+    def places(self) -> LevelPlaces:
+        """Which word counts as which value."""
+        from shuffledp.protocols.top_words.level_places import LevelPlaces
+
+        return LevelPlaces.of(self.tokens, self.longest, self.words, self.prefixes, self.span)
+
+    def checked(self) -> Self:
+        for name in ("longest", "span", "room"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 0:
+                raise InvalidInput(f"{name} must be a whole number, got {getattr(self, name)!r}. {REMEDY}")
+        for name in ("tokens", "words", "prefixes"):
+            listed = getattr(self, name)
+            if not (name == "tokens" and listed is None) and not (
+                isinstance(listed, tuple) and all(isinstance(each, str) for each in listed)
+            ):
+                raise InvalidInput(f"{name} must be a list of texts, got {listed!r}. {REMEDY}")
+        if not self.places.count <= self.room <= MOST_LABELS:
+            raise InvalidInput(
+                f"room must be at least the {self.places.count} values that are told apart, and at most {MOST_LABELS}, "
+                f"got {self.room}. {REMEDY}"
+            )
+        return self
+
+    def fits(self, family: str, k: int) -> bool:
+        return family == "krr" and k == self.room
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def size(self) -> int:
+        return self.room
+
+    def scale(self, n: int) -> float:
+        return n
+
+
 TASKS: dict[str, type[Task]] = {}
 Registered = TypeVar("Registered", bound=type[Task])
 
@@ -270,7 +334,7 @@ def task_named(name: object) -> type[Task]:
     return TASKS[name]
 
 
-for _task in (HistogramTask, FrequencyTask, MeanTask):
+for _task in (HistogramTask, FrequencyTask, MeanTask, TopTask):
     register(_task)
 
 
