@@ -21,6 +21,7 @@ binning       cut points, and the bins into which numbers fall
 below         how many people are in a group of bins, and the quantiles that follow
 levels        coarse and fine bins, brought together by least squares
 quantiles     distribution functions
+top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
 sgd           noisy gradient descent over shuffled data
