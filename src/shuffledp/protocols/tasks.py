@@ -10,21 +10,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
+from math import prod
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crossing import ALL, CROSS, MOST_NUMBERS, numbers_in, row_labels
 
 __all__ = [
     "FAMILY_OF_METHOD",
     "TASKS",
     "CountingTask",
+    "CrosstabTask",
     "FrequencyTask",
     "HistogramTask",
     "Label",
     "MeanTask",
+    "QuantileTask",
     "Task",
     "register",
     "task_named",
@@ -33,6 +38,8 @@ __all__ = [
 Label = str | int
 MOST_LABELS = 1 << 22
 LARGEST_BOUND = 1e100
+MOST_BINS, MOST_ASKED = 1024, 100
+FLAT, LEVELS = ("krr",), "one of"  # laws of a distribution function: all bins at once, or a level of them
 REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
 # Which randomizer encodes the values of a frequency, by the method's name.
 FAMILY_OF_METHOD = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}
@@ -92,7 +99,14 @@ class Task(ABC):
         """Between which numbers an answer lies; None where it is one of the ``labels``.
 
         Numbers are rounded at random to the values of the randomizer, which are then the points of
-        a grid from the lower bound to the upper one.
+        a grid from the lower bound to the upper one; unless there are ``edges``.
+        """
+        return None
+
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """The cut points between which numbers fall into bins, the bounds included, where they do;
+        nothing is rounded at random then.
         """
         return None
 
@@ -195,6 +209,107 @@ class HistogramTask(CountingTask):
 
 
 @dataclass(frozen=True)
+class CrosstabTask(CountingTask):
+    """How many people hold each combination of the categories of several columns; ``others`` has,
+    column by column, the category that everything else counts as, or None.
+
+    >>> CrosstabTask(
+    ...     ("region", "smoker"), (("north", "south"), ("yes", "no")), (None, None)
+    ... ).size
+    4
+    """
+
+    name: ClassVar[str] = "crosstab"
+    listed: ClassVar[str] = "categories"
+
+    columns: tuple[str, ...]
+    categories: tuple[tuple[Label, ...] | int, ...]
+    others: tuple[Label | None, ...]
+
+    @classmethod
+    def from_json(cls, own: Mapping[str, Any]) -> Self:
+        listed = own["categories"]
+        if isinstance(listed, list):
+            listed = [tuple(each) if isinstance(each, list) else each for each in listed]
+        return super().from_json({**own, "categories": listed})
+
+    def as_json(self) -> dict[str, Any]:
+        listed = [list(each) if isinstance(each, tuple) else each for each in self.categories]
+        return super().as_json() | {"categories": listed}
+
+    @cached_property
+    def parts(self) -> tuple[HistogramTask, ...]:
+        """The question about each column by itself."""
+        pairs = zip(self.categories, self.others, strict=True)
+        return tuple(HistogramTask(categories, other) for categories, other in pairs)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many categories each column has."""
+        return tuple(part.size for part in self.parts)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return prod(self.sizes)
+
+    @cached_property
+    def rows(self) -> tuple[str, ...]:
+        """All numbers that are estimated, by name: the cells, and their sums over some columns."""
+        return row_labels([part.labels for part in self.parts])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.rows[: self.size]
+
+    @property
+    def rest(self) -> str | None:
+        return None
+
+    def checked(self) -> Self:
+        """The same, if there are two or more columns, each with categories that a histogram could
+        have, and names that tell every cell and every sum apart.
+        """
+        columns, lists = self.columns, list[object]([self.columns, self.categories, self.others])
+        if not all(isinstance(each, tuple) and len(each) == len(columns) for each in lists):
+            raise InvalidInput(
+                f"a crosstab must have categories, and one of others or none, for each of its {len(columns)} columns, "
+                f"got a different number. {REMEDY}"
+            )
+        named = list[object](columns)
+        if wrong := [name for name in named if not (isinstance(name, str) and name and name.isprintable())]:
+            raise InvalidInput(f"columns must be printable names, got {wrong[0]!r}. Rename it.")
+        if len(columns) < 2:
+            raise InvalidInput(
+                f"a crosstab must have at least two columns, got {len(columns)}. Ask about one with a histogram."
+            )
+        if twice := [name for name, times in Counter(columns).items() if times > 1]:
+            raise InvalidInput(f"columns must be distinct, got {twice[0]!r} twice. Name each column once.")
+        for name, part in zip(columns, self.parts, strict=True):
+            listed: object = part.categories
+            if listed in (0, 1) or (isinstance(listed, tuple) and len(listed) < 2):
+                raise InvalidInput(
+                    f"column {name!r} must have at least two categories, got {part.size}. With a single one there is "
+                    f"nothing to tell apart: leave the column out, or add a category for the rest."
+                )
+            part.checked()
+            if odd := [label for label in part.labels if label == ALL or CROSS in label]:
+                raise InvalidInput(
+                    f"a category of a crosstab must not be {ALL!r} nor hold {CROSS!r}, which its numbers are named "
+                    f"by, got {odd[0]!r}. Rename it, in the data too."
+                )
+        if (numbers := numbers_in(self.sizes)) > MOST_NUMBERS:
+            raise InvalidInput(
+                f"a crosstab must have at most {MOST_NUMBERS} cells and sums, got {numbers} of "
+                f"{' x '.join(map(str, self.sizes))} categories. Merge rare categories, or leave a column out."
+            )
+        return self
+
+    def fits(self, family: str, k: int) -> bool:
+        return family == "krr" and k == self.size
+
+
+@dataclass(frozen=True)
 class FrequencyTask(CountingTask):
     """How many people hold each of very many values, encoded by ``method``."""
 
@@ -252,6 +367,113 @@ class MeanTask(Task):
         return self.upper - self.lower
 
 
+@dataclass(frozen=True)
+class QuantileTask(Task):
+    """How many people are below each of some cut points, and so every share between two of them,
+    and every quantile.
+
+    ``cuts`` are the ends of the bins, from the smallest possible number to the largest: a bin holds
+    the numbers from its lower end to below its upper one, the last one its upper end too. ``at``
+    are the quantiles that are asked for, ``ranges`` pairs of cut points.
+
+    >>> task = QuantileTask(cuts=(0.0, 10.0, 20.0), at=(0.5,), ranges=((0.0, 10.0),))
+    >>> task.size, QuantileTask.from_json(task.as_json()) == task
+    (2, True)
+    """
+
+    name: ClassVar[str] = "quantile"
+    unit: ClassVar[str] = "people"
+
+    cuts: tuple[float, ...]
+    at: tuple[float, ...]
+    ranges: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def from_json(cls, own: Mapping[str, Any]) -> Self:
+        ranges = own["ranges"]
+        if not isinstance(ranges, list) or not all(isinstance(each, list) for each in ranges):
+            raise InvalidInput(f"ranges must be a list of pairs of cut points, got {ranges!r}. {REMEDY}")
+        return super().from_json({**own, "ranges": [tuple(each) for each in ranges]})
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "ranges": [list(each) for each in self.ranges]}
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.cuts[0], self.cuts[-1]
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        return self.cuts
+
+    @property
+    def size(self) -> int:
+        """How many bins there are."""
+        return len(self.cuts) - 1
+
+    def checked(self) -> Self:
+        if not _listed(self.cuts, _is_bound):
+            raise InvalidInput(
+                f"cuts must be numbers of at most {LARGEST_BOUND:g} in size, with a decimal point, got "
+                f"{str(self.cuts)[:60]}. {REMEDY}"
+            )
+        if not 2 <= self.size <= MOST_BINS:
+            raise InvalidInput(
+                f"the cut points must make from 2 to {MOST_BINS:,} bins, got {max(self.size, 0):,}. Choose wider bins: "
+                f"--bins 64, or other --cuts."
+            )
+        if wrong := next((pair for pair in pairwise(self.cuts) if pair[0] >= pair[1]), None):
+            raise InvalidInput(
+                f"cut points must increase, got {wrong[0]:.15g} before {wrong[1]:.15g}. Sort them, and give each once."
+            )
+        self._check_at()
+        for pair in self.ranges:
+            self._check_range(pair)
+        return self
+
+    def _check_at(self) -> None:
+        if not _listed(self.at, _is_share):
+            raise InvalidInput(
+                f"the quantiles must be numbers between 0 and 1, got {str(self.at)[:60]}. The median "
+                f"is 0.5; the smallest and the largest value are nobody's business."
+            )
+        if len(set(self.at)) < len(self.at) or len(self.at) > MOST_ASKED:
+            raise InvalidInput(
+                f"the quantiles must be distinct, and at most {MOST_ASKED}, got {', '.join(map(str, self.at))[:60]}. "
+                f"Give each once."
+            )
+
+    def _check_range(self, pair: object) -> None:
+        if not _listed(pair, _is_bound, 2) or len(self.ranges) > MOST_ASKED:
+            raise InvalidInput(
+                f"a range must be two cut points, and at most {MOST_ASKED} may be asked, got {str(pair)[:60]}. {REMEDY}"
+            )
+        assert isinstance(pair, tuple)
+        low, high = pair
+        for end in pair:
+            if end not in self.cuts:
+                nearest = min(self.cuts, key=lambda cut: abs(cut - end))
+                raise InvalidInput(
+                    f"the ends of a range must be cut points, got {end:.15g}. The nearest one is {nearest:.15g}; or "
+                    f"choose other bins."
+                )
+        if not low < high or (low, high) == self.bounds:
+            raise InvalidInput(
+                f"a range must hold some of the bins, and not all, got {low:.15g} to {high:.15g}. Give the lower end "
+                f"first: --range 18:65."
+            )
+
+    def fits(self, family: str, k: int) -> bool:
+        return family in (*FLAT, LEVELS) and k == self.size
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ()
+
+    def scale(self, n: int) -> float:
+        return n
+
+
 TASKS: dict[str, type[Task]] = {}
 Registered = TypeVar("Registered", bound=type[Task])
 
@@ -270,12 +492,21 @@ def task_named(name: object) -> type[Task]:
     return TASKS[name]
 
 
-for _task in (HistogramTask, FrequencyTask, MeanTask):
+for _task in (HistogramTask, FrequencyTask, MeanTask, CrosstabTask, QuantileTask):
     register(_task)
 
 
 def _is_bound(value: object) -> bool:
     return isinstance(value, float) and abs(value) <= LARGEST_BOUND
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, float) and 0.0 < value < 1.0
+
+
+def _listed(values: object, test: Callable[[object], bool], many: int | None = None) -> bool:
+    """Whether these are a list of what passes the test, and so many."""
+    return isinstance(values, tuple) and many in (None, len(values)) and all(map(test, values))
 
 
 def _shown(name: object) -> str:
