@@ -74,8 +74,10 @@ if TYPE_CHECKING:
         LocalHash,
         OneOf,
         Randomizer,
+        ShufflerDummies,
         SubsetSelection,
         Unary,
+        UserFakes,
     )
 
 __version__ = "0.1.0"
@@ -122,10 +124,12 @@ __all__ = [
     "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
+    "ShufflerDummies",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
     "Unary",
+    "UserFakes",
     "__version__",
     "audit",
     "calibrate",
@@ -189,6 +193,7 @@ HOMES = {
             "LocalHash",
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
+        *("ShufflerDummies", "UserFakes"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}
