@@ -13,7 +13,6 @@ estimate      ``Estimate``: values, standard errors, intervals
 estimators    from votes to counts
 exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
-crossing      several columns as one: cells, their sums, and what they are called
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries

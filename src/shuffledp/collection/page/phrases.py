@@ -322,6 +322,19 @@ COLLUDING_TRUTH = Phrase(
 )
 PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
 
+# People who cheat.
+ANY_ESTIMATE = Phrase("any of these numbers")
+THE_ESTIMATE = Phrase("the estimate")
+SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
+    "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "
+    "intervals do not cover this."
+)
+UNLIMITED_SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. In "
+    "this protocol nothing limits how far one such person could have moved {what}. The intervals do not cover this."
+)
+
 # Other kinds of trust, the budget, and how to check it all.
 TRUST_TITLE = Phrase("What other trust would cost", (3, "What other kinds of trust would cost"))
 NO_GAIN = Phrase(

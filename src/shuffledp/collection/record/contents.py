@@ -305,6 +305,8 @@ class Ends(Part):
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
+    ``sway`` is how far one malicious person could have moved each, null without a limit; editions 1
+    to 4 did not say.
     """
 
     unit: str = needed(text)
@@ -319,6 +321,7 @@ class Estimates(Part):
     all_upper: Floats = needed([number])
     together: bool = perhaps(truth, default=False, tasks=COUNTS)
     ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
+    sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
 
     @property
     def clipped(self) -> bool:

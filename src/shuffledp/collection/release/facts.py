@@ -8,6 +8,7 @@ rows but one could test guesses of the last one against it.
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -177,6 +178,7 @@ def _estimates(
         # that intervals for each by itself would miss them.
         together=len(estimate.values) > SHORT,
         ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
+        sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
     )
 
 

@@ -48,7 +48,24 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
         ("all together: upper", claimed.all_upper, all_high),
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
-    return [*checks, *_check_ends(record, law)]
+    return [*checks, *_check_sway(record, law), *_check_ends(record, law)]
+
+
+def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
+    """How far one malicious person could have moved an estimate: the weights that a report can
+    have, from the design.
+    """
+    claimed, design = record.estimates.sway, record.design
+    if claimed is None:
+        return []
+    weight = 2 / law.hit if law.family == "hadamard" else 1 / (law.hit - law.miss)
+    if not design.counts:
+        lower, upper = map(Fraction, design.bounds)
+        weight *= (upper - lower) / record.tally.reports
+    how = "the largest less the smallest weight of a report, as fractions"
+    found = np.full(len(record.estimates.value), float(weight))
+    said = [np.nan if each is None else each for each in claimed]
+    return [agree("what one malicious person can move", said, found, how, within=1e-9 * found)]
 
 
 def tails_of(record: Record) -> tuple[float, float]:
