@@ -49,6 +49,8 @@ EXPORTS = [
     "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",

@@ -72,6 +72,8 @@ if TYPE_CHECKING:
         LocalHash,
         OneOf,
         Randomizer,
+        SignedUnits,
+        SplitShares,
         SubsetSelection,
         Unary,
     )
@@ -118,6 +120,8 @@ __all__ = [
     "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -184,6 +188,7 @@ HOMES = {
             "LocalHash",
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
+        *("SignedUnits", "SplitShares"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}
