@@ -52,6 +52,8 @@ EXPORTS = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",

@@ -75,6 +75,8 @@ if TYPE_CHECKING:
         OneOf,
         Randomizer,
         ShufflerDummies,
+        SignedUnits,
+        SplitShares,
         SubsetSelection,
         Unary,
         UserFakes,
@@ -125,6 +127,8 @@ __all__ = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -194,6 +198,7 @@ HOMES = {
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
         *("ShufflerDummies", "UserFakes"),
+        *("SignedUnits", "SplitShares"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}
