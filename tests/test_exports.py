@@ -65,6 +65,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 NETWORK = [
