@@ -71,6 +71,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 NETWORK = [

@@ -9,6 +9,7 @@ import numpy as np
 
 from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN
+from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.effort import LISTED
@@ -23,7 +24,9 @@ INVERTED = "the test that defines it, inverted by halving"
 
 
 def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
-    """Every column of the table of estimates."""
+    """Every column of the table of estimates; those of a search are made of its levels."""
+    if record.design.task == "top":
+        return check_search(record, law)
     misshapen = _misshapen_counts(record) if record.design.counts else _misshapen_mean(record, law)
     if misshapen is not None:
         return [misshapen]
