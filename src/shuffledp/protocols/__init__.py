@@ -13,6 +13,9 @@ estimate      ``Estimate``: values, standard errors, intervals
 estimators    from votes to counts
 exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
+least_noise   the fewest fakes that keep a promise
+fake_votes    votes of fakes: their law, limits without them, and whether they are there
+dummy_histogram  counts from true values among fakes of users, or of the shuffler
 crossing      several columns as one: cells, their sums, and what they are called
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
@@ -21,6 +24,7 @@ binning       cut points, and the bins into which numbers fall
 below         how many people are in a group of bins, and the quantiles that follow
 levels        coarse and fine bins, brought together by least squares
 quantiles     distribution functions
+top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
 sgd           noisy gradient descent over shuffled data

@@ -323,6 +323,12 @@ class ReportingProtocol(Protocol):
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
         """``analyse`` from the ``tally`` of a whole bag."""
 
+    def check_noise(self, counts: ArrayLike) -> None:
+        """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets
+        that be seen.
+        """
+        return
+
     def _crowd(self, honest: int | None) -> int:
         """How many of the honest users' reports one report hides among."""
         assert honest is not None
