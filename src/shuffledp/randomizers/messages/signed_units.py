@@ -130,6 +130,11 @@ class SignedUnits(MessageLaw):
         sent, plus, minus = tally.tolist()
         return bool(sent == reports * self.messages and min(plus, minus) >= 0 and plus + minus <= sent)
 
+    @property
+    def sway(self) -> float:
+        """All messages of a malicious person may be +1, or all -1."""
+        return 2.0 * self.messages
+
     def noise_variance(self, people: int) -> float:
         """Of the count, if so many people add their shares."""
         ratio = float(self.ratio)
