@@ -329,6 +329,12 @@ class ReportingProtocol(Protocol):
         """
         return np.full(len(estimate.values), self.randomizer.sway)
 
+    def check_noise(self, counts: ArrayLike) -> None:
+        """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets
+        that be seen.
+        """
+        return
+
     def _crowd(self, honest: int | None) -> int:
         """How many of the honest users' reports one report hides among."""
         assert honest is not None
