@@ -1,6 +1,6 @@
 """Randomizer, encoder, estimator, and the privacy of all three together.
 
-tasks         what can be asked: histogram, frequency, mean, and yours
+tasks         what can be asked: histogram, frequency, mean, quantile, and yours
 design        a question and its noise, written down: plain data that everybody agrees on
 lazily        a field that may be left out, and is then worked out once
 bag           ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
@@ -13,8 +13,14 @@ estimate      ``Estimate``: values, standard errors, intervals
 estimators    from votes to counts
 exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
+crossing      several columns as one: cells, their sums, and what they are called
+crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
+binning       cut points, and the bins into which numbers fall
+below         how many people are in a group of bins, and the quantiles that follow
+levels        coarse and fine bins, brought together by least squares
+quantiles     distribution functions
 top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
@@ -31,12 +37,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+    from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
+    from shuffledp.protocols.quantiles import Quantiles
     from shuffledp.protocols.sgd.batches import BallsAndBins
     from shuffledp.protocols.sgd.descent import ShuffledSGD
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
@@ -47,6 +55,7 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "Crosstab",
     "Design",
     "Estimate",
     "Frequency",
@@ -58,6 +67,7 @@ __all__ = [
     "Option",
     "Plan",
     "Protocol",
+    "Quantiles",
     "Reports",
     "ShuffledSGD",
     "StatisticalQuery",
@@ -67,6 +77,7 @@ __all__ = [
 
 HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
+    "crosstab": ("Crosstab",),
     "design": ("Design",),
     "estimate": ("Estimate", "Interval"),
     "frequency": ("Frequency",),
@@ -74,6 +85,7 @@ HOMES = {
     "planning": ("Option", "Plan", "plan"),
     "bag": ("Bag", "Reports"),
     "protocol": ("Protocol",),
+    "quantiles": ("Quantiles",),
     "sgd.batches": ("BallsAndBins",),
     "sgd.descent": ("ShuffledSGD",),
     "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),
