@@ -249,7 +249,7 @@ def top(
     ``least_holders`` people hold. ``found`` of what is returned says what may have been missed.
     Everything else is as for ``histogram``.
 
-    >>> fruit = ["fig"] * 9000 + ["kiwi"] * 6000 + [f"rare{i}" for i in range(5000)]
+    >>> fruit = ["fig"] * 9000 + ["kiwi"] * 6000 + [f"rare{i}" for i in range(2000)]
     >>> found = top(fruit, k=5, longest=4, epsilon=1.0, delta=1e-6)
     >>> [row.label for row in found.estimates][:2]
     ['fig', 'kiwi']
