@@ -59,6 +59,7 @@ EXPORTS = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "crosstab",
     "engines",
     "frequency",
     "histogram",
