@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         LocalHistogram,
         LocalMean,
         Mean,
+        Quantiles,
         ShuffledSGD,
         StatisticalQuery,
         Sum,
@@ -73,8 +74,10 @@ if TYPE_CHECKING:
         LocalHash,
         OneOf,
         Randomizer,
+        ShufflerDummies,
         SubsetSelection,
         Unary,
+        UserFakes,
     )
 
 __version__ = "0.1.0"
@@ -114,16 +117,19 @@ __all__ = [
     "LocalMean",
     "Mean",
     "OneOf",
+    "Quantiles",
     "RandomAllocation",
     "Randomizer",
     "Release",
     "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
+    "ShufflerDummies",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
     "Unary",
+    "UserFakes",
     "__version__",
     "audit",
     "calibrate",
@@ -170,7 +176,7 @@ HOMES = {
             "LocalMean",
             "Mean",
         ),
-        *("ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
     ),
     "randomizers": (
         *(
@@ -188,6 +194,7 @@ HOMES = {
             "LocalHash",
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
+        *("ShufflerDummies", "UserFakes"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_positive
+from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.crossing import SPARSE, per_column
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
@@ -80,15 +81,20 @@ class Encoder:
         bounds, source = self.design.task.bounds, source_of(rng)
         if bounds is None:
             return self.randomizer.randomize(values, rng=source)
+        if (edges := self.design.task.edges) is not None:
+            return self.randomizer.randomize(in_bins(values, edges), rng=source)
         places = on_grid(check_numbers(values, *bounds), *bounds, self.randomizer.k - 1, source)
         return self.randomizer.randomize(places, rng=source)
 
     def expected_stderr(self) -> float:
         """The standard error to expect if all n people report: of a mean for the worst data, of
-        counts the root mean square over values that are held equally often.
+        counts the root mean square over values that are held equally often, of a distribution
+        function that at the median.
         """
         law, n, bounds = self.randomizer, self.design.n, self.design.task.bounds
         k = law.k
+        if self.design.task.edges is not None:
+            return math.sqrt(law.group_law(k // 2, n).variance(n / 2, n))
         if isinstance(law, MessageLaw):
             error = law.expected_stderr(n)
         elif bounds is None:

@@ -1,6 +1,6 @@
 """Randomizer, encoder, estimator, and the privacy of all three together.
 
-tasks         what can be asked: histogram, frequency, mean, and yours
+tasks         what can be asked: histogram, frequency, mean, quantile, and yours
 design        a question and its noise, written down: plain data that everybody agrees on
 lazily        a field that may be left out, and is then worked out once
 bag           ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
@@ -17,6 +17,11 @@ crossing      several columns as one: cells, their sums, and what they are calle
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
+binning       cut points, and the bins into which numbers fall
+below         how many people are in a group of bins, and the quantiles that follow
+levels        coarse and fine bins, brought together by least squares
+quantiles     distribution functions
+top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
 sgd           noisy gradient descent over shuffled data
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
+    from shuffledp.protocols.quantiles import Quantiles
     from shuffledp.protocols.sgd.batches import BallsAndBins
     from shuffledp.protocols.sgd.descent import ShuffledSGD
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
@@ -61,6 +67,7 @@ __all__ = [
     "Option",
     "Plan",
     "Protocol",
+    "Quantiles",
     "Reports",
     "ShuffledSGD",
     "StatisticalQuery",
@@ -78,6 +85,7 @@ HOMES = {
     "planning": ("Option", "Plan", "plan"),
     "bag": ("Bag", "Reports"),
     "protocol": ("Protocol",),
+    "quantiles": ("Quantiles",),
     "sgd.batches": ("BallsAndBins",),
     "sgd.descent": ("ShuffledSGD",),
     "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),

@@ -11,8 +11,10 @@ from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import REMEDY, Task
+from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.written_law import from_law
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ register("histogram", Histogram)
 register("crosstab", Crosstab)
 register("frequency", Frequency)
 register("mean", Mean)
+register("quantile", Quantiles)
+register("top", TopLevel)
 
 
 def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingProtocol:

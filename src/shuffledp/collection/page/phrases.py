@@ -317,6 +317,7 @@ COLLECTED = Phrase(
     "release it sorted by its bytes: without senders, without times, and in an order that says nothing. No page can "
     "prove that everybody kept to that."
 )
+MESSAGES_OF = Phrase("{messages} for {people} people")
 ARRIVED = Phrase("{arrived}, all of them valid")
 ARRIVED_SOME_INVALID = Phrase(
     "{arrived}, {invalid} of them invalid and left out: those did not open, or held no report of this design"

@@ -214,14 +214,29 @@ class Designed(Part):
 
 @part
 class Collected(Part):
-    """Which collection over the network reports came from: its ``digest`` and its round. So many
-    envelopes ``arrived``; the ``invalid`` ones did not open, or held no report of the design.
+    """Which collection over the network reports came from: its ``digest`` and its round. The
+    reports of so many people ``arrived``, each in an envelope; or, where a person sends several or
+    the shuffler adds some, ``messages`` in all, each in one. The ``invalid`` envelopes did not
+    open, or held nothing that the design sends. ``messages`` came with edition 5.
     """
 
     digest: str = needed(text)
     round: int = needed(some)
     arrived: int = needed(count)
     invalid: int = needed(count)
+    messages: int | None = perhaps(count, default=None)
+
+    @property
+    def envelopes(self) -> int:
+        """How many the analyst opened."""
+        return self.arrived if self.messages is None else self.messages
+
+    @property
+    def people(self) -> int:
+        """Of how many the answer is: where they send several messages, an invalid one is a
+        blank.
+        """
+        return self.arrived - self.invalid if self.messages is None else self.arrived
 
 
 @part

@@ -72,7 +72,7 @@ def finished(
     """Estimate, record and write a tally, and note in the ledger that it stands; what was
     ``held_back`` is begun just before it can be seen, and ``last`` is called before that.
     """
-    invalid = collected is not None and collected.invalid > 0
+    invalid = collected is not None and collected.people < collected.arrived
     estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips, invalid=invalid)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
     record = record_of(

@@ -33,7 +33,8 @@ def _invalid(record: Record) -> str:
     collected = record.counted.collected
     if collected is None or not collected.invalid:
         return ""
-    return f", {collected.invalid:,} of {collected.arrived:,} that arrived were invalid"
+    kind = "" if collected.messages is None else " messages"
+    return f", {collected.invalid:,} of {collected.envelopes:,}{kind} that arrived were invalid"
 
 
 def warned(record: Record) -> list[str]:

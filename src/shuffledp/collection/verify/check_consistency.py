@@ -57,14 +57,20 @@ def _collected(record: Record) -> list[Check]:
     collected, rounds = record.counted.collected, record.design.rounds
     if collected is None:
         return []
-    valid, digest = collected.arrived - collected.invalid, collected.digest
+    digest = collected.digest
     named = re.fullmatch("[0-9a-f]{64}", digest) is not None
     how = "reports that arrived, without the invalid ones"
-    return [
-        equal("valid reports of the collection", record.counted.reports, valid, how),
+    if collected.messages is not None:
+        how = "people whose messages arrived"
+    checks = [
+        equal("valid reports of the collection", record.counted.reports, collected.people, how),
         holds("round of the collection", collected.round, f"1 to {rounds}", "the design", collected.round <= rounds),
         holds("digest of the collection", digest, "64 hexadecimal digits", "a SHA-256", named),
     ]
+    if (messages := collected.messages) is not None:
+        most = f"at most {messages}"
+        checks.append(holds("invalid messages", collected.invalid, most, "all of them", collected.invalid <= messages))
+    return checks
 
 
 def _promise(record: Record, law: CountedLaw) -> list[Check]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.collection.network.several import several as several_messages
 from tests.collection.network.stores.places import Place
 from tests.collection.network.studies import study
 
@@ -23,10 +24,11 @@ def own(request: pytest.FixtureRequest) -> str:
 def place(request: pytest.FixtureRequest, tmp_path: Path, own: str) -> Iterator[Places]:
     made: list[Place] = []
 
-    def at(*, codes: bool = False) -> Place:
+    def at(*, codes: bool = False, several: bool = False) -> Place:
         kind = request.param
         where = tmp_path / "reports.sqlite" if kind == "sqlite" else request.getfixturevalue("database").address()
-        made.append(Place(study(question=own, codes=codes), where))
+        collection = (several_messages if several else study)(question=own, codes=codes)
+        made.append(Place(collection, where))
         return made[-1]
 
     yield at

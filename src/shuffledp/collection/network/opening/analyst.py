@@ -131,7 +131,8 @@ class Analyst:
 
     def _download(self, place: Path, tick: Tick | None) -> None:
         length, most = Envelopes(self.collection).length, self.collection.design.n
-        room = len(SealedHeader(self.collection.digest, most, length).content) + most * length
+        count = most * self.collection.encoder.randomizer.messages
+        room = len(SealedHeader(self.collection.digest, count, length).content) + count * length
         with self._answer("GET", self.address.sealed, self._bearer()) as answer, place.open("wb") as file:
             for piece in answer.iter_bytes():
                 room -= len(piece)

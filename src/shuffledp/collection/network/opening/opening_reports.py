@@ -1,5 +1,7 @@
 """The analyst opens what a shuffler released: every envelope by itself, on all cores; what does not
-open, or is no report, is counted and left out; the rest becomes a release like any other.
+open, or is no message of the design, is counted and left out; the rest becomes a release like any
+other. Where a person sends several messages, an invalid one counts as a blank, and people are
+counted by envelopes: which of them came together, nobody knows any more.
 """
 
 from __future__ import annotations
@@ -10,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from shuffledp.collection.arguments import in_python
+from shuffledp.collection.engines.batch import Sums
 from shuffledp.collection.network.collection_file import Collection, read_collection
 from shuffledp.collection.network.opening.opened_file import OpenedFile, check_opened, remember
 from shuffledp.collection.network.opening.opening_processes import OnAllCores
@@ -70,10 +75,20 @@ class Study:
                 f"{title} must hold sealed reports of {length} bytes, got {found.header.length}. Fetch it again: "
                 f"shuffledp collection fetch."
             )
+        if found.header.count % self.messages:
+            raise InvalidInput(
+                f"{title} must hold {self.messages} sealed messages of each person, got {found.header.count:,} in all. "
+                f"Fetch it again: shuffledp collection fetch."
+            )
         return found
 
+    @property
+    def messages(self) -> int:
+        """How many messages a person sends."""
+        return self.collection.encoder.randomizer.messages
+
     def check_valid(self, valid: int, arrived: int) -> None:
-        """Refuse fewer valid reports than were promised, and more than there are people."""
+        """Refuse fewer people with valid messages than were promised, and more than there are."""
         design = self.collection.design
         if valid < design.least:
             others = "" if valid == arrived else f": the other {arrived - valid:,} do not open, or are no reports"
@@ -104,15 +119,19 @@ def publish_study(
     is spent, and what was opened is written down before anything can be seen.
     """
     collection, path = study.collection, sealed.path
-    design, arrived = certify(collection.design).design, sealed.header.count
+    design, arrived = certify(collection.design).design, sealed.header.count // study.messages
     if arrived < design.least:
         study.check_valid(arrived, arrived)
     file = slices_of(sealed)
     check_opened(study.folder, collection.digest, file.digest, repr(str(path)))
     opener = Opener(collection.content, study.key, path.absolute(), sealed.header)
     sums = (opening or OnAllCores())(opener, file.slices)
-    study.check_valid(sums.reports, arrived)
-    opened = OpenedFile(collection.digest, file.digest, sums.reports, arrived - sums.reports)
+    opened = OpenedFile(collection.digest, file.digest, sums.reports, sealed.header.count - sums.reports)
+    # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
+    study.check_valid(arrived - -(-opened.invalid // study.messages), arrived)
+    messages = None
+    if study.messages > 1:
+        messages, sums = sealed.header.count, _of_people(sums, arrived, study.messages)
     # By its collection a ledger knows another file of it, by its own digest this one again.
     batches = (collection.digest[:BATCH_DIGITS], file.digest[:BATCH_DIGITS])
     return release_counts(
@@ -122,10 +141,21 @@ def publish_study(
         folder,
         budget=budget,
         force=force,
-        collected=Collected(digest=collection.digest, round=collection.round, arrived=arrived, invalid=opened.invalid),
+        collected=Collected(
+            digest=collection.digest,
+            round=collection.round,
+            arrived=arrived,
+            invalid=opened.invalid,
+            messages=messages,
+        ),
         notes=notes,
         last=lambda: remember(study.folder, opened, repr(str(path))),
     )
+
+
+def _of_people(sums: Sums, people: int, messages: int) -> Sums:
+    """What was added up of the valid messages of so many people: the others are blanks."""
+    return Sums(people, sums.missing, np.array([people * messages, *sums.votes[1:]]))
 
 
 def _asked(collection: Collection, title: str | None) -> Asked:

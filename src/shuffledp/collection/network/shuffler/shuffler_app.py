@@ -112,7 +112,8 @@ class Shuffler:
         stocked = await self.writer.call(store.stock)
         if not stocked.closed:
             raise Refused(409, "the collection must be closed before it is fetched, got an open one. Close it first.")
-        header = SealedHeader(self.collection.digest, stocked.reports, self.uploads.envelope_bytes)
+        count = stocked.reports * self.uploads.messages
+        header = SealedHeader(self.collection.digest, count, self.uploads.envelope_bytes)
         size = len(header.content) + header.count * header.length
         headers = NOT_KEPT | {"content-length": str(size)}
         return StreamingResponse(self._released(header), headers=headers, media_type=MEDIA_TYPE)

@@ -21,7 +21,7 @@ from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores import postgres_server
 from shuffledp.collection.network.stores.admission import Admission
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
-from shuffledp.collection.network.wire import Delivery, Refused
+from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ DROP TABLE reports;
 ALTER TABLE sealed RENAME TO reports;
 CREATE UNIQUE INDEX reports_key ON reports (sha256(envelope));
 TRUNCATE codes;
-UPDATE collection SET closed = true, reports = (SELECT count(*) FROM reports);
+UPDATE collection SET closed = true;
 """
 STATE = "SELECT reports, closed FROM collection WHERE digest = %(digest)s AND version = %(version)s"
 FOUND = """
@@ -67,7 +67,7 @@ WHERE digest = %(digest)s AND version = %(version)s
 ADDING = """
 WITH added AS (INSERT INTO reports (envelope) SELECT unnest(%(new)b::bytea[])),
      used AS (UPDATE codes SET used = true WHERE hash = ANY(%(spent)b::bytea[]))
-UPDATE collection SET reports = reports + cardinality(%(new)b::bytea[])
+UPDATE collection SET reports = reports + %(people)s
 """
 OWNER = """
 SELECT owner.rolname, owner.oid = own.oid OR NOT own.rolsuper AND pg_has_role(owner.oid, 'USAGE')
@@ -88,7 +88,7 @@ class PostgresStore(Store):
 
     def __init__(self, address: str, collection: Collection) -> None:
         self._address, self._digest = address, collection.digest
-        self._codes, self._most = collection.codes, collection.design.n
+        self._codes, self._most, self._uploads = collection.codes, collection.design.n, Uploads(collection)
         self._said: set[str] = set()
         self._connection: psycopg.Connection[Any] | None = None
         try:
@@ -140,7 +140,9 @@ class PostgresStore(Store):
         return self._transact(inviting)
 
     def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
-        keys = {hashlib.sha256(each.envelope).digest(): each.envelope for upload in uploads for each in upload}
+        length, messages, brought = self._uploads.envelope_bytes, self._uploads.messages, joined(uploads)
+        envelopes = (brought[start : start + length] for start in range(0, len(brought), length))
+        keys = {hashlib.sha256(each).digest(): each for each in envelopes}
         codes = {each.code for upload in uploads for each in upload if each.code is not None}
         sought = self._named | {"keys": sorted(keys), "codes": sorted(codes)}
 
@@ -148,10 +150,10 @@ class PostgresStore(Store):
             self._take_lock(connection)
             reports, closed, stored, hashes, used = self._row(connection, FOUND, sought)
             known = dict(zip(hashes or (), used or (), strict=True)) if self._codes else None
-            admission = Admission({keys[key] for key in stored}, known, reports, self._most, closed)
+            admission = Admission({keys[key] for key in stored}, known, reports, self._most, closed, messages)
             answers = [admission.decide(upload) for upload in uploads]
-            if admission.new:
-                connection.execute(ADDING, {"new": admission.new, "spent": admission.spent})
+            if new := admission.new:
+                connection.execute(ADDING, {"new": new, "spent": admission.spent, "people": len(new) // messages})
             return answers
 
         return self._transact(adding)
@@ -189,8 +191,10 @@ class PostgresStore(Store):
         self._tried(sweeping)
 
     def sealed(self) -> Iterator[bytes]:
-        for start in range(0, self.stock().reports, PAGE):
-            yield self._tried(partial(_page, start=start))
+        start = 0
+        while page := self._tried(partial(_page, start=start)):
+            yield page
+            start += PAGE
 
     def stop(self) -> None:
         if self._connection is not None:

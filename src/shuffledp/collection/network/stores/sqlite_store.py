@@ -60,7 +60,8 @@ class SQLiteStore(Store):
             self.path.with_name(name)
             for name in (f".{self.path.name}.new", f".{self.path.name}.old", f"{self.path.name}-wal")
         )
-        self._length = Uploads(collection).envelope_bytes
+        uploads = Uploads(collection)
+        self._length, self._messages = uploads.envelope_bytes, uploads.messages
         self._closed = False
         self._forget()
         self._connection: sqlite3.Connection | None = None
@@ -82,8 +83,12 @@ class SQLiteStore(Store):
         self._ends: list[int] = []  # of the blocks, in envelopes
 
     @property
-    def _reports(self) -> int:
+    def _envelopes(self) -> int:
         return self._ends[-1] if self._ends else 0
+
+    @property
+    def _people(self) -> int:
+        return self._envelopes // self._messages
 
     @property
     def _many(self) -> int:
@@ -207,7 +212,7 @@ class SQLiteStore(Store):
 
     def _note(self, marks: Marks, blocks: int = 1) -> None:
         """Know some more blocks, all but the last of them full, by the fingerprints in them."""
-        begin = self._reports
+        begin = self._envelopes
         self._seen.add(marks)
         self._ends += [begin + number * self._many for number in range(1, blocks)]
         self._ends.append(self._seen.count)
@@ -313,7 +318,8 @@ class SQLiteStore(Store):
         """Whether all envelopes can be taken without a look at any of them: nothing is asked of
         them, there is room, and none looks familiar.
         """
-        if self.collection.codes or self._closed or self._reports + len(marks) > self.collection.design.n:
+        people = self._people + len(marks) // self._messages
+        if self.collection.codes or self._closed or people > self.collection.design.n:
             return False
         return not self._seen.familiar(marks)
 
@@ -335,7 +341,7 @@ class SQLiteStore(Store):
             codes = [delivery.code for upload in uploads for delivery in upload if delivery.code is not None]
             rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
             known = {code: bool(used) for code, used in rows}
-        return Admission(stored, known, self._reports, self.collection.design.n, self._closed)
+        return Admission(stored, known, self._people, self.collection.design.n, self._closed, self._messages)
 
     def _stored(self, connection: sqlite3.Connection, brought: bytes, marks: Marks) -> set[bytes]:
         """Those of some envelopes that are in the file, byte by byte; each block is read once."""
@@ -352,11 +358,11 @@ class SQLiteStore(Store):
 
     def stock(self) -> Stocked:
         with self._connected():
-            return Stocked(self._reports, self._closed)
+            return Stocked(self._people, self._closed)
 
     def close(self, least: int) -> Stocked:
         with self._connected() as connection:
-            if not self._closed and self._reports >= least:
+            if not self._closed and self._people >= least:
                 self._write_anew(closed=True, blocks=self._in_order(connection))
                 self._let_go()
                 os.link(self.path, self._old)
@@ -364,14 +370,14 @@ class SQLiteStore(Store):
                 os.replace(self._new, self.path)
                 flush(self.path.parent)
                 self._open()
-            return Stocked(self._reports, self._closed)
+            return Stocked(self._people, self._closed)
 
     def _in_order(self, connection: sqlite3.Connection) -> Iterator[bytes]:
         """All envelopes in the order of their bytes, in blocks. Where they do not fit into memory
         at once, those with a first byte from one range follow those from another.
         """
         many = self._many
-        parts = min(256, 1 + self._reports * self._length // AT_ONCE)
+        parts = min(256, 1 + self._envelopes * self._length // AT_ONCE)
         ends, left = np.linspace(0, 256, parts + 1).astype(int).tolist(), np.empty(0, dtype=f"S{self._length}")
         for low, high in pairwise(ends):
             found = [left]
