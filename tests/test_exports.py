@@ -52,6 +52,8 @@ EXPORTS = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -62,6 +64,7 @@ EXPORTS = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "crosstab",
     "engines",
     "frequency",
     "histogram",
@@ -69,6 +72,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 NETWORK = [
