@@ -94,6 +94,12 @@ LISTED = (
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
     Listed(
+        "track",
+        "track",
+        RUN,
+        "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+    ),
+    Listed(
         "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
     ),
     Listed(

@@ -9,6 +9,7 @@ collecting  how reports came over the network, and what colluders would learn
 context   what other trust would cost, the budget, and how to check it all again
 phrases   sentences that an edition worded anew, in the words of each
 clipping  what is said of a mean of clipped values, here and on the terminal
+trend_chart  the weeks of a series, as such a figure
 charts    the figures, as SVG that keeps its type size on every screen
 parts     pieces that several sections are made of
 svg       axes, ticks and shapes
