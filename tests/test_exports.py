@@ -52,6 +52,8 @@ EXPORTS = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -69,6 +71,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 NETWORK = [

@@ -94,6 +94,13 @@ LISTED = (
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
     Listed(
+        "top",
+        "top",
+        RUN,
+        "Which words are most frequent, when nobody has listed them: beginnings that many people share are followed, "
+        "symbol by symbol, each step with other people.",
+    ),
+    Listed(
         "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
     ),
     Listed(

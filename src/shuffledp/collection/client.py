@@ -23,6 +23,7 @@ from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
+from shuffledp.protocols.tasks import TopTask
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
@@ -30,7 +31,7 @@ from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import exactly, large_delta, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.tables import Chosen, Cleaning, Column, Keep, Numbers, Places, ReportsFile
+    from shuffledp.collection.tables import Chosen, Cleaning, Column, Keep, LevelWords, Numbers, Places, ReportsFile
 
 __all__ = [
     "MUCH",
@@ -213,11 +214,13 @@ def cautions(design: Design, error: float) -> list[str]:
     return said
 
 
-def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Places | Numbers:
+def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Places | Numbers | LevelWords:
     """From what a table holds to what the encoder takes."""
-    from shuffledp.collection.tables import Numbers, Places
+    from shuffledp.collection.tables import LevelWords, Numbers, Places
 
     task = design.task
+    if isinstance(task, TopTask):
+        return LevelWords(task, cleaning)
     if task.bounds is not None:
         return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
     return Places(task.labels, other=task.rest, missing=missing, cleaning=cleaning)

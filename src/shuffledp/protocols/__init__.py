@@ -16,7 +16,6 @@ histogram     counts of a few categories
 least_noise   the fewest fakes that keep a promise
 fake_votes    votes of fakes: their law, limits without them, and whether they are there
 dummy_histogram  counts from true values among fakes of users, or of the shuffler
-crossing      several columns as one: cells, their sums, and what they are called
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
