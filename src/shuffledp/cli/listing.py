@@ -94,6 +94,13 @@ LISTED = (
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
     Listed(
+        "crosstab",
+        "crosstab",
+        RUN,
+        "How many people hold each combination of several columns' categories, with all sums; with --by, shares within "
+        "groups.",
+    ),
+    Listed(
         "top",
         "top",
         RUN,

@@ -85,6 +85,8 @@ class Noise:
         """
         if self.law is None:
             return np.zeros(len(values), dtype=np.bool_)
+        if self.law.throughout:
+            return np.ones(len(values), dtype=np.bool_)
         held = np.clip(values, 0.0, self.law.n)
         there, nobody = (self.stderr(each) ** 2 / self.unit**2 for each in (held, np.zeros_like(held)))
         return (there < FEW) | ((nobody < FEW) & (there < MANY))

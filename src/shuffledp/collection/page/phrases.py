@@ -113,6 +113,20 @@ MANY_CLIPPED = Phrase(
 )
 
 # The estimates.
+MAP = Phrase(
+    "Every cell counts the people with these values; the darker, the more people. The last column and the last row are "
+    "sums, and (all) in both is how many answered.",
+)
+SUMS_AGREE = Phrase(
+    "Every sum is the sum of its cells as they are estimated, so that the table agrees with itself; its error is "
+    "smaller than that of as many separate estimates. A count below 0 is noise around a true count that is 0 or small.",
+)
+TOO_FEW = Phrase("too few to say")
+SHARES = Phrase(
+    "A share is of those in the same group. Its interval covers the error of both counts. A group whose count cannot "
+    "be told from 0 has no shares, nor has a cell of which every share from 0 to 100 % would be possible: {silent} "
+    "here.",
+)
 COVERAGE = Phrase(
     "The interval shows the error that the privacy noise adds: with this probability the true value, among those who "
     "answered, lies inside. People who did not answer, or not truthfully, are not accounted for. ",
@@ -321,6 +335,19 @@ COLLUDING_TRUTH = Phrase(
     "person{each}: the messages are the truth among fakes."
 )
 PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
+
+# People who cheat.
+ANY_ESTIMATE = Phrase("any of these numbers")
+THE_ESTIMATE = Phrase("the estimate")
+SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
+    "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "
+    "intervals do not cover this."
+)
+UNLIMITED_SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. In "
+    "this protocol nothing limits how far one such person could have moved {what}. The intervals do not cover this."
+)
 
 # Other kinds of trust, the budget, and how to check it all.
 TRUST_TITLE = Phrase("What other trust would cost", (3, "What other kinds of trust would cost"))

@@ -113,6 +113,7 @@ def _bound(record: Record) -> list[Check]:
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
+        "sway": record.estimates.sway is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
@@ -121,6 +122,7 @@ def _bound(record: Record) -> list[Check]:
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
+        "sway": record.since(5),
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"
