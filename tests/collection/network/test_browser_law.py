@@ -77,7 +77,10 @@ def values_of(design: Design, rng: random.Random) -> list[float]:
 def test_there_is_a_design_of_every_kind() -> None:
     laws = [(str(encoder_of(name).design.task), encoder_of(name).design.law) for name in MADE]
     counted = {("histogram", "krr"), *(("frequency", family) for family in FAMILY_OF_METHOD.values())}
-    assert {(task, law.family) for task, law in laws if law.family != CHECK_IN} == counted | {("mean", "krr")}
+    assert {(task, law.family) for task, law in laws if law.family != CHECK_IN} == counted | {
+        ("mean", "krr"),
+        ("crosstab", "krr"),
+    }
     inside = {(task, law.inside.family) for task, law in laws if law.family == CHECK_IN}
     assert inside == counted - {("frequency", "hadamard")}, "whose reports cannot be counted with blanks"
     assert {task for task, _ in laws} == set(TASKS)

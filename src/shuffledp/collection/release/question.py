@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.collection.record import Asked
+from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
 from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, name_of
 from shuffledp.collection.tables import (
@@ -61,6 +61,7 @@ class Question:
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
+    series: InSeries | None = None
 
     def settled(self) -> Question:
         """The same with categories that are known: given ones, or, if that was asked for, those
@@ -167,6 +168,7 @@ class Question:
             cleaned=self.cleaning.words() or None,
             missing="left out",
             learned=False,
+            series=self.series,
         )
         if self.categories is None:
             return replace(common, outside=CLIPPED_TO_BOUNDS if self.clip else "refused")
