@@ -23,6 +23,7 @@ EXPORTS = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Crosstab",
     "DoesNotApply",
     "Estimate",
     "FiniteRandomizer",
@@ -41,6 +42,7 @@ EXPORTS = [
     "OLH",
     "OUE",
     "OneOf",
+    "Quantiles",
     "RAPPOR",
     "RR",
     "RandomAllocation",
@@ -49,10 +51,14 @@ EXPORTS = [
     "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
+    "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
     "Unary",
+    "UserFakes",
     "__version__",
     "audit",
     "calibrate",
@@ -65,6 +71,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 NETWORK = [

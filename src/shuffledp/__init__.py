@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import frequency, histogram, mean
+    from shuffledp.collection.door import frequency, histogram, mean, top
     from shuffledp.collection.release.released import Release
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
@@ -43,12 +43,14 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
+        Crosstab,
         Estimate,
         Frequency,
         Histogram,
         LocalHistogram,
         LocalMean,
         Mean,
+        Quantiles,
         ShuffledSGD,
         StatisticalQuery,
         Sum,
@@ -72,8 +74,12 @@ if TYPE_CHECKING:
         LocalHash,
         OneOf,
         Randomizer,
+        ShufflerDummies,
+        SignedUnits,
+        SplitShares,
         SubsetSelection,
         Unary,
+        UserFakes,
     )
 
 __version__ = "0.1.0"
@@ -97,6 +103,7 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Crosstab",
     "DoesNotApply",
     "Estimate",
     "FiniteRandomizer",
@@ -112,16 +119,21 @@ __all__ = [
     "LocalMean",
     "Mean",
     "OneOf",
+    "Quantiles",
     "RandomAllocation",
     "Randomizer",
     "Release",
     "SampleAndThreshold",
     "ShuffledSGD",
     "ShuffledpError",
+    "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
     "Unary",
+    "UserFakes",
     "__version__",
     "audit",
     "calibrate",
@@ -134,6 +146,7 @@ __all__ = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 # Where each name is defined. It is loaded when it is first asked for: the command line answers
@@ -141,7 +154,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("frequency", "histogram", "mean"),
+    "collection.door": ("frequency", "histogram", "mean", "top"),
     "collection.release.released": ("Release",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
@@ -159,6 +172,7 @@ HOMES = {
             "CentralHistogram",
             "CentralMean",
             "CentralSum",
+            "Crosstab",
             "Estimate",
             "Frequency",
             "Histogram",
@@ -166,7 +180,7 @@ HOMES = {
             "LocalMean",
             "Mean",
         ),
-        *("ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
     ),
     "randomizers": (
         *(
@@ -184,6 +198,8 @@ HOMES = {
             "LocalHash",
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
+        *("ShufflerDummies", "UserFakes"),
+        *("SignedUnits", "SplitShares"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

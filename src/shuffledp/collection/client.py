@@ -20,8 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_positive
+from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
+from shuffledp.protocols.tasks import TopTask
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
@@ -29,7 +31,7 @@ from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import exactly, large_delta, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.tables import Chosen, Cleaning, Column, Keep, Numbers, Places, ReportsFile
+    from shuffledp.collection.tables import Chosen, Cleaning, Column, Keep, LevelWords, Numbers, Places, ReportsFile
 
 __all__ = [
     "MUCH",
@@ -76,15 +78,20 @@ class Encoder:
         bounds, source = self.design.task.bounds, source_of(rng)
         if bounds is None:
             return self.randomizer.randomize(values, rng=source)
+        if (edges := self.design.task.edges) is not None:
+            return self.randomizer.randomize(in_bins(values, edges), rng=source)
         places = on_grid(check_numbers(values, *bounds), *bounds, self.randomizer.k - 1, source)
         return self.randomizer.randomize(places, rng=source)
 
     def expected_stderr(self) -> float:
         """The standard error to expect if all n people report: of a mean for the worst data, of
-        counts the root mean square over values that are held equally often.
+        counts the root mean square over values that are held equally often, of a distribution
+        function that at the median.
         """
         law, n, bounds = self.randomizer, self.design.n, self.design.task.bounds
         k = law.k
+        if self.design.task.edges is not None:
+            return math.sqrt(law.group_law(k // 2, n).variance(n / 2, n))
         if isinstance(law, MessageLaw):
             error = law.expected_stderr(n)
         elif bounds is None:
@@ -207,11 +214,13 @@ def cautions(design: Design, error: float) -> list[str]:
     return said
 
 
-def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Places | Numbers:
+def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Places | Numbers | LevelWords:
     """From what a table holds to what the encoder takes."""
-    from shuffledp.collection.tables import Numbers, Places
+    from shuffledp.collection.tables import LevelWords, Numbers, Places
 
     task = design.task
+    if isinstance(task, TopTask):
+        return LevelWords(task, cleaning)
     if task.bounds is not None:
         return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
     return Places(task.labels, other=task.rest, missing=missing, cleaning=cleaning)

@@ -1,6 +1,6 @@
 """Randomizer, encoder, estimator, and the privacy of all three together.
 
-tasks         what can be asked: histogram, frequency, mean, and yours
+tasks         what can be asked: histogram, frequency, mean, quantile, and yours
 design        a question and its noise, written down: plain data that everybody agrees on
 lazily        a field that may be left out, and is then worked out once
 bag           ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
@@ -13,8 +13,17 @@ estimate      ``Estimate``: values, standard errors, intervals
 estimators    from votes to counts
 exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
+least_noise   the fewest fakes that keep a promise
+fake_votes    votes of fakes: their law, limits without them, and whether they are there
+dummy_histogram  counts from true values among fakes of users, or of the shuffler
+crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
+binning       cut points, and the bins into which numbers fall
+below         how many people are in a group of bins, and the quantiles that follow
+levels        coarse and fine bins, brought together by least squares
+quantiles     distribution functions
+top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
 sgd           noisy gradient descent over shuffled data
@@ -30,12 +39,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+    from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
+    from shuffledp.protocols.quantiles import Quantiles
     from shuffledp.protocols.sgd.batches import BallsAndBins
     from shuffledp.protocols.sgd.descent import ShuffledSGD
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
@@ -46,6 +57,7 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "Crosstab",
     "Design",
     "Estimate",
     "Frequency",
@@ -57,6 +69,7 @@ __all__ = [
     "Option",
     "Plan",
     "Protocol",
+    "Quantiles",
     "Reports",
     "ShuffledSGD",
     "StatisticalQuery",
@@ -66,6 +79,7 @@ __all__ = [
 
 HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
+    "crosstab": ("Crosstab",),
     "design": ("Design",),
     "estimate": ("Estimate", "Interval"),
     "frequency": ("Frequency",),
@@ -73,6 +87,7 @@ HOMES = {
     "planning": ("Option", "Plan", "plan"),
     "bag": ("Bag", "Reports"),
     "protocol": ("Protocol",),
+    "quantiles": ("Quantiles",),
     "sgd.batches": ("BallsAndBins",),
     "sgd.descent": ("ShuffledSGD",),
     "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),

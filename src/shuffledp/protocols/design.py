@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
 from shuffledp.protocols.tasks import REMEDY, TASKS, Task, task_named
+from shuffledp.protocols.tasks.quantile_task import FLAT, LEVELS
 from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import exactly, short
 
@@ -71,6 +72,8 @@ class Law:
         parameters = {name: value for name, value in law.items() if name not in ("randomizer", "integers")}
         if family == CHECK_IN:
             return cls._checked_in(parameters, tuple(map(int, written)))
+        if family == LEVELS:
+            return cls._of_levels(parameters, tuple(map(int, written)))
         for name, value in parameters.items():
             if not (type(value) in (int, float, str) or (name == "epsilon0" and value is None)):
                 raise InvalidInput(f"{name} of a law must be a number as shuffledp writes it, got {value!r}. {REMEDY}")
@@ -94,6 +97,26 @@ class Law:
             )
         return cls(CHECK_IN, parameters | {"of": inside.as_json()}, integers)
 
+    @classmethod
+    def _of_levels(cls, parameters: dict[str, Any], integers: tuple[int, ...]) -> Self:
+        """The law of one of several levels, which has that of each level inside; none of these has
+        others inside.
+        """
+        questions, weights = parameters.get("questions"), parameters.get("weights")
+        sound = set(parameters) == {"epsilon0", "weights", "questions"} and isinstance(parameters["epsilon0"], float)
+        lists = isinstance(questions, list) and isinstance(weights, list) and len(questions) == len(weights) > 0
+        if not sound or not lists or not all(isinstance(each, float) for each in weights or ()):
+            raise InvalidInput(
+                f"the law of one of several levels must have epsilon0, weights and questions, got "
+                f"{', '.join(parameters)}. {REMEDY}"
+            )
+        assert questions is not None
+        plain = all(isinstance(each, Mapping) and each.get("randomizer") in FLAT for each in questions)
+        if not plain:
+            raise InvalidInput(f"the levels of a law must be of {', '.join(FLAT)}, got others. {REMEDY}")
+        inside = [cls.from_json(each).as_json() for each in questions]
+        return cls(LEVELS, parameters | {"questions": inside}, integers)
+
     @property
     def inside(self) -> Law:
         """The law of the reports that are not blank."""
@@ -106,7 +129,8 @@ class Law:
     @property
     def k(self) -> int:
         """How many values a report can be about."""
-        return int(self.inside.parameters["k"])
+        parameters = self.inside.parameters
+        return int(parameters["questions"][-1]["k"] if self.inside.family == LEVELS else parameters["k"])
 
     @property
     def epsilon0(self) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
-from shuffledp.protocols.exact_limits import Bounded, Signed, Supports
+from shuffledp.protocols.exact_limits import Bounded, GroupSupports, Signed, Supports
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 
@@ -20,14 +20,19 @@ __all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex",
 
 
 def inversion(
-    supports: NDArray[np.int64], n: int, hit: float, miss: float, contrast: float | None = None
+    supports: NDArray[np.int64],
+    n: int,
+    hit: float | Floats,
+    miss: float | Floats,
+    contrast: float | Floats | None = None,
 ) -> tuple[Floats, Noise]:
     """The unbiased estimate (supports - n miss) / contrast, and its noise; ``contrast`` is hit -
     miss, with all its digits where that is tiny.
 
     It inverts the matrix of the reports' law (Biswas et al. 2023, "INV"; Kairouz et al. 2016). With
     c users holding the value, ``supports`` is Bin(c, hit) + Bin(n - c, miss), so the variance and
-    the third moment are exact and linear in c.
+    the third moment are exact and linear in c. Groups of values may each have a hit and a miss of
+    their own.
     """
     contrast = hit - miss if contrast is None else contrast
     values: Floats = (supports.astype(np.float64) - n * miss) / contrast
@@ -37,7 +42,10 @@ def inversion(
     third = held * own * (1.0 - 2.0 * hit) + (n - held) * others * (1.0 - 2.0 * miss)
     skew = np.divide(third, variance * contrast, out=np.zeros_like(values), where=variance > 0.0)
     base, slope = np.full_like(values, n * others / contrast**2), np.full_like(values, (1.0 - hit - miss) / contrast)
-    return values, Noise(base, slope, skew, 1.0 / contrast, Supports(supports, n, hit, miss=miss))
+    if isinstance(hit, float) and isinstance(miss, float):
+        return values, Noise(base, slope, skew, 1.0 / contrast, Supports(supports, n, hit, miss=miss))
+    hits, misses = (np.broadcast_to(np.asarray(each, dtype=np.float64), values.shape) for each in (hit, miss))
+    return values, Noise(base, slope, skew, 1.0 / contrast, GroupSupports(supports, n, hits=hits, misses=misses))
 
 
 def signed(

@@ -14,7 +14,7 @@ from shuffledp.randomizers.family import FAMILIES, family_of
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.votes import VotingRandomizer
-from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf, VotingCheckIn
+from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneLevel, OneOf, VotingCheckIn
 
 __all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
 
@@ -33,6 +33,8 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     """
     if isinstance(randomizer, VotingCheckIn):
         return law_of(randomizer.check_in)
+    if isinstance(randomizer, OneLevel):
+        return law_of(randomizer.one_of)
     if isinstance(randomizer, CheckIn):
         own = {"probability": randomizer.probability, "of": law_of(randomizer.randomizer)}
         return _wrapped("check-in", randomizer, own)
@@ -112,6 +114,8 @@ def scaled(randomizer: Randomizer, factor: float) -> Randomizer:
     """
     if isinstance(randomizer, VotingCheckIn):
         return scaled(randomizer.check_in, factor)
+    if isinstance(randomizer, OneLevel):
+        return scaled(randomizer.one_of, factor)
     if isinstance(randomizer, CheckIn):
         return CheckIn(scaled(randomizer.randomizer, factor), probability=randomizer.probability)
     if isinstance(randomizer, OneOf):
@@ -133,6 +137,8 @@ def from_law(law: object) -> VotingRandomizer | MessageLaw:
     name = law.get("randomizer") if isinstance(law, Mapping) else None
     if name == "check-in" and (voting := VotingCheckIn.of(randomizer_of(law))) is not None:
         return voting
+    if name == "one of" and (levels := OneLevel.of(randomizer_of(law))) is not None:
+        return levels
     if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
         raise InvalidInput(
             f"a law's randomizer must be one of {', '.join(FAMILIES)}, got {name!r}. {REMEDY} A family from elsewhere "

@@ -22,12 +22,14 @@ def accuracy(found: Estimates) -> str:
     """How far the worst estimate is from its true value at most, with the probability of the
     intervals.
     """
-    worst = max(_margins(found))
+    worst = max(_margins(found), default=0.0)
     return fixed(worst, min(_decimals(found), decimals_for(worst)), up=True)
 
 
-def estimates(record: Record) -> Markup:
-    """The estimates of a release."""
+def estimates(record: Record) -> Markup | None:
+    """The estimates of a release; of a search, see ``searching``."""
+    if record.counted.search is not None:
+        return None
     if record.design.counts:
         return section("estimates", "The estimates", _counts(record))
     return section("estimates", "The estimate", _mean(record))

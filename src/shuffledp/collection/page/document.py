@@ -14,6 +14,8 @@ from shuffledp.collection.page.collecting import collecting
 from shuffledp.collection.page.context import budget, checking, trust
 from shuffledp.collection.page.head import head, name_of
 from shuffledp.collection.page.markup import Markup, element, join
+from shuffledp.collection.page.poisoning import poisoning
+from shuffledp.collection.page.searching import searching
 from shuffledp.collection.page.signing import certificate, profile
 from shuffledp.collection.record import Record, data_block, read_record
 
@@ -25,6 +27,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 # None. A new one says so only of records of its edition.
 SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (
     estimates,
+    searching,
+    poisoning,
     certificate,
     profile,
     collecting,

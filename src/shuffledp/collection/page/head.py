@@ -38,6 +38,8 @@ def name_of(record: Record) -> str:
 
 
 def _kind(record: Record) -> str:
+    if record.counted.search is not None:
+        return "the most frequent words"
     if record.design.counts:
         return "how many people hold each value"
     return f"the {CLIPPED_MEAN}" if record.estimates.clipped else "the mean"
@@ -89,13 +91,19 @@ def head(record: Record) -> Markup:
                 f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}",
             ),
             _tile("Accuracy", f"± {accuracy(record.estimates)}", _confidence(record)),
-            _tile("Crowd", count(record.counted.reports), "reports, shuffled"),
+            _tile("Crowd", count(record.counted.people), _crowd(record)),
             class_="tiles",
         ),
         element("p", tied(meaning(epsilon, delta)), class_="meaning"),
         _gloss(record),
         facts_list(_question(record)),
     )
+
+
+def _crowd(record: Record) -> str:
+    """What the people sent."""
+    search = record.counted.search
+    return "reports, shuffled" if search is None else f"people, one report each, at {len(search.levels)} levels"
 
 
 def _confidence(record: Record) -> str:
@@ -143,7 +151,7 @@ def _question(record: Record) -> list[tuple[str, object]]:
     elif asked.categories:
         how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
         rows.append(("Values", join([many(record.estimates.of, "value"), ", ", how])))
-    rows.append(("Answered", many(counted.reports, "person", "people") + _rounds(record)))
+    rows.append(("Answered", many(counted.people, "person", "people") + _rounds(record)))
     if counted.repeated is not None:
         rows.append(("One row each", phrases.REPEATED(record, rows=many(counted.repeated, "other row"))))
     rows += _missing(record)

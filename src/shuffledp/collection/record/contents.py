@@ -45,12 +45,15 @@ __all__ = [
     "LedgerEntry",
     "Limit",
     "Made",
+    "SearchLevel",
+    "Searched",
     "Tally",
     "Total",
     "WrittenLaw",
 ]
 
 COUNTS, MEANS = ("histogram", "frequency"), ("mean",)  # the tasks that count people, and the others
+TOP = ("top",)  # the search for frequent words, which counts people too
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
 CLIPPED_MEAN = "mean of the clipped values"
 MOST_NUMERICAL_ERROR = 0.1
@@ -164,6 +167,12 @@ class Designed(Part):
     other: Category | None = needed_by(COUNTS, or_none(either(text, whole)), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
+    tokens: tuple[str, ...] | None = needed_by(TOP, or_none([text]), default=None)
+    longest: int | None = needed_by(TOP, some, default=None)
+    words: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
+    prefixes: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
+    span: int | None = needed_by(TOP, count, default=None)
+    room: int | None = needed_by(TOP, some, default=None)
 
     @classmethod
     def from_json(cls, design: Mapping[str, Any]) -> Self:
@@ -173,7 +182,7 @@ class Designed(Part):
     @property
     def counts(self) -> bool:
         """Whether the task is to count people, and not a mean."""
-        return self.task in COUNTS
+        return self.task in (*COUNTS, *TOP)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -198,27 +207,99 @@ class Designed(Part):
 
 @part
 class Collected(Part):
-    """Which collection over the network reports came from: its ``digest`` and its round. So many
-    envelopes ``arrived``; the ``invalid`` ones did not open, or held no report of the design.
+    """Which collection over the network reports came from: its ``digest`` and its round. The
+    reports of so many people ``arrived``, each in an envelope; or, where a person sends several or
+    the shuffler adds some, ``messages`` in all, each in one. The ``invalid`` envelopes did not
+    open, or held nothing that the design sends. ``messages`` came with edition 5.
     """
 
     digest: str = needed(text)
     round: int = needed(some)
     arrived: int = needed(count)
     invalid: int = needed(count)
+    messages: int | None = perhaps(count, default=None)
+
+    @property
+    def envelopes(self) -> int:
+        """How many the analyst opened."""
+        return self.arrived if self.messages is None else self.messages
+
+    @property
+    def people(self) -> int:
+        """Of how many the answer is: where they send several messages, an invalid one is a
+        blank.
+        """
+        return self.arrived - self.invalid if self.messages is None else self.arrived
+
+
+@part
+class SearchLevel(Part):
+    """One level of a search for frequent words: which beginnings were followed for ``span`` symbols
+    more, or which words were counted, in a group that each person was in with probability
+    ``share``. The values in ``passed`` reached the threshold, whole words or beginnings, with so
+    many ``votes``; ``fell_out`` others did too, and were too many. ``digest`` binds all votes.
+    """
+
+    share: float = needed(CHANCE)
+    reports: int = needed(some)
+    words: tuple[str, ...] = needed([text])
+    prefixes: tuple[str, ...] = needed([text])
+    span: int = needed(count)
+    threshold: int = needed(some)
+    passed: tuple[str, ...] = needed([text])
+    whole: tuple[bool, ...] = needed([truth])
+    votes: tuple[int, ...] = needed([count])
+    fell_out: int = needed(count)
+    fell_votes: int = needed(count)
+    digest: str = needed(text)
+
+
+@part
+class Searched(Part):
+    """A search for frequent words: what was agreed on, and its levels. ``delta`` is what the search
+    promises; its levels promise a little less, and the rest is the chance that a group is smaller
+    than they assume. Words of ``found_from`` holders or more are missed with probability ``miss``
+    at most.
+    """
+
+    people: int = needed(some)
+    least: int = needed(some)
+    delta: float = needed(CHANCE)
+    k: int = needed(some)
+    candidates: int = needed(some)
+    least_holders: int = needed(some)
+    error: float = needed(CHANCE)
+    spans: tuple[int, ...] = needed([some])
+    share: int = needed(some)
+    found_from: int | None = needed(or_none(count))
+    miss: float = needed(CHANCE)
+    levels: tuple[SearchLevel, ...] = needed([SearchLevel])
+
+    @property
+    def counting(self) -> SearchLevel | None:
+        """The level at which words were counted, if any had been found."""
+        last = self.levels[-1]
+        return last if last.words else None
 
 
 @part
 class Counted(Part):
     """What may be known of everybody: how many reports there were, how many values were missing,
     how many rows were left out since their person has another one, and how reports came over the
-    network, if they did; editions 1 to 3 had no such.
+    network, if they did; editions 1 to 3 had no such. Of a search for frequent words the reports
+    are those of its first level, which has the smallest group, and ``search`` has all levels.
     """
 
     reports: int = needed(count)
     missing: int | None = needed(or_none(count))
     repeated: int | None = perhaps(count, default=None)
     collected: Collected | None = perhaps(Collected, default=None)
+    search: Searched | None = perhaps(Searched, default=None)
+
+    @property
+    def people(self) -> int:
+        """How many people the estimates speak of."""
+        return self.reports if self.search is None else self.search.people
 
 
 @part
@@ -288,7 +369,7 @@ class Tally(Part):
     """
 
     reports: int = needed(count)
-    blocks: tuple[int, ...] | None = needed_by(COUNTS, [whole], default=None)
+    blocks: tuple[int, ...] | None = needed_by((*COUNTS, *TOP), [whole], default=None)
     votes: tuple[int, ...] = needed([whole])
     digest: str | None = perhaps(text, default=None, tasks=COUNTS)
 
@@ -309,6 +390,8 @@ class Ends(Part):
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
+    ``sway`` is how far one malicious person could have moved each, null without a limit; editions 1
+    to 4 did not say.
     """
 
     unit: str = needed(text)
@@ -323,6 +406,7 @@ class Estimates(Part):
     all_upper: Floats = needed([number])
     together: bool = perhaps(truth, default=False, tasks=COUNTS)
     ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
+    sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
 
     @property
     def clipped(self) -> bool:

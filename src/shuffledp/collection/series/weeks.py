@@ -28,7 +28,7 @@ from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 
-__all__ = ["WEEKS", "Tracked", "Week", "new_series", "next_week", "tracked"]
+__all__ = ["WEEKS", "Tracked", "Week", "collected_week", "new_series", "next_week", "tracked"]
 
 WEEKS, DESIGN, LOCK, FACTS = "weeks", "design.json", ".lock", "estimates.json"
 
@@ -143,6 +143,21 @@ def next_week(
             turn = Turn(series.name, series.weeks, number)
             budget = Budget(book.path, series.payment.population, turn=turn)
         yield Week(_place(folder, number), series, said, budget)
+
+
+@contextmanager
+def collected_week(
+    folder: Path, design: Design, round: int, *, period: str | None = None, ledger: Path | None = None
+) -> Iterator[Week]:
+    """The week that a collection is the round of; one of another design is refused."""
+    series = read_series(folder)
+    if series.design.digest != design.digest:
+        raise InvalidInput(
+            f"the collection must be of the design of series {series.name!r}, got another. Announce it with the "
+            f"{DESIGN} in {str(folder)!r}, or open it without --series."
+        )
+    with next_week(folder, week=round, period=period, ledger=ledger) as week:
+        yield week
 
 
 def _number(state: Tracked, week: int | None) -> int:

@@ -58,14 +58,20 @@ def _collected(record: Record) -> list[Check]:
     collected, rounds = record.counted.collected, record.design.rounds
     if collected is None:
         return []
-    valid, digest = collected.arrived - collected.invalid, collected.digest
+    digest = collected.digest
     named = re.fullmatch("[0-9a-f]{64}", digest) is not None
     how = "reports that arrived, without the invalid ones"
-    return [
-        equal("valid reports of the collection", record.counted.reports, valid, how),
+    if collected.messages is not None:
+        how = "people whose messages arrived"
+    checks = [
+        equal("valid reports of the collection", record.counted.reports, collected.people, how),
         holds("round of the collection", collected.round, f"1 to {rounds}", "the design", collected.round <= rounds),
         holds("digest of the collection", digest, "64 hexadecimal digits", "a SHA-256", named),
     ]
+    if (messages := collected.messages) is not None:
+        most = f"at most {messages}"
+        checks.append(holds("invalid messages", collected.invalid, most, "all of them", collected.invalid <= messages))
+    return checks
 
 
 def _series(record: Record) -> list[Check]:
@@ -125,6 +131,7 @@ def _bound(record: Record) -> list[Check]:
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
         "series": record.asked.series is not None,
+        "sway": record.estimates.sway is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
@@ -134,6 +141,7 @@ def _bound(record: Record) -> list[Check]:
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
         "series": record.since(5) and said["series"],
+        "sway": record.since(5),
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"

@@ -1,0 +1,188 @@
+"""Distribution functions: unbiased, with exact errors and honest intervals, in every shape."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.below import quantile_rows
+from shuffledp.protocols.binning import cut_points, in_bins
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.estimate import Interval
+from shuffledp.protocols.levels import LeastSquares
+from shuffledp.protocols.quantiles import Quantiles
+from shuffledp.protocols.settling import certify
+from shuffledp.randomizers import KRR
+from shuffledp.randomizers.wrappers import OneLevel
+
+BINS = tuple(float(each) for each in range(17))
+LEVELS = [(), (4, 16), (3, 7, 16)]
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (3, 4, 5)])
+def test_the_covariance_of_least_squares_is_exact(sizes: tuple[int, ...]) -> None:
+    """Every view of three people, each with its probability: mean, variance and third moment."""
+    law = OneLevel.of_sizes(sizes=sizes, epsilon0=1.5).realised
+    groups = np.tril(np.ones((law.k, law.k)))[:-1]
+    squares = LeastSquares(law, groups)
+    for people in [(0, 0, 0), (0, 1, law.k - 1), (2, 2, 3)]:
+        views = np.array(list(itertools.product(range(law.tally_size), repeat=3)))
+        chance = law.rows[np.array(people), views].prod(axis=1)
+        values = squares.weights.T[views].sum(axis=1)
+        held = np.bincount(people, minlength=law.k)
+        mean = chance @ values
+        assert mean == pytest.approx(groups @ held, abs=1e-9)
+        assert chance @ (values - mean) ** 2 == pytest.approx(squares.variances @ held, rel=1e-9)
+        assert chance @ (values - mean) ** 3 == pytest.approx(squares.thirds @ held, rel=1e-8, abs=1e-8)
+
+
+def test_least_squares_is_the_best_for_people_spread_evenly() -> None:
+    """Against the generalized inverse of the whole covariance matrix, and against one level."""
+    law = OneLevel.of_sizes(sizes=(4, 16), epsilon0=3.0).realised
+    laws, held = law.rows.T, np.full(16, 10.0)
+    covariance = np.diag(laws @ held) - laws @ np.diag(held) @ laws.T
+    inverse = np.linalg.pinv(covariance + laws @ laws.T)
+    best = np.linalg.inv(laws.T @ inverse @ laws)
+    whole = np.tril(np.ones((16, 16)))[:-1]
+    errors = np.diag(whole @ (best - np.eye(16)) @ whole.T)
+    assert LeastSquares(law, whole).predicted(held) ** 2 == pytest.approx(errors, rel=1e-6)
+    alone = [law.group_law(size, 160).variance(10.0 * size, 160) for size in range(1, 16)]
+    assert np.all(errors < np.array(alone))
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+def test_estimates_are_unbiased_and_intervals_cover(levels: tuple[int, ...]) -> None:
+    ages = Quantiles(cuts=BINS, n=2000, epsilon0=3.0, levels=levels, at=[0.1, 0.5, 0.9], ranges=[(3, 9)])
+    rng = np.random.default_rng(11)
+    people = rng.beta(2.0, 4.0, 2000) * 16.0
+    below = np.array([(people < cut).sum() for cut in BINS[1:-1]])
+    held = np.bincount(in_bins(people, BINS), minlength=16)
+    tallies = [ages.tally(ages.encode(people, rng=rng).rows) for _ in range(120)]
+    estimates = [ages.analyse_counts(each) for each in tallies]
+    values = np.array([each.values for each in estimates])
+    exact = ages.predicted_stderrs(held)
+    assert np.all(np.abs(values.mean(axis=0) - below) < 5.0 * exact / np.sqrt(120.0))
+    assert np.all(np.abs(values.std(axis=0) / exact - 1.0) < 0.3)
+    assert exact.max() <= ages.worst_stderr()
+    intervals = [each.interval() for each in estimates]
+    covered = np.mean([(low <= below) & (below <= high) for low, high in intervals])
+    assert 0.93 < covered < 0.97
+    together = [each.simultaneous() for each in estimates]
+    assert np.mean([np.all((low <= below) & (below <= high)) for low, high in together]) > 0.92
+    inside = [ages.in_ranges(each) for each in tallies]
+    truth = ((people >= 3) & (people < 9)).sum()
+    caught = [low[0] <= truth <= high[0] for low, high in (each.interval() for each in inside)]
+    assert np.mean(caught) > 0.9
+    for place, at in enumerate((0.1, 0.5, 0.9)):
+        first = np.argmax(np.append(below, 2000) >= at * 2000)
+        rows = [ages.quantiles(each)[place] for each in estimates]
+        assert np.mean([row.lower <= BINS[first] and BINS[first + 1] <= row.upper for row in rows]) >= 0.94
+        assert all(row.lower <= row.value <= row.upper for row in rows)
+
+
+def test_few_votes_are_counted_by_their_exact_law() -> None:
+    """Nearly no noise, and everybody at one end: a normal law would miss too often there."""
+    ages = Quantiles(cuts=BINS, n=500, epsilon0=9.0, levels=())
+    rng = np.random.default_rng(3)
+    for people, below in ((np.full(500, 0.5), 500), (np.full(500, 15.5), 0)):
+        missed = 0
+        for _ in range(20):
+            low, high = ages.analyse_counts(ages.tally(ages.encode(people, rng=rng).rows)).interval()
+            missed += np.count_nonzero((low > below) | (below > high))
+        assert missed / (20 * 15) < 0.05
+
+
+def test_quantiles_follow_from_the_limits() -> None:
+    cuts, values = (0.0, 1.0, 2.0, 3.0, 4.0), np.array([10.0, 40.0, 80.0])
+    limits = Interval(values - 15.0, values + 15.0)
+    low, median, high = quantile_rows([0.05, 0.5, 0.97], cuts, values, limits, 100)
+    assert (low.lower, low.value, low.upper, low.first) == (0.0, 0.5, 2.0, True)
+    assert (median.lower, median.value, median.upper) == (1.0, 2.25, 3.0)
+    assert not median.first
+    assert not median.last
+    assert (high.lower, high.upper, high.last) == (3.0, 4.0, True)
+    crossed = np.array([30.0, 20.0, 80.0])
+    (quarter,) = quantile_rows([0.25], cuts, crossed, Interval(crossed - 1.0, crossed + 1.0), 100)
+    assert quarter.lower == 0.0
+    assert quarter.value == 1.0
+    assert quarter.upper == 3.0
+
+
+def test_the_shape_is_chosen_by_the_error_to_expect() -> None:
+    """All bins at once, unless bins are many for so few people."""
+    shapes = {
+        (n, bins): Quantiles(cuts=cut_points(0, bins, bins=bins), n=n, epsilon=1.0, delta=1e-6).settle()
+        for n, bins in ((10_000, 64), (100_000, 64), (10_000, 256))
+    }
+    assert shapes[10_000, 64].levels == ()
+    assert shapes[100_000, 64].levels == ()
+    tree = shapes[10_000, 256]
+    assert tree.levels == (16, 64, 256)
+    flat = Quantiles(cuts=cut_points(0, 256, bins=256), n=10_000, epsilon=1.0, delta=1e-6, levels=())
+    assert tree.predicted_stderr() < 0.75 * flat.predicted_stderr()
+    assert tree.worst_stderr() > 2.0 * flat.worst_stderr()
+    assert tree.guarantee.epsilon(delta=1e-6).upper <= 1.0
+
+
+@pytest.mark.parametrize("levels", [(), (4, 16)])
+def test_a_design_says_it_all(levels: tuple[int, ...]) -> None:
+    ages = Quantiles(cuts=BINS, ranges=[(2, 8)], n=1000, epsilon=1.0, delta=1e-6, levels=levels)
+    design = Design.of(ages)
+    again = Design.from_json(json.loads(design.file_text()))
+    assert again == design
+    protocol = certify(again).protocol
+    assert isinstance(protocol, Quantiles)
+    assert protocol.levels == levels
+    assert protocol.task.ranges == ((2.0, 8.0),)
+    assert protocol.describe() == ages.describe()
+
+
+def test_cut_points() -> None:
+    assert len(cut_points(0, 120)) == 121
+    assert len(cut_points(0.0, 1.0)) == 65
+    assert cut_points(1, 1000, bins=3, scale="log") == (1.0, 10.0, 100.0, 1000.0)
+    assert in_bins([0.0, 1.0, 15.99, 16.0], BINS).tolist() == [0, 1, 15, 15]
+    for wrong, why in [
+        ({"lower": 0.0, "upper": 10.0, "scale": "log"}, "lower must be positive"),
+        ({"lower": 0.0, "upper": 10.0, "scale": "cubic"}, "scale must be one of linear, log"),
+        ({"lower": 0.0, "upper": 10.0, "bins": 1}, "bins must be"),
+        ({"lower": 0.0, "upper": 10.0, "bins": 2000}, "at most 1,024"),
+        ({"lower": 1.0, "upper": 1.0 + 1e-12, "bins": 100}, "wide enough"),
+    ]:
+        with pytest.raises(InvalidInput, match=why):
+            cut_points(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"cuts": [0.0, 2.0, 1.0]}, "cut points must increase, got 2 before 1"),
+        ({"cuts": [0.0, 1.0]}, "from 2 to 1,024 bins"),
+        ({"cuts": range(2000)}, "from 2 to 1,024 bins, got 1,999"),
+        ({"cuts": ["a", "b", "c"]}, "cuts must be numbers"),
+        ({"cuts": [0.0, 1.0, float("inf")]}, "at most 1e.100 in size"),
+        ({"at": [0.0]}, "between 0 and 1"),
+        ({"at": [1.5]}, "between 0 and 1"),
+        ({"at": [0.5, 0.5]}, "distinct"),
+        ({"ranges": [(3.0, 9.5)]}, "The nearest one is 9"),
+        ({"ranges": [(9.0, 3.0)]}, "Give the lower end first"),
+        ({"ranges": [(0.0, 16.0)]}, "and not all"),
+        ({"ranges": [(1.0,)]}, "two cut points"),
+        ({"levels": (4, 8)}, "must be all 16 bins"),
+        ({"randomizer": KRR(k=5, epsilon0=1.0), "epsilon0": None}, "k = 16"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(given: dict[str, object], why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        Quantiles(**{"cuts": BINS, "n": 100, "epsilon0": 1.0} | given)  # type: ignore[arg-type]
+
+
+def test_numbers_outside_are_refused() -> None:
+    ages = Quantiles(cuts=BINS, n=100, epsilon0=1.0)
+    for wrong in ([-0.1], [16.1], [float("nan")], []):
+        with pytest.raises(InvalidInput):
+            ages.encode(wrong)
