@@ -49,6 +49,7 @@ EXPORTS = [
     "Randomizer",
     "Release",
     "SampleAndThreshold",
+    "Series",
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
