@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
+        Count,
         Crosstab,
         Estimate,
         Frequency,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
         Mean,
         Quantiles,
         ShuffledSGD,
+        SplitMean,
+        SplitSum,
         StatisticalQuery,
         Sum,
     )
@@ -104,6 +107,7 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Count",
     "Crosstab",
     "DoesNotApply",
     "Estimate",
@@ -130,7 +134,9 @@ __all__ = [
     "ShuffledpError",
     "ShufflerDummies",
     "SignedUnits",
+    "SplitMean",
     "SplitShares",
+    "SplitSum",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -185,6 +191,7 @@ HOMES = {
             "Mean",
         ),
         *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Count", "SplitMean", "SplitSum"),
     ),
     "randomizers": (
         *(
