@@ -33,7 +33,7 @@ const METHODS: Record<string, string> = { hadamard: "hadamard", hashing: "hash",
 const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) => Question }> = {
   histogram: {
     fields: ["categories", "other"],
-    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr"] }),
+    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr", "fakes", "dummies"] }),
   },
   frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
@@ -53,8 +53,8 @@ export function designOf(written: Json | undefined): Design {
   const n = whole(fields, "n", 1);
   const { families, ...question } = kind.read(fields);
   const law = lawOf(fields.get("law"));
-  const size = question.bounds ? law.form.outputs : question.labels.length; // numbers are not asked for by a check-in
-  const fits = families.includes(law.family) && law.k === size;
+  const sized = question.bounds ? !law.blank : law.k === question.labels.length; // no check-in asks for numbers
+  const fits = families.includes(law.family) && sized;
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
@@ -69,7 +69,7 @@ export function designOf(written: Json | undefined): Design {
   };
 }
 
-/** One report about an answer, a place among the labels or a number: the bytes that are sealed. */
+/** One report about an answer, a place among the labels or a number: the bytes that are sealed, message by message. */
 export function encode(design: Design, answer: number, source: Words = SECURE): Uint8Array<ArrayBuffer> {
   const { law, labels, bounds } = design;
   if (bounds) {
@@ -97,7 +97,7 @@ function mean(fields: Fields): Question {
   const lower = real(fields, "lower", -LARGEST_BOUND, LARGEST_BOUND, true);
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
-  return { labels: [], other: null, bounds: [lower, upper], families: ["krr"] };
+  return { labels: [], other: null, bounds: [lower, upper], families: ["krr", "split"] };
 }
 
 /** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */
