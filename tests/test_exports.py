@@ -64,6 +64,7 @@ EXPORTS = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "crosstab",
     "engines",
     "frequency",
     "histogram",

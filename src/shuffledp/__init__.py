@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import frequency, histogram, mean, top
+    from shuffledp.collection.door import crosstab, frequency, histogram, mean, top
     from shuffledp.collection.release.released import Release
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
@@ -139,6 +139,7 @@ __all__ = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "crosstab",
     "engines",
     "frequency",
     "histogram",
@@ -154,7 +155,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("frequency", "histogram", "mean", "top"),
+    "collection.door": ("crosstab", "frequency", "histogram", "mean", "top"),
     "collection.release.released": ("Release",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),

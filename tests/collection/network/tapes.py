@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from shuffledp.collection.client import Encoder
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
+from shuffledp.protocols.tasks import CrosstabTask, FrequencyTask, HistogramTask, MeanTask, Task
 from shuffledp.randomizers import KRR, OUE, CheckIn, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
 from shuffledp.randomizers.written_law import from_law, law_of
@@ -111,6 +111,7 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "krr 70001": lambda: _krr(70_001, 9.0),
     "krr nearly silent": lambda: _krr(5, 1e-12),
     "krr nearly open": lambda: _krr(5, 44.0),
+    "crosstab 3 x 5": lambda: (CrosstabTask(("a", "b"), (3, tuple("vwxyz")), (None, "z")), KRR(k=15, epsilon0=2.0)),
     "mean 2": lambda: _mean(2, 0.0, 1.0),
     "mean 7": lambda: _mean(7, 0.1, 0.3),
     "mean 1001": lambda: _mean(1001, -3.7, 1e-3),

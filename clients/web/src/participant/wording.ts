@@ -15,6 +15,7 @@ const VERBS: Record<string, string> = {
 
 export function questionOf({ question, design }: Collection): string {
   if (question !== null) return question;
+  if (design.parts.length) return "Which of these answers are yours?";
   if (!design.bounds) return "Which of these answers is yours?";
   const [lower, upper] = design.bounds;
   return `Which number from ${inDigits(lower, 12)} to ${inDigits(upper, 12)} is yours?`;
@@ -25,7 +26,7 @@ export function verbOf({ law }: Design): string {
 }
 
 /** The sentence to read before sending. */
-export function briefly({ law, bounds }: Design): string {
+export function briefly({ law, bounds, parts }: Design): string {
   const among = AMONG[law.family];
   if (among) return `${law.epsilon0 === Infinity ? among.truth : lightly(law.random)} ${among.brief(law)}`;
   if (law.blank) {
@@ -36,7 +37,9 @@ export function briefly({ law, bounds }: Design): string {
     return `Your report says yes or no to every answer, each at random: ${yes}.`;
   }
   if (law.family === "krr") {
-    return `Your ${bounds ? "number" : "answer"} is replaced by a random one with probability ${percent(law.random)}.`;
+    const chance = `with probability ${percent(law.random)}`;
+    if (parts.length) return `Your answers are replaced, all at once, by random ones ${chance}.`;
+    return `Your ${bounds ? "number" : "answer"} is replaced by a random one ${chance}.`;
   }
   return `Your report is drawn at random, without a look at your answer, with probability ${percent(law.random)}.`;
 }
@@ -83,14 +86,24 @@ function lightly(random: number): string {
 
 /** How a report is drawn, exactly. */
 export function atLength(design: Design): string {
-  const { law } = design;
+  const { law, parts } = design;
   const among = AMONG[law.family];
   if (among) return law.epsilon0 === Infinity ? among.more(law) : `${drawn(design, law.random)} ${among.more(law)}`;
+  if (parts.length && !law.blank) return crossed(design);
   if (!law.blank) return design.bounds ? rounded(design, design.bounds) : drawn(design, law.random);
   const inside = 1 - (1 - law.random) / (1 - law.blank);
   return (
     `With probability ${percent(law.blank)} your device sends a blank, which says nothing about you, and nobody can ` +
     `tell a blank from a report until they are opened. Otherwise: ${drawn(design, inside)}`
+  );
+}
+
+function crossed({ law, parts }: Design): string {
+  const sizes = parts.map(({ labels }) => whole(labels.length)).join(" × ");
+  return (
+    `Your answers make one of ${whole(law.k)} combinations (${sizes}). With probability ${percent(law.random)}, yours ` +
+    "is replaced by one drawn from all of them, each equally likely: by chance it may be yours. Otherwise it is " +
+    "reported as it is. Nobody is told which of the two happened, and neither are you."
   );
 }
 

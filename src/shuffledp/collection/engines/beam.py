@@ -18,6 +18,7 @@ Then ``shuffledp analyse counted.json --out result``.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ class Encode(beam.PTransform):
         self,
         design: Any,
         *,
-        column: str,
+        column: str | Sequence[str],
         out: str | os.PathLike[str] | None = None,
         ids: str | None = None,
         secret: bytes | None = None,

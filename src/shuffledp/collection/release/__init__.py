@@ -2,6 +2,7 @@
 
 terms        what is promised, and which answers count
 question     a question about a column of a table
+crossed      a question about several columns at once
 certificate  what a privacy officer signs
 facts        everything about a release, as its record
 budget       a release in the ledger

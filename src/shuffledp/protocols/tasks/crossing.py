@@ -10,9 +10,10 @@ from math import prod
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["ALL", "CROSS", "MOST_NUMBERS", "kept_columns", "numbers_in", "per_column", "row_labels"]
+__all__ = ["ALL", "CROSS", "MOST_NUMBERS", "SPARSE", "kept_columns", "numbers_in", "per_column", "row_labels"]
 
 CROSS, ALL = " × ", "(all)"  # between the categories of a cell, and in place of one that was summed over
+SPARSE = 40  # people for each cell below which a table is called sparse
 MOST_NUMBERS = 10_000  # cells and sums together: a page lists them all, so that anybody can add them up
 
 
