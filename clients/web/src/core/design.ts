@@ -49,6 +49,8 @@ const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) 
   },
   frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
+  sum: { fields: ["lower", "upper"], read: mean },
+  count: { fields: ["value", "other"], read: count },
   crosstab: { fields: ["columns", "categories", "other"], read: crosstab },
 };
 
@@ -110,6 +112,15 @@ function frequency(fields: Fields): Question {
     throw unsound("method", `one of ${Object.keys(METHODS).join(", ")}`, method);
   }
   return { ...listed(fields, "domain"), families: [METHODS[method]!] };
+}
+
+/** Whether somebody holds a value, or something else. */
+function count(fields: Fields): Question {
+  const value = label("value", fields.get("value")!);
+  const other = optional(fields, "other", (of, name) => label(name, of.get(name)!));
+  const labels = [other ?? "anything else", value];
+  if (labels[0] === value) throw unsound("other", "another answer than the value", fields.get("other"));
+  return { labels, other, bounds: null, families: ["signed"] };
 }
 
 function mean(fields: Fields): Question {
