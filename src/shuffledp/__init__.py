@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
+        Count,
         Crosstab,
         Estimate,
         Frequency,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
         Mean,
         Quantiles,
         ShuffledSGD,
+        SplitMean,
+        SplitSum,
         StatisticalQuery,
         Sum,
     )
@@ -103,6 +106,7 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Count",
     "Crosstab",
     "DoesNotApply",
     "Estimate",
@@ -128,7 +132,9 @@ __all__ = [
     "ShuffledpError",
     "ShufflerDummies",
     "SignedUnits",
+    "SplitMean",
     "SplitShares",
+    "SplitSum",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -182,6 +188,7 @@ HOMES = {
             "Mean",
         ),
         *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Count", "SplitMean", "SplitSum"),
     ),
     "randomizers": (
         *(
