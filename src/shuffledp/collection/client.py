@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.protocols.binning import in_bins
-from shuffledp.protocols.crossing import SPARSE, per_column
+from shuffledp.protocols.crossing import SPARSE, Missing, one_name, per_column
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
 from shuffledp.protocols.tasks import CrosstabTask
@@ -244,7 +244,7 @@ def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
     return given[0] if given else None
 
 
-def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Reader:
+def reader_of(design: Design, *, missing: Missing, clip: bool, cleaning: Cleaning) -> Reader:
     """From what a table holds to what the encoder takes."""
     from shuffledp.collection.tables import JoinedPlaces, Numbers, Places
 
@@ -259,7 +259,7 @@ def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Clea
         )
     if task.bounds is not None:
         return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
-    return Places(task.labels, other=task.rest, missing=missing, cleaning=cleaning)
+    return Places(task.labels, other=task.rest, missing=one_name("missing", missing), cleaning=cleaning)
 
 
 class Drawn(NamedTuple):

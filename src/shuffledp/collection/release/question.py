@@ -30,6 +30,7 @@ from shuffledp.collection.tables import (
 from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crossing import Missing
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -108,6 +109,16 @@ class Question:
         for chunk in values.chunks():
             held += np.bincount(chunk, minlength=len(held))
         check_common(self.categories, held, title)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are asked about, as far as they were named."""
+        return () if self.column is None else (self.column,)
+
+    @property
+    def gaps(self) -> Missing:
+        """What missing values count as, if they do."""
+        return None if self.categories is None else self.categories.missing
 
     @property
     def learned(self) -> bool:
