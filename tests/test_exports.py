@@ -52,6 +52,8 @@ EXPORTS = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -70,6 +72,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 NETWORK = [

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import crosstab, frequency, histogram, mean
+    from shuffledp.collection.door import crosstab, frequency, histogram, mean, top
     from shuffledp.collection.release.released import Release
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
@@ -75,6 +75,8 @@ if TYPE_CHECKING:
         OneOf,
         Randomizer,
         ShufflerDummies,
+        SignedUnits,
+        SplitShares,
         SubsetSelection,
         Unary,
         UserFakes,
@@ -125,6 +127,8 @@ __all__ = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
+    "SignedUnits",
+    "SplitShares",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -143,6 +147,7 @@ __all__ = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 # Where each name is defined. It is loaded when it is first asked for: the command line answers
@@ -150,7 +155,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("crosstab", "frequency", "histogram", "mean"),
+    "collection.door": ("crosstab", "frequency", "histogram", "mean", "top"),
     "collection.release.released": ("Release",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
@@ -195,6 +200,7 @@ HOMES = {
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
         *("ShufflerDummies", "UserFakes"),
+        *("SignedUnits", "SplitShares"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

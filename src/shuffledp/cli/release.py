@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.rows import EstimateTable
     from shuffledp.protocols.design import Design
 
-__all__ = ["PROMISED", "answer", "fitting", "heard", "show_release"]
+__all__ = ["PROMISED", "answer", "fitting", "found", "heard", "show_release"]
 
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
 WOULD_REPLACE = (
@@ -128,7 +128,7 @@ def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
     question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with _found(asking, question) as table:
+    with found(asking, question) as table:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
@@ -139,7 +139,7 @@ def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
     return show_release(made, as_json=keeping.as_json, more=more)
 
 
-def _found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
+def found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
     """The table of a question, here or on an engine."""
     if asking.engine is None:
         return _in_file(asking, question)
@@ -280,6 +280,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
     within the budget, if that is known.
     """
+    from shuffledp.collection.page.poisoning import poisoned
     from shuffledp.collection.release.sentences import certified, charged, headline, warned
     from shuffledp.collection.release.write import FILES
 
@@ -293,6 +294,8 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
         show.warnings(said)
     _show_estimates(made.estimates)
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
+    if (cheated := poisoned(record)) is not None:
+        show.sentences([cheated])
     if record.ledger is not None:
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)

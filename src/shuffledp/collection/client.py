@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.protocols.binning import in_bins
-from shuffledp.protocols.crossing import SPARSE, Missing, one_name, per_column
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
-from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks import CrosstabTask, TopTask
+from shuffledp.protocols.tasks.crossing import SPARSE, Missing, one_name, per_column
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
@@ -246,9 +246,11 @@ def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
 
 def reader_of(design: Design, *, missing: Missing, clip: bool, cleaning: Cleaning) -> Reader:
     """From what a table holds to what the encoder takes."""
-    from shuffledp.collection.tables import JoinedPlaces, Numbers, Places
+    from shuffledp.collection.tables import JoinedPlaces, LevelWords, Numbers, Places
 
     task = design.task
+    if isinstance(task, TopTask):
+        return LevelWords(task, cleaning)
     if isinstance(task, CrosstabTask):
         gaps = per_column("missing", missing, task.columns)
         return JoinedPlaces(

@@ -27,6 +27,8 @@ from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release
 from shuffledp.collection.release.terms import Categories, Promise, given_categories, read_categories
+from shuffledp.collection.release.top_question import TopQuestion, read_tokens
+from shuffledp.collection.release.top_release import TopRelease, release_search
 from shuffledp.collection.tables import Cleaning, Keep
 from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
@@ -34,11 +36,11 @@ from shuffledp.collection.tables.memory import VALUES, held_table
 from shuffledp.collection.tables.persons import check_keep
 from shuffledp.errors import InvalidInput, called_as, shown
 from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.crossing import per_column
 from shuffledp.protocols.frequency import Method
+from shuffledp.protocols.tasks.crossing import per_column
 from shuffledp.sampling import Rng
 
-__all__ = ["crosstab", "frequency", "histogram", "mean"]
+__all__ = ["crosstab", "frequency", "histogram", "mean", "top"]
 
 PathLike = str | os.PathLike[str]
 LARGEST_LABEL = 10**18  # of whole numbers as categories
@@ -278,6 +280,72 @@ def mean(
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.top(frame, "query", k=50, epsilon=1, delta=1e-6)')
+def top(
+    data: object,
+    column: str | None = None,
+    *,
+    k: int = 50,
+    longest: int = 16,
+    tokens: PathLike | Iterable[str] | None = None,
+    least_holders: int = 50,
+    error: float = 1e-3,
+    candidates: int | None = None,
+    epsilon: float,
+    delta: float,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> TopRelease:
+    """The ``k`` most frequent words that people hold, when nobody has listed them.
+
+    Beginnings that many people share are followed, symbol by symbol, up to ``longest`` of them;
+    each step is asked of other people, who drew it at random, so that the promise to everybody is
+    that of one step. Symbols are bytes, or ``tokens``: a list, or a file with one per line. With
+    probability 1 - ``error`` no word is listed, and no beginning followed, that fewer than
+    ``least_holders`` people hold. ``found`` of what is returned says what may have been missed.
+    Everything else is as for ``histogram``.
+
+    >>> fruit = ["fig"] * 9000 + ["kiwi"] * 6000 + [f"rare{i}" for i in range(2000)]
+    >>> found = top(fruit, k=5, longest=4, epsilon=1.0, delta=1e-6)
+    >>> [row.label for row in found.estimates][:2]
+    ['fig', 'kiwi']
+    """
+    with in_python():
+        known = read_tokens(Path(_path("tokens", tokens))) if isinstance(tokens, (str, os.PathLike)) else tokens
+        question = TopQuestion(
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            k=k,
+            longest=longest,
+            tokens=None if known is None else tuple(known),
+            least_holders=least_holders,
+            error=error,
+            candidates=candidates,
+            cleaning=_cleaning(strip, ignore_case, na),
+        ).checked()
+        promise = _promise(epsilon, delta, 1, least)
+        budget = _budget(ledger, population, limit_epsilon, limit_delta)
+        opened = question.open()
+        named = None if opened.bare and opened.name == VALUES else opened.name
+        settled = replace(question, column=named)
+        with settled.values(opened, rng=rng) as values:
+            return release_search(
+                settled.search(values.count, promise), values, settled.asked(), budget=budget, rng=rng
+            )
 
 
 def _answer(question: Question, promise: Promise, budget: Budget | None, rng: Rng) -> Release:

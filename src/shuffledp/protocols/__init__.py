@@ -13,7 +13,9 @@ estimate      ``Estimate``: values, standard errors, intervals
 estimators    from votes to counts
 exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
-crossing      several columns as one: cells, their sums, and what they are called
+least_noise   the fewest fakes that keep a promise
+fake_votes    votes of fakes: their law, limits without them, and whether they are there
+dummy_histogram  counts from true values among fakes of users, or of the shuffler
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries

@@ -21,11 +21,11 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import Categories, as_list
-from shuffledp.protocols.crossing import kept_columns
 from shuffledp.protocols.estimate import Estimate, Noise, check_level
 from shuffledp.protocols.estimators import grouped
 from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks.crossing import kept_columns
 from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import Rng, source_of
 

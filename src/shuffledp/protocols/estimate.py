@@ -85,6 +85,8 @@ class Noise:
         """
         if self.law is None:
             return np.zeros(len(values), dtype=np.bool_)
+        if self.law.throughout:
+            return np.ones(len(values), dtype=np.bool_)
         held = np.clip(values, 0.0, self.law.n)
         there, nobody = (self.stderr(each) ** 2 / self.unit**2 for each in (held, np.zeros_like(held)))
         return (there < FEW) | ((nobody < FEW) & (there < MANY))
@@ -135,6 +137,7 @@ class Estimate:
     noise: Noise
     secure: bool = True
     notes: tuple[str, ...] = ()
+    of: int | None = None  # how many were estimated in all, if these are the ones that are listed
 
     def __post_init__(self) -> None:
         for name in ("values", "stderr", "unbiased"):
@@ -173,7 +176,8 @@ class Estimate:
         So far out in the tails that approximation is a little short: with 100 categories and 12,000
         people 94.3 % were covered, not 95 %.
         """
-        return self.noise.interval(self.unbiased, (1.0 - check_level(level)) / (2.0 * len(self.values)))
+        every = len(self.values) if self.of is None else self.of
+        return self.noise.interval(self.unbiased, (1.0 - check_level(level)) / (2.0 * max(1, every)))
 
     def plot(self, level: float = 0.95) -> Figure:
         """A matplotlib figure of the estimates with their intervals, which a notebook shows."""

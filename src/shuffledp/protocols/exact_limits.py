@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ class Law(ABC):
     """How what is ``seen`` in ``rounds`` bags together, votes usually, depends on how many of the
     ``n`` users hold a value.
     """
+
+    throughout: ClassVar[bool] = False  # whether no votes are so many that a normal law would do
 
     seen: NDArray[Any]
     n: int

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.crosstab import Crosstab
+from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -39,6 +40,8 @@ def register(task: str, protocol: Registered, *, families: tuple[str, ...] | Non
 
 
 register("histogram", Histogram)
+register("histogram", FakesHistogram, families=("fakes",))
+register("histogram", DummyHistogram, families=("dummies",))
 register("crosstab", Crosstab)
 register("frequency", Frequency)
 register("mean", Mean)

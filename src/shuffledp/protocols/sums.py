@@ -188,6 +188,10 @@ class Summation(ShuffledProtocol):
         law = Noise.constant(np.array([variance * scale**2]))
         return Estimate((type(self).__name__.lower(),), value, law.stderr(value), m, value, law, secure, notes)
 
+    def sway(self, estimate: Estimate) -> Floats:
+        """A report is one point of the grid."""
+        return super().sway(estimate) * self._width / self._divisor(estimate.n)
+
     def at_ends(self, counts: ArrayLike) -> Estimate:
         """How many users' numbers were rounded to ``lower`` and to ``upper``, from the counts that
         ``analyse_counts`` takes: it costs no more privacy.

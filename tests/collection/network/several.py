@@ -58,11 +58,16 @@ class AmongBlanks(MessageLaw):
         return np.bincount(messages, minlength=self.k + 1)[: self.k].astype(np.int64)
 
 
-def several(messages: int = MESSAGES, **changed: Any) -> Collection:
-    """The first study, with that law instead of its own."""
+def with_law(law: MessageLaw, **changed: Any) -> Collection:
+    """The first study, with another law instead of its own, for whoever asks no more than that."""
     collection = study(**changed)
-    vars(collection)["encoder"] = Encoder(collection.design, AmongBlanks(messages=messages))
+    vars(collection)["encoder"] = Encoder(collection.design, law)
     return collection
+
+
+def several(messages: int = MESSAGES, **changed: Any) -> Collection:
+    """A study whose people send so many messages."""
+    return with_law(AmongBlanks(messages=messages), **changed)
 
 
 def messages_of(person: int, messages: int = MESSAGES) -> list[bytes]:

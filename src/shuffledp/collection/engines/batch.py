@@ -32,8 +32,8 @@ from shuffledp.collection.tables.counted_reports import CountedReports, new_batc
 from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crossing import Missing
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import KeyedNoise, SecureSource
 from shuffledp.sampling.keyed import check_round, check_secret

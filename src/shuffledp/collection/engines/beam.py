@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crossing import Missing
+from shuffledp.protocols.tasks.crossing import Missing
 
 try:
     import apache_beam as beam

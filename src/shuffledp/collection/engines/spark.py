@@ -39,9 +39,9 @@ from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
 from shuffledp.errors import InvalidInput, called_as, shown
 from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.crossing import Missing, one_name, per_column
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

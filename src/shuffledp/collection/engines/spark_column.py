@@ -18,8 +18,8 @@ from shuffledp.collection.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.collection.tables.persons import id_texts
 from shuffledp.collection.tables.values import Places, Reader
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crossing import Missing
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks.crossing import Missing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

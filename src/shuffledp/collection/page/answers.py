@@ -32,13 +32,15 @@ def accuracy(found: Estimates) -> str:
     """How far the worst estimate is from its true value at most, with the probability of the
     intervals.
     """
-    worst = max(margins_of(found))
+    worst = max(margins_of(found), default=0.0)
     return fixed(worst, min(decimals_of(found), decimals_for(worst)), up=True)
 
 
 def estimates(record: Record) -> Markup | None:
-    """The estimates of a release about one column."""
-    if record.design.columns is not None:
+    """The estimates of a release about one column; of several, see ``crosstabs``, and of a search,
+    ``searching``.
+    """
+    if record.design.columns is not None or record.counted.search is not None:
         return None
     if record.design.counts:
         return section("estimates", "The estimates", _counts(record))

@@ -14,7 +14,7 @@ from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, fixed, level, percent
 from shuffledp.collection.page.parts import details, figure, gloss, section
 from shuffledp.collection.record import Record
-from shuffledp.protocols.crossing import ALL, CROSS
+from shuffledp.protocols.tasks.crossing import ALL, CROSS
 
 __all__ = ["Grid", "crosstab", "grid_of"]
 

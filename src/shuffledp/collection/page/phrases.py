@@ -336,6 +336,19 @@ COLLUDING_TRUTH = Phrase(
 )
 PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
 
+# People who cheat.
+ANY_ESTIMATE = Phrase("any of these numbers")
+THE_ESTIMATE = Phrase("the estimate")
+SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
+    "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "
+    "intervals do not cover this."
+)
+UNLIMITED_SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. In "
+    "this protocol nothing limits how far one such person could have moved {what}. The intervals do not cover this."
+)
+
 # Other kinds of trust, the budget, and how to check it all.
 TRUST_TITLE = Phrase("What other trust would cost", (3, "What other kinds of trust would cost"))
 NO_GAIN = Phrase(
@@ -395,3 +408,27 @@ FOOTER = Phrase(
         "is.",
     ),
 )
+
+# A search for frequent words.
+FOUND_NONE = Phrase("No word was found that enough people hold.")
+LISTED_WORDS = Phrase(
+    "With probability {sure}, every listed word is held by at least {least} of the {people} people, and so is every "
+    "beginning that was followed: what fewer hold reaches the votes that are needed, at any level, with probability "
+    "{error} at most. "
+)
+COUNTED_WORDS = Phrase(
+    "Counts are estimates for all {people} people, from the {reports} who were asked at the last level; error bars and "
+    "limits are {level} intervals, noise and sampling included, that hold for all {counted} counted words at once. "
+)
+GOES_ON_WORDS = Phrase(
+    "A word with … at its end stands for all longer words that begin so: more than {longest} symbols were not asked. "
+)
+ONE_LEVEL = Phrase(
+    "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
+    "each. So the certificate is that of one level: of the first one, which has the fewest people. What was asked at a "
+    "level follows from the votes of the levels before it."
+)
+MISSED_WORDS = Phrase(
+    "A word that {found_from} or more people hold is missed with probability {miss} at most, if it is not crowded out. "
+)
+MISSED_ANY = Phrase("Any word may have been missed: there are too few people. ")

@@ -28,7 +28,7 @@ from shuffledp.collection.record.forms import (
     usual,
     whole,
 )
-from shuffledp.protocols.crossing import row_labels
+from shuffledp.protocols.tasks.crossing import row_labels
 
 __all__ = [
     "Alternative",
@@ -44,9 +44,12 @@ __all__ = [
     "Estimates",
     "GroupShares",
     "Hashes",
+    "InSeries",
     "LedgerEntry",
     "Limit",
     "Made",
+    "SearchLevel",
+    "Searched",
     "Tally",
     "Total",
     "WrittenLaw",
@@ -54,6 +57,7 @@ __all__ = [
 
 COUNTS, MEANS = ("histogram", "frequency", "crosstab"), ("mean",)  # the tasks that count people, and the others
 CATEGORIES, CROSSTABS = ("histogram", "crosstab"), ("crosstab",)  # those with categories, and with several columns
+TOP = ("top",)  # the search for frequent words, which counts people too
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
 CLIPPED_MEAN = "mean of the clipped values"
 MOST_NUMERICAL_ERROR = 0.1
@@ -95,9 +99,26 @@ class Made(Part):
 
 
 @part
+class InSeries(Part):
+    """Which week of which series a release is, and of which period, if that was said. ``digest`` is
+    that of the series' file: its name, its design, its number of weeks.
+    """
+
+    name: str = needed(text)
+    week: int = needed(some)
+    weeks: int = needed(some)
+    period: str | None = perhaps(text, default=None)
+    digest: str = needed(text)
+
+    def __str__(self) -> str:
+        period = "" if self.period is None else f" ({self.period})"
+        return f"week {self.week:,} of {self.weeks:,} of series {self.name}{period}"
+
+
+@part
 class Asked(Part):
     """The question in the words of whoever asked, and what happened to values that answer it in no
-    usual way.
+    usual way; and of which series it is a week, if it is of one: editions 1 to 4 had no such.
     """
 
     task: str = needed(text)
@@ -111,6 +132,7 @@ class Asked(Part):
     missing: str | None = perhaps(or_none(text), default=None)
     by: str | None = perhaps(text, default=None, tasks=CROSSTABS)
     learned: bool = needed(truth)
+    series: InSeries | None = perhaps(InSeries, default=None)
 
     @property
     def clips(self) -> bool:
@@ -165,6 +187,12 @@ class Designed(Part):
     other: Category | list[Category | None] | None = needed_by(COUNTS, or_none(_rests), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
+    tokens: tuple[str, ...] | None = needed_by(TOP, or_none([text]), default=None)
+    longest: int | None = needed_by(TOP, some, default=None)
+    words: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
+    prefixes: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
+    span: int | None = needed_by(TOP, count, default=None)
+    room: int | None = needed_by(TOP, some, default=None)
 
     @classmethod
     def from_json(cls, design: Mapping[str, Any]) -> Self:
@@ -174,7 +202,7 @@ class Designed(Part):
     @property
     def counts(self) -> bool:
         """Whether the task is to count people, and not a mean."""
-        return self.task in COUNTS
+        return self.task in (*COUNTS, *TOP)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -240,16 +268,73 @@ class Collected(Part):
 
 
 @part
+class SearchLevel(Part):
+    """One level of a search for frequent words: which beginnings were followed for ``span`` symbols
+    more, or which words were counted, in a group that each person was in with probability
+    ``share``. The values in ``passed`` reached the threshold, whole words or beginnings, with so
+    many ``votes``; ``fell_out`` others did too, and were too many. ``digest`` binds all votes.
+    """
+
+    share: float = needed(CHANCE)
+    reports: int = needed(some)
+    words: tuple[str, ...] = needed([text])
+    prefixes: tuple[str, ...] = needed([text])
+    span: int = needed(count)
+    threshold: int = needed(some)
+    passed: tuple[str, ...] = needed([text])
+    whole: tuple[bool, ...] = needed([truth])
+    votes: tuple[int, ...] = needed([count])
+    fell_out: int = needed(count)
+    fell_votes: int = needed(count)
+    digest: str = needed(text)
+
+
+@part
+class Searched(Part):
+    """A search for frequent words: what was agreed on, and its levels. ``delta`` is what the search
+    promises; its levels promise a little less, and the rest is the chance that a group is smaller
+    than they assume. Words of ``found_from`` holders or more are missed with probability ``miss``
+    at most.
+    """
+
+    people: int = needed(some)
+    least: int = needed(some)
+    delta: float = needed(CHANCE)
+    k: int = needed(some)
+    candidates: int = needed(some)
+    least_holders: int = needed(some)
+    error: float = needed(CHANCE)
+    spans: tuple[int, ...] = needed([some])
+    share: int = needed(some)
+    found_from: int | None = needed(or_none(count))
+    miss: float = needed(CHANCE)
+    levels: tuple[SearchLevel, ...] = needed([SearchLevel])
+
+    @property
+    def counting(self) -> SearchLevel | None:
+        """The level at which words were counted, if any had been found."""
+        last = self.levels[-1]
+        return last if last.words else None
+
+
+@part
 class Counted(Part):
     """What may be known of everybody: how many reports there were, how many values were missing,
     how many rows were left out since their person has another one, and how reports came over the
-    network, if they did; editions 1 to 3 had no such.
+    network, if they did; editions 1 to 3 had no such. Of a search for frequent words the reports
+    are those of its first level, which has the smallest group, and ``search`` has all levels.
     """
 
     reports: int = needed(count)
     missing: int | None = needed(or_none(count))
     repeated: int | None = perhaps(count, default=None)
     collected: Collected | None = perhaps(Collected, default=None)
+    search: Searched | None = perhaps(Searched, default=None)
+
+    @property
+    def people(self) -> int:
+        """How many people the estimates speak of."""
+        return self.reports if self.search is None else self.search.people
 
 
 @part
@@ -319,7 +404,7 @@ class Tally(Part):
     """
 
     reports: int = needed(count)
-    blocks: tuple[int, ...] | None = needed_by(COUNTS, [whole], default=None)
+    blocks: tuple[int, ...] | None = needed_by((*COUNTS, *TOP), [whole], default=None)
     votes: tuple[int, ...] = needed([whole])
     digest: str | None = perhaps(text, default=None, tasks=COUNTS)
 
@@ -354,6 +439,8 @@ class GroupShares(Part):
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
+    ``sway`` is how far one malicious person could have moved each, null without a limit; editions 1
+    to 4 did not say.
     """
 
     unit: str = needed(text)
@@ -369,6 +456,7 @@ class Estimates(Part):
     together: bool = perhaps(truth, default=False, tasks=COUNTS)
     ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
     shares: GroupShares | None = perhaps(GroupShares, default=None, tasks=CROSSTABS)
+    sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
 
     @property
     def clipped(self) -> bool:

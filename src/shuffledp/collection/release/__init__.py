@@ -12,6 +12,8 @@ rows         the estimates as a table
 sentences    what terminal and notebook say of a release
 notebook     a release in a notebook
 released     a release, for whoever asked
+top_question  a question about the frequent words of a column
+top_release  a search for them, carried out and recorded
 finishing    a tally becomes a release that stands
 stages       all of it in one process, or stage by stage: encode, shuffle, analyse
 """

@@ -22,8 +22,8 @@ from shuffledp.collection.tables import Cleaning, Column, JoinedPlaces, Places, 
 from shuffledp.collection.tables.columns import joined_name
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.crossing import Missing, per_column
 from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks.crossing import Missing, per_column
 
 __all__ = ["CrossQuestion", "check_columns", "crossed_columns", "crossed_reader", "read_parts"]
 

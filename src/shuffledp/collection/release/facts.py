@@ -8,6 +8,7 @@ rows but one could test guesses of the last one against it.
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -42,7 +43,7 @@ from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.sums import Mean
 from shuffledp.storage.canonical import digest_of_votes
 
-__all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "record_of"]
+__all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
@@ -108,7 +109,7 @@ def record_of(
     certified = certificate(design, collected=collected is not None)
     kept = _largest(estimate)
     record = Record.of(
-        made=_made(),
+        made=made_now(),
         asked=asked,
         design=Designed.from_json(design.as_json()),
         counted=Counted(reports=estimate.n, missing=missing, repeated=repeated, collected=collected),
@@ -123,7 +124,8 @@ def record_of(
     return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
 
 
-def _made() -> Made:
+def made_now() -> Made:
+    """When, and with which versions."""
     return Made(
         when=datetime.now(UTC).isoformat(timespec="seconds"),
         shuffledp=__version__,
@@ -179,6 +181,7 @@ def _estimates(
         # that intervals for each by itself would miss them.
         together=len(estimate.values) > SHORT,
         ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
+        sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
         shares=None if asked.by is None else _shares(design.protocol, tally, asked.by),
     )
 

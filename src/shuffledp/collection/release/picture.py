@@ -18,7 +18,7 @@ from shuffledp.figures import (
     one_line,
     table_figure,
 )
-from shuffledp.protocols.crossing import ALL
+from shuffledp.protocols.tasks.crossing import ALL
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
@@ -79,8 +79,9 @@ def _title(record: Record) -> str:
     if largest and max(found.all_lower) <= 0.0:
         largest += ", none told from 0"
     delta = f"{bound.delta:g}".replace("e-0", "e-")
+    sent = "reports" if record.counted.search is None else "people"
     return (
-        f"{one_line(_name(record.asked))}{largest}\n{record.counted.reports:,} reports, "
+        f"{one_line(_name(record.asked))}{largest}\n{record.counted.people:,} {sent}, "
         f"ε ≤ {rounded(bound.upper, up=True)} at δ = {delta}"
         f"{'' if record.secure else ', not for release'}"
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.collection.record import Asked
+from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
 from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, name_of
 from shuffledp.collection.tables import (
@@ -30,13 +30,13 @@ from shuffledp.collection.tables import (
 from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crossing import Missing
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.sampling import Rng
 
 __all__ = ["Question", "check_common"]
@@ -62,6 +62,7 @@ class Question:
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
+    series: InSeries | None = None
 
     def settled(self) -> Question:
         """The same with categories that are known: given ones, or, if that was asked for, those
@@ -178,6 +179,7 @@ class Question:
             cleaned=self.cleaning.words() or None,
             missing="left out",
             learned=False,
+            series=self.series,
         )
         if self.categories is None:
             return replace(common, outside=CLIPPED_TO_BOUNDS if self.clip else "refused")

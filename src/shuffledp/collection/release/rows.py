@@ -57,13 +57,16 @@ class EstimateTable:
     all_upper: Floats
     level: float
     whole: bool  # whether they count people, and are shown without decimals
+    chosen: bool = False  # whether they are listed for being large: then, too, for all at once
 
     @classmethod
     def of(cls, estimate: Estimate, *, level: float) -> EstimateTable:
         """The table of an estimate."""
         own, together = estimate.interval(level), estimate.simultaneous(level)
         labels = tuple(str(label) for label in estimate.labels)
-        return cls(labels, estimate.values, estimate.stderr, *own, *together, level=level, whole=len(labels) > 1)
+        chosen = estimate.of is not None
+        whole = chosen or len(labels) > 1
+        return cls(labels, estimate.values, estimate.stderr, *own, *together, level=level, whole=whole, chosen=chosen)
 
     def __len__(self) -> int:
         """How many estimates there are."""
@@ -113,7 +116,7 @@ class EstimateTable:
     def heads(self) -> tuple[str, str, str]:
         """What stands above the words of a row."""
         percent = f"{100.0 * self.level:g} %"
-        return (*HEAD, f"{percent} for all at once" if self.cut else f"{percent} interval")
+        return (*HEAD, f"{percent} for all at once" if self.cut or self.chosen else f"{percent} interval")
 
     def shown(self) -> list[int]:
         """The places of the rows to show: all in their order, or the largest first."""
@@ -122,7 +125,7 @@ class EstimateTable:
 
     def ends(self, place: int) -> tuple[float, float]:
         """The ends of the interval that is shown with a row."""
-        low, high = (self.all_lower, self.all_upper) if self.cut else (self.lower, self.upper)
+        low, high = (self.all_lower, self.all_upper) if self.cut or self.chosen else (self.lower, self.upper)
         return float(low[place]), float(high[place])
 
     def words(self, place: int) -> tuple[str, str, str]:

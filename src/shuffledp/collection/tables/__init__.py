@@ -9,6 +9,7 @@ columns   one column of a table, or several joined
 cleaning  what of a messy table is forgiven
 values    its values as the randomizer takes them: places among the categories, or numbers within
          bounds
+spelled   words as rows of symbols, for a search
 spool     rows kept for later, in memory and then on disk
 persons   one row for each person
 reports   the file that clients send and the shuffler releases
@@ -25,6 +26,7 @@ from shuffledp.collection.tables.counted_reports import CountedReports, holds_co
 from shuffledp.collection.tables.persons import KEEPING, Chosen, Keep, Persons
 from shuffledp.collection.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.collection.tables.shuffle import shuffle_files
+from shuffledp.collection.tables.spelled import LevelWords, Spelled
 from shuffledp.collection.tables.spool import batch_rows
 from shuffledp.collection.tables.tallying import Tally, tally, tally_file
 from shuffledp.collection.tables.values import (
@@ -50,11 +52,13 @@ __all__ = [
     "Header",
     "JoinedPlaces",
     "Keep",
+    "LevelWords",
     "Numbers",
     "Persons",
     "Places",
     "Reader",
     "ReportsFile",
+    "Spelled",
     "Tally",
     "Values",
     "batch_rows",

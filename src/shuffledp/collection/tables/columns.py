@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shuffledp.collection.tables.formats import Format, Kind, Table, open_table
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crossing import CROSS
+from shuffledp.protocols.tasks.crossing import CROSS
 
 __all__ = ["Batch", "Column", "ColumnName", "find_column", "joined", "joined_name", "nearest", "open_column"]
 

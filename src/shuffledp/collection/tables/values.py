@@ -36,6 +36,7 @@ __all__ = [
     "Reader",
     "Values",
     "choose_rows",
+    "coded_texts",
     "learn_categories",
     "prepared",
     "read",
@@ -121,7 +122,7 @@ class Places:
                 )
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-        coded, present = _coded(values, title, self.cleaning), None
+        coded, present = coded_texts(values, title, self.cleaning), None
         if coded.null_count and self.missing is None:
             present = coded.is_valid().to_numpy(zero_copy_only=False)
             coded = coded.drop_null()
@@ -356,7 +357,7 @@ def learn_categories(
     """
     known = dict[str, Counter[str]]()
     for batch in column.batches():
-        coded = _coded(batch.values, column.title, cleaning)
+        coded = coded_texts(batch.values, column.title, cleaning)
         for text, count in zip(
             coded.dictionary.to_pylist(),
             np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary)).tolist(),
@@ -379,7 +380,7 @@ def learn_categories(
     return tuple(sorted(min(spellings, key=lambda text: (-spellings[text], text)) for spellings in known.values()))
 
 
-def _coded(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> pa.DictionaryArray:
+def coded_texts(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> pa.DictionaryArray:
     """Any column of categories as a dictionary of texts, without missing entries, and places in it;
     what ``cleaning`` takes for missing, is.
     """
@@ -432,7 +433,7 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
     """Any column of numbers as floats; a missing one is NaN."""
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if cleaning.reads_numbers and any(test(kind) for test in TEXTS):
-        coded = _coded(values, title)
+        coded = coded_texts(values, title)
         places = coded.indices.cast(pa.int64()).fill_null(len(coded.dictionary)).to_numpy()
         read_off: NDArray[np.float64] = np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
         return read_off

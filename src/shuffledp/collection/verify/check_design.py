@@ -38,6 +38,7 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
 def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
     family = "krr" if design.method is None else FAMILIES.get(design.method, "")
     size = design.values if design.counts else law.k
+    size = design.room or size
     somewhere = _known_rest(design)
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"

@@ -9,6 +9,7 @@ import numpy as np
 
 from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN
+from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.check_shares import check_shares
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
@@ -25,7 +26,9 @@ INVERTED = "the test that defines it, inverted by halving"
 
 
 def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
-    """Every column of the table of estimates."""
+    """Every column of the table of estimates; those of a search are made of its levels."""
+    if record.design.task == "top":
+        return check_search(record, law)
     misshapen = _misshapen_counts(record) if record.design.counts else _misshapen_mean(record, law)
     if misshapen is not None:
         return [misshapen]
@@ -50,7 +53,24 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
         ("all together: upper", claimed.all_upper, all_high),
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
-    return [*checks, *_check_ends(record, law), *check_shares(record, law)]
+    return [*checks, *_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
+
+
+def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
+    """How far one malicious person could have moved an estimate: the weights that a report can
+    have, from the design.
+    """
+    claimed, design = record.estimates.sway, record.design
+    if claimed is None:
+        return []
+    weight = 2 / law.hit if law.family == "hadamard" else 1 / (law.hit - law.miss)
+    if not design.counts:
+        lower, upper = map(Fraction, design.bounds)
+        weight *= (upper - lower) / record.tally.reports
+    how = "the largest less the smallest weight of a report, as fractions"
+    found = np.full(len(record.estimates.value), float(weight))
+    said = [np.nan if each is None else each for each in claimed]
+    return [agree("what one malicious person can move", said, found, how, within=1e-9 * found)]
 
 
 def tails_of(record: Record) -> tuple[float, float]:

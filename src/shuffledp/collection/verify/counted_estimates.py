@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
@@ -57,7 +56,7 @@ def counted_people(
     if signed:
         values, errors, limits = signed_counts(distinct, blocks, [block * rows for _, block in order], reports, law)
     else:
-        values, errors, limits = counts(distinct, reports, law)
+        values, errors, limits = counts(distinct, reports, law.hit, law.miss)
 
     def spread(tail: float) -> tuple[Array, Array]:
         low, high = limits(tail)
@@ -69,7 +68,7 @@ def counted_people(
 def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
     """How many people's numbers were rounded to either end of the range of a mean."""
     reports = sum(votes)
-    return Estimated(*counts([votes[0], votes[-1]], reports, law), math.sqrt(UNIT * reports))
+    return Estimated(*counts([votes[0], votes[-1]], reports, law.hit, law.miss), math.sqrt(UNIT * reports))
 
 
 def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float]) -> Estimated:
@@ -96,18 +95,8 @@ def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, flo
     return Estimated(np.array([float(value)]), np.array([error]), limits, math.sqrt(UNIT * reports) * width / reports)
 
 
-class Chances(Protocol):
-    """How often a report votes for its sender's value, and for another one."""
-
-    @property
-    def hit(self) -> Fraction: ...
-    @property
-    def miss(self) -> Fraction: ...
-
-
-def counts(votes: list[int], n: int, law: Chances) -> tuple[Array, Array, Limits]:
+def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction) -> tuple[Array, Array, Limits]:
     """With c holders the votes are Bin(c, hit) + Bin(n - c, miss)."""
-    hit, miss = law.hit, law.miss
     contrast = hit - miss
     own, other = hit * (1 - hit), miss * (1 - miss)
     values = [(each - n * miss) / contrast for each in votes]

@@ -146,7 +146,7 @@ def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: Count
     """How many people are in groups of so many cells, with so many votes."""
     parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
     found = {
-        size: (places, counts([votes[at] for at in places], reports, _Group.of(size, law)))
+        size: (places, counts([votes[at] for at in places], reports, *_Group.of(size, law)))
         for size, places in parts.items()
     }
 

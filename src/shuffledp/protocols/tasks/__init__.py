@@ -4,6 +4,7 @@ task            what all of them say, and the registry
 counting_tasks  histogram, frequency
 mean_task       mean
 crosstab_task   crosstab
+crossing        several columns as one: cells, their sums, and what they are called
 quantile_task   quantile
 top_task        top
 

@@ -95,7 +95,7 @@ class HistogramTask(CountingTask):
     other: Label | None = None
 
     def fits(self, family: str, k: int) -> bool:
-        return family == "krr" and k == self.size
+        return family in ("krr", "fakes", "dummies") and k == self.size
 
 
 @register

@@ -10,8 +10,8 @@ from math import prod
 from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crossing import ALL, CROSS, MOST_NUMBERS, numbers_in, row_labels
 from shuffledp.protocols.tasks.counting_tasks import CountingTask, HistogramTask
+from shuffledp.protocols.tasks.crossing import ALL, CROSS, MOST_NUMBERS, numbers_in, row_labels
 from shuffledp.protocols.tasks.task import REMEDY, Label, register
 
 __all__ = ["CrosstabTask"]

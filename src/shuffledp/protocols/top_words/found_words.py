@@ -46,6 +46,7 @@ class TopWords:
     progress: Progress
     estimate: Estimate | None
     listed: tuple[int, ...]
+    secure: bool = True
 
     @property
     def search(self) -> TopSearch:
@@ -132,13 +133,13 @@ def found_words(progress: Progress, *, secure: bool = True) -> TopWords:
         )
     search, counted = progress.search, progress.counted
     if counted is None:
-        return TopWords(progress, None, ())
+        return TopWords(progress, None, (), secure)
     law, share = search.randomizer, counted.group.share
     values, noise = inversion(counted.votes, search.people, share * law.hit, share * law.miss, share * law.contrast)
     stderr = noise.stderr(np.clip(values, 0.0, search.people))
     labels = tuple(label_of(search.alphabet, each) for each in counted.places.beginnings())
     estimate = Estimate(labels, values, stderr, search.people, values, noise, secure)
-    return TopWords(progress, estimate, counted.passed)
+    return TopWords(progress, estimate, counted.passed, secure)
 
 
 def label_of(alphabet: Alphabet, beginning: Beginning) -> str:

@@ -5,7 +5,7 @@ law, and from which votes on a beginning is followed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -24,7 +24,7 @@ from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
 from shuffledp.storage.canonical import digest_of
 
-__all__ = ["OUT_OF", "Group", "TopSearch", "planned_search"]
+__all__ = ["MISS", "OUT_OF", "Group", "TopSearch", "check_asked", "planned_search", "rarest_found"]
 
 FORMAT, VERSION = "shuffledp-search", 1
 OUT_OF = 1 << 32  # a person's level is drawn with a number below this
@@ -93,8 +93,10 @@ class TopSearch:
 
     @property
     def level_delta(self) -> float:
-        """The delta of one level. The rest is the chance that a group is too small."""
-        return self.delta * (1.0 - SHORT_GROUPS)
+        """The delta of one level. Where some people are not honest, the rest is the chance that a
+        group has too few who are; if all are, the size of a group is looked at.
+        """
+        return self.delta if self.least == self.people else self.delta * (1.0 - SHORT_GROUPS)
 
     def group(self, asked: int, *, counting: bool = False) -> Group:
         """The people of the next level when ``asked`` levels were asked; those who count are all
@@ -120,6 +122,13 @@ class TopSearch:
             randomizer=self.randomizer,
         )
         return replace(Design.of(level), epsilon=self.epsilon)
+
+    def first_design(self) -> Design:
+        """The first level. No other has fewer people, and all draw by one law, so what it keeps all
+        keep: it stands for the whole search in a certificate, and in a ledger.
+        """
+        task = TopTask(self.tokens, self.longest, (), ("",), self.spans[0], self.law.k)
+        return self.design(task, self.group(0))
 
     def votes(self, group: Group) -> SplitVotes:
         """The law of a word's votes in a group."""
@@ -149,7 +158,7 @@ class TopSearch:
         return cls(**own | {"law": Law.from_json(own["law"])})._checked()
 
     def _checked(self) -> Self:
-        terms = _checked_terms(
+        terms = checked_terms(
             {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("spans", "share", "law")}
         )
         if sum(self.spans) != self.longest or min(self.spans) < 1 or not 1 <= self.share * len(self.spans) < OUT_OF:
@@ -191,7 +200,7 @@ def planned_search(
     >>> search.spans, search.law.k
     ((4,), 122)
     """
-    terms = _checked_terms(
+    terms = checked_terms(
         {
             "people": people,
             "least": people if least is None else least,
@@ -263,32 +272,37 @@ def _spans(longest: int, first: int, later: int) -> tuple[int, ...]:
     return (first, *[later] * (rest // later), *([rest % later] if rest % later else []))
 
 
-def _checked_terms(terms: dict[str, Any]) -> dict[str, Any]:
+def checked_terms(terms: dict[str, Any]) -> dict[str, Any]:
     """What was asked for, if it can be."""
     people, least = check_users(terms["people"], terms["least"])
-    k = check_count("k", terms["k"], least=1, remedy="It is how many words to list; 50 is usual.")
-    if k > MOST_WORDS:
-        raise InvalidInput(f"k must be at most {MOST_WORDS}, got {k}. No more words are followed; ask for fewer.")
-    longest = check_count(
-        "longest", terms["longest"], least=1, remedy="It is how many symbols words have; 16 is usual."
-    )
-    if longest > LONGEST:
-        raise InvalidInput(
-            f"longest must be at most {LONGEST}, got {longest}. Every symbol is asked of other people; ask for fewer."
-        )
-    candidates = check_count(
-        "candidates", terms["candidates"], least=k, remedy="So many beginnings go on; at least as many as words."
-    )
-    if candidates > 2 * MOST_WORDS:
-        raise InvalidInput(f"candidates must be at most {2 * MOST_WORDS}, got {candidates}. Ask for fewer.")
+    own = check_asked(**{name: terms[name] for name in ("k", "longest", "tokens", "candidates", "error")})
     holders = check_count(
         "least_holders", terms["least_holders"], least=1, remedy="A listed word is held by so many; 50 is usual."
     )
     if holders > people:
         raise InvalidInput(f"least_holders must be at most the {people} people, got {holders}. Ask for fewer.")
-    error = check_probability(
-        "error", terms["error"], remedy="It is the chance that anything is listed that few people hold; 0.001 is usual."
+    return terms | own | {"people": people, "least": least, "least_holders": holders}
+
+
+def check_asked(
+    *, k: object, longest: object, tokens: Iterable[object] | None, candidates: object, error: object
+) -> dict[str, Any]:
+    """The part of it that needs no people."""
+    words = check_count("k", k, least=1, remedy="It is how many words to list; 50 is usual.")
+    if words > MOST_WORDS:
+        raise InvalidInput(f"k must be at most {MOST_WORDS}, got {words}. No more words are followed; ask for fewer.")
+    symbols = check_count("longest", longest, least=1, remedy="It is how many symbols words have; 16 is usual.")
+    if symbols > LONGEST:
+        raise InvalidInput(
+            f"longest must be at most {LONGEST}, got {symbols}. Every symbol is asked of other people; ask for fewer."
+        )
+    followed = check_count(
+        "candidates", candidates, least=words, remedy="So many beginnings go on; at least as many as words."
     )
-    tokens = None if terms["tokens"] is None else check_tokens(terms["tokens"])
-    own = {"people": people, "least": least, "k": k, "longest": longest, "tokens": tokens, "candidates": candidates}
-    return terms | own | {"least_holders": holders, "error": error}
+    if followed > 2 * MOST_WORDS:
+        raise InvalidInput(f"candidates must be at most {2 * MOST_WORDS}, got {followed}. Ask for fewer.")
+    wrong = check_probability(
+        "error", error, remedy="It is the chance that anything is listed that few people hold; 0.001 is usual."
+    )
+    known = None if tokens is None else check_tokens(tokens)
+    return {"k": words, "longest": symbols, "tokens": known, "candidates": followed, "error": wrong}

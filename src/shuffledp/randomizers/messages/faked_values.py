@@ -69,6 +69,11 @@ class FakedValues(MessageLaw):
         hit, miss = light.hit + (size - 1) * light.miss, size * light.miss
         return GroupLaw(self.kept * hit, self.kept * miss, self.kept * light.contrast, fakes, spread)
 
+    @property
+    def sway(self) -> float:
+        """All messages of a malicious person may name one value."""
+        return self.messages / self.group_law(1, 1).contrast
+
     def expected_stderr(self, people: int) -> float:
         return math.sqrt(self.group_law(1, people).variance(people / self.k, people))
 

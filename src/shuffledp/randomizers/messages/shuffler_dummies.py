@@ -158,6 +158,13 @@ class ShufflerDummies(FakedValues):
         dummies = np.repeat(np.arange(self.k, dtype=self.message.dtype), self._dummies(source))
         return np.concatenate([messages[kept], dummies])
 
+    def most_messages(self, people: int) -> int:
+        return people + self.k * self.numbers.last
+
+    def dummies(self, *, rng: Rng = None) -> Ints:
+        """How many dummies each value gets, for a shuffler that seals them itself."""
+        return self._dummies(_fresh(rng))
+
     def _kept(self, source: Source, votes: int) -> int:
         """How many of so many messages are handed on."""
         if self.kept_threshold == WORD:

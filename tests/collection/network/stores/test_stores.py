@@ -10,7 +10,7 @@ import pytest
 
 from shuffledp.collection.network.stores.interface import Added, Stocked
 from shuffledp.collection.network.wire import Delivery
-from tests.collection.network.several import delivery, messages_of
+from tests.collection.network.several import AmongBlanks, delivery, messages_of
 from tests.collection.network.stores.conftest import Places
 from tests.collection.network.stores.places import LEAST, MOST, code, envelope, told, upload
 
@@ -175,7 +175,7 @@ def test_an_empty_collection_closes_too(place: Places) -> None:
 
 
 def test_the_messages_of_a_person_are_stored_together_or_not_at_all(place: Places) -> None:
-    at = place(several=True)
+    at = place(law=AmongBlanks())
     store = at.open()
     one, two, three = (messages_of(person) for person in (1, 2, 3))
     assert store.add([[delivery(*one), delivery(*two)], [delivery(*one)]]) == [Added(2, 2), Added(1, 0)]
@@ -198,14 +198,14 @@ def test_the_messages_of_a_person_are_stored_together_or_not_at_all(place: Place
 
 
 def test_a_collection_of_several_messages_is_full_of_people(place: Places) -> None:
-    store = place(several=True).open()
+    store = place(law=AmongBlanks()).open()
     everybody = [delivery(*messages_of(person)) for person in range(MOST + 1)]
     assert store.add([everybody[:-1]]) == [Added(MOST, MOST)]
     assert [told(each) for each in store.add([everybody[-1:], everybody[:5]])] == [(409, None), Added(5, 0)]
 
 
 def test_one_code_is_for_all_messages_of_a_person(place: Places) -> None:
-    store = place(several=True, codes=True).open()
+    store = place(law=AmongBlanks(), codes=True).open()
     store.invite([code(1), code(2)])
     answers = store.add([[delivery(*messages_of(1), code=code(1))], [delivery(*messages_of(2), code=code(1))]])
     assert [told(each) for each in answers] == [Added(1, 1), (409, 0)]

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import Sums
 from shuffledp.collection.network.collection_file import Collection, read_collection
@@ -21,7 +19,7 @@ from shuffledp.collection.network.opening.opened_file import OpenedFile, check_o
 from shuffledp.collection.network.opening.opening_processes import OnAllCores
 from shuffledp.collection.network.opening.opening_tasks import Opener, Opening, slices_of
 from shuffledp.collection.network.organizing import COLLECTION, KEY
-from shuffledp.collection.network.sealed_file import SealedFile, open_sealed
+from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
 from shuffledp.collection.record import Asked, Collected
 from shuffledp.collection.release.budget import Budget
@@ -31,6 +29,8 @@ from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.release.write import check_folder
 from shuffledp.errors import InvalidInput, called_as
 from shuffledp.protocols.settling import certify
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies
+from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["Study", "open_collection", "publish_study"]
 
@@ -75,17 +75,31 @@ class Study:
                 f"{title} must hold sealed reports of {length} bytes, got {found.header.length}. Fetch it again: "
                 f"shuffledp collection fetch."
             )
-        if found.header.count % self.messages:
-            raise InvalidInput(
-                f"{title} must hold {self.messages} sealed messages of each person, got {found.header.count:,} in all. "
-                f"Fetch it again: shuffledp collection fetch."
-            )
+        self._check_messages(found.header, title)
         return found
 
+    def _check_messages(self, header: SealedHeader, title: str) -> None:
+        """Refuse envelopes that cannot be of whole people."""
+        again, told = "Fetch it again: shuffledp collection fetch.", header.people is not None
+        if told != isinstance(self.law, ShufflerDummies):
+            raise InvalidInput(
+                f"{title} must say how many people reported if the shuffler adds dummies, and only then, got "
+                f"{'a' if told else 'no'} number. {again}"
+            )
+        if header.count % self.law.messages:
+            raise InvalidInput(
+                f"{title} must hold {self.law.messages} sealed messages of each person, got {header.count:,} in all. "
+                f"{again}"
+            )
+
     @property
-    def messages(self) -> int:
-        """How many messages a person sends."""
-        return self.collection.encoder.randomizer.messages
+    def law(self) -> VotingRandomizer | MessageLaw:
+        """How a person's answer becomes messages."""
+        return self.collection.encoder.randomizer
+
+    def people(self, header: SealedHeader) -> int:
+        """Whose messages arrived."""
+        return header.count // self.law.messages if header.people is None else header.people
 
     def check_valid(self, valid: int, arrived: int) -> None:
         """Refuse fewer people with valid messages than were promised, and more than there are."""
@@ -119,7 +133,8 @@ def publish_study(
     is spent, and what was opened is written down before anything can be seen.
     """
     collection, path = study.collection, sealed.path
-    design, arrived = certify(collection.design).design, sealed.header.count // study.messages
+    certified, arrived = certify(collection.design), study.people(sealed.header)
+    design = certified.design
     if arrived < design.least:
         study.check_valid(arrived, arrived)
     file = slices_of(sealed)
@@ -128,10 +143,12 @@ def publish_study(
     sums = (opening or OnAllCores())(opener, file.slices)
     opened = OpenedFile(collection.digest, file.digest, sums.reports, sealed.header.count - sums.reports)
     # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
-    study.check_valid(arrived - -(-opened.invalid // study.messages), arrived)
+    study.check_valid(arrived - -(-opened.invalid // study.law.messages), arrived)
     messages = None
-    if study.messages > 1:
-        messages, sums = sealed.header.count, _of_people(sums, arrived, study.messages)
+    if isinstance(study.law, MessageLaw):
+        messages = sealed.header.count
+        sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
+        certified.protocol.check_noise(sums.votes)  # before anything is spent
     # By its collection a ledger knows another file of it, by its own digest this one again.
     batches = (collection.digest[:BATCH_DIGITS], file.digest[:BATCH_DIGITS])
     return release_counts(
@@ -151,11 +168,6 @@ def publish_study(
         notes=notes,
         last=lambda: remember(study.folder, opened, repr(str(path))),
     )
-
-
-def _of_people(sums: Sums, people: int, messages: int) -> Sums:
-    """What was added up of the valid messages of so many people: the others are blanks."""
-    return Sums(people, sums.missing, np.array([people * messages, *sums.votes[1:]]))
 
 
 def _asked(collection: Collection, title: str | None) -> Asked:

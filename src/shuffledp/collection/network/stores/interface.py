@@ -31,10 +31,13 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stocked:
-    """How many people have reported, and whether the collection is closed."""
+    """How many people have reported, and whether the collection is closed; where the shuffler has
+    dropped some of their messages and added dummies, how many it has ``released``.
+    """
 
     reports: int
     closed: bool
+    released: int | None = None
 
 
 class Unavailable(Refused):
@@ -70,7 +73,8 @@ class Store(ABC):
         collection has codes; the same upload may not bring one code twice. Refused are more people
         than the design has, all that come after the close, but for those whose envelopes are
         stored, and whoever brings an envelope twice, or some that are stored and others that are
-        not: nobody who keeps to the rules does.
+        not: nobody who keeps to the rules does. Where the close drops messages, everything is
+        refused after it.
         """
 
     @abstractmethod
@@ -80,7 +84,7 @@ class Store(ABC):
     @abstractmethod
     def close(self, least: int) -> Stocked:
         """End the collection, if at least so many people have reported; else leave it open. To
-        close what is closed changes nothing.
+        close what is closed changes nothing: what the law lets the shuffler draw is drawn once.
         """
 
     @abstractmethod

@@ -17,10 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
+import numpy as np
+
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores import postgres_server
 from shuffledp.collection.network.stores.admission import Admission
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
+from shuffledp.collection.network.stores.sealed_dummies import SealedDummies
 from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
 
@@ -46,12 +49,26 @@ ALTER TABLE reports ALTER COLUMN envelope SET STORAGE EXTERNAL, ALTER COLUMN env
 ALTER INDEX reports_key ALTER COLUMN 1 SET STATISTICS 0;
 ALTER TABLE codes ALTER COLUMN hash SET STATISTICS 0;
 """
-CLOSING = """
+PREPARING = """
 SET LOCAL statement_timeout = 0;
 SET LOCAL work_mem = '256MB';
 CREATE TABLE sealed (place bigint PRIMARY KEY, envelope bytea NOT NULL);
 ALTER TABLE sealed ALTER COLUMN envelope SET STORAGE EXTERNAL;
-INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM reports ORDER BY envelope;
+"""
+SORTING = "INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM reports ORDER BY envelope"
+# Dummies wait in a table that the log of writes does not know.
+ADDING_DUMMIES = """
+CREATE UNLOGGED TABLE dummies (envelope bytea NOT NULL);
+ALTER TABLE dummies ALTER COLUMN envelope SET STORAGE EXTERNAL, ALTER COLUMN envelope SET STATISTICS 0;
+"""
+MIXING = """
+INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM (
+    SELECT envelope FROM (SELECT envelope, row_number() OVER () - 1 AS number FROM reports) AS numbered
+    WHERE get_bit(%(kept)b::bytea, number::int) = 1
+    UNION ALL SELECT envelope FROM dummies
+) AS handed_on ORDER BY envelope
+"""
+ENDING = """
 DROP TABLE reports;
 ALTER TABLE sealed RENAME TO reports;
 CREATE UNIQUE INDEX reports_key ON reports (sha256(envelope));
@@ -89,6 +106,7 @@ class PostgresStore(Store):
     def __init__(self, address: str, collection: Collection) -> None:
         self._address, self._digest = address, collection.digest
         self._codes, self._most, self._uploads = collection.codes, collection.design.n, Uploads(collection)
+        self._dummies = SealedDummies.of(collection)
         self._said: set[str] = set()
         self._connection: psycopg.Connection[Any] | None = None
         try:
@@ -150,7 +168,9 @@ class PostgresStore(Store):
             self._take_lock(connection)
             reports, closed, stored, hashes, used = self._row(connection, FOUND, sought)
             known = dict(zip(hashes or (), used or (), strict=True)) if self._codes else None
-            admission = Admission({keys[key] for key in stored}, known, reports, self._most, closed, messages)
+            silent = closed and self._dummies is not None and self._dummies.drops
+            there = set() if silent else {keys[key] for key in stored}
+            admission = Admission(there, known, reports, self._most, closed, messages)
             answers = [admission.decide(upload) for upload in uploads]
             if new := admission.new:
                 connection.execute(ADDING, {"new": new, "spent": admission.spent, "people": len(new) // messages})
@@ -167,13 +187,30 @@ class PostgresStore(Store):
             stocked = self._state(connection)
             if stocked.closed or stocked.reports < least:
                 return stocked
-            connection.execute(CLOSING)
+            connection.execute(PREPARING)
+            self._hand_on(connection)
+            connection.execute(ENDING)
             return self._state(connection)
 
         stocked = self._transact(closing)
         if stocked.closed:
             self._sweep()
         return stocked
+
+    def _hand_on(self, connection: psycopg.Connection[Any]) -> None:
+        """All that is released, in the order of its bytes, to a table of its own."""
+        if (dummies := self._dummies) is None:
+            connection.execute(SORTING)
+            return
+        connection.execute(ADDING_DUMMIES)
+        with connection.cursor() as cursor, cursor.copy("COPY dummies FROM STDIN (FORMAT binary)") as copy:
+            for part in dummies.sealed(dummies.numbers()):
+                for envelope in part:
+                    copy.write_row([envelope])
+        (count,) = connection.execute("SELECT count(*) FROM reports").fetchone() or (0,)
+        coins = np.packbits(dummies.kept(count), bitorder="little").tobytes()
+        connection.execute(MIXING, {"kept": coins})
+        connection.execute("DROP TABLE dummies")
 
     def _sweep(self) -> None:
         """Wipe what is left of the order of arrival, unless that was done."""
@@ -206,7 +243,11 @@ class PostgresStore(Store):
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock,))
 
     def _state(self, connection: psycopg.Connection[Any]) -> Stocked:
-        return Stocked(*self._row(connection, STATE, self._named))
+        reports, closed = self._row(connection, STATE, self._named)
+        if not closed or self._dummies is None:
+            return Stocked(reports, closed)
+        (released,) = connection.execute("SELECT coalesce(max(place), 0) FROM reports").fetchone() or (0,)
+        return Stocked(reports, closed, released)
 
     def _row(self, connection: psycopg.Connection[Any], query: LiteralString, sought: dict[str, Any]) -> Any:
         """What a query finds about the collection, if it is this one."""

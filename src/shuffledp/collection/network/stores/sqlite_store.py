@@ -5,7 +5,8 @@ before anybody is told; which envelopes are there is known by their fingerprints
 table keyed by the envelopes themselves costs twenty times as much: every one of them changes
 another page.) The close writes a new file in the order of the envelopes' bytes, puts it in the
 place of the old one, and overwrites that: the bytes that stay are a function of the collection and
-of its set of envelopes. Invitations are forgotten then. Whenever the program ends in between, the
+of the set of envelopes that it releases. Invitations are forgotten then; where the shuffler drops
+and adds messages, also which. Whenever the program ends in between, the
 collection is open with everything in it, or closed with everything in it, and the next start
 finishes the rest.
 """
@@ -29,6 +30,7 @@ from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores.admission import Admission
 from shuffledp.collection.network.stores.fingerprints import Fingerprints, Marks
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
+from shuffledp.collection.network.stores.sealed_dummies import SealedDummies
 from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, flush, unwritable
@@ -44,6 +46,7 @@ TABLES = (
     "CREATE TABLE blocks(number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, envelopes BLOB NOT NULL)",
     "CREATE TABLE codes(hash BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
 )
+PEOPLE = "CREATE TABLE people(count INTEGER NOT NULL)"  # of a closed file, where envelopes do not say it
 ASKED = 256  # values that one query asks for
 BLOCK = 1 << 16  # bytes of a block, at most: to compare one envelope, all of its block is read
 AT_ONCE = 1 << 28  # bytes that are put in order at a time
@@ -62,6 +65,7 @@ class SQLiteStore(Store):
         )
         uploads = Uploads(collection)
         self._length, self._messages = uploads.envelope_bytes, uploads.messages
+        self._dummies = SealedDummies.of(collection)
         self._closed = False
         self._forget()
         self._connection: sqlite3.Connection | None = None
@@ -81,6 +85,7 @@ class SQLiteStore(Store):
         """Know of no envelope."""
         self._seen = Fingerprints(self._length)
         self._ends: list[int] = []  # of the blocks, in envelopes
+        self._told: int | None = None  # how many people there were, where envelopes no longer say it
 
     @property
     def _envelopes(self) -> int:
@@ -88,7 +93,7 @@ class SQLiteStore(Store):
 
     @property
     def _people(self) -> int:
-        return self._envelopes // self._messages
+        return self._envelopes // self._messages if self._told is None else self._told
 
     @property
     def _many(self) -> int:
@@ -125,11 +130,11 @@ class SQLiteStore(Store):
 
     def _write_anew(self, *, closed: bool, blocks: Iterable[bytes]) -> None:
         """A whole store in a file beside, whose bytes depend on nothing but what it holds."""
-        self._new.unlink(missing_ok=True)
+        self._discard()
         try:
             self._fill(closed=closed, blocks=blocks)
         except BaseException:
-            self._new.unlink(missing_ok=True)  # on a full disk it would be in the way
+            self._discard()  # on a full disk it would be in the way
             raise
         flush(self._new)
 
@@ -148,8 +153,19 @@ class SQLiteStore(Store):
             for table in TABLES:
                 connection.execute(table)
             connection.execute("INSERT INTO collection VALUES (?, ?)", (self.collection.digest, closed))
+            if closed and self._dummies is not None:
+                connection.execute(PEOPLE)
+                connection.execute("INSERT INTO people VALUES (?)", (self._people,))
             _append(connection, 0, blocks)
             connection.execute("COMMIT")
+
+    def _discard(self) -> None:
+        """Forget a file beside that nobody has seen. Two that have other dummies among the same
+        envelopes would show them, so nothing of it stays.
+        """
+        if self._new.exists():
+            _overwrite(self._new)
+            self._new.unlink()
 
     def _open(self) -> None:
         """Open the file, refuse one that is not ours or not sound, and finish a close that did not
@@ -199,6 +215,8 @@ class SQLiteStore(Store):
             )
         self._closed = bool(closed)
         self._read(connection)
+        if self._closed and self._dummies is not None:
+            (self._told,) = connection.execute("SELECT count FROM people").fetchone()
 
     def _read(self, connection: sqlite3.Connection) -> None:
         """Know every envelope in the file."""
@@ -231,7 +249,7 @@ class SQLiteStore(Store):
 
     def _tidy(self) -> None:
         """What a close that did not end has left."""
-        self._new.unlink(missing_ok=True)
+        self._discard()
         if not self._old.exists():
             return
         if self._old.samefile(self.path):
@@ -308,7 +326,9 @@ class SQLiteStore(Store):
             if brought and self._all_new(marks):
                 self._write(connection, brought, marks)
                 return [Added(len(upload), len(upload)) for upload in uploads]
-            admission = self._admission(connection, uploads, self._stored(connection, brought, marks))
+            silent = self._closed and self._dummies is not None and self._dummies.drops
+            stored = set() if silent else self._stored(connection, brought, marks)
+            admission = self._admission(connection, uploads, stored)
             answers = [admission.decide(upload) for upload in uploads]
             if new := b"".join(admission.new):
                 self._write(connection, new, self._seen.marks(new), admission.spent)
@@ -358,32 +378,53 @@ class SQLiteStore(Store):
 
     def stock(self) -> Stocked:
         with self._connected():
-            return Stocked(self._people, self._closed)
+            return self._state
 
     def close(self, least: int) -> Stocked:
         with self._connected() as connection:
             if not self._closed and self._people >= least:
-                self._write_anew(closed=True, blocks=self._in_order(connection))
+                self._write_anew(closed=True, blocks=self._handed_on(connection))
                 self._let_go()
                 os.link(self.path, self._old)
                 flush(self.path.parent)
                 os.replace(self._new, self.path)
                 flush(self.path.parent)
                 self._open()
-            return Stocked(self._people, self._closed)
+            return self._state
 
-    def _in_order(self, connection: sqlite3.Connection) -> Iterator[bytes]:
-        """All envelopes in the order of their bytes, in blocks. Where they do not fit into memory
-        at once, those with a first byte from one range follow those from another.
+    @property
+    def _state(self) -> Stocked:
+        return Stocked(self._people, self._closed, None if self._told is None else self._envelopes)
+
+    def _handed_on(self, connection: sqlite3.Connection) -> Iterator[bytes]:
+        """What is released, in the order of its bytes. Dummies wait for that in a transaction that
+        does not stand: of its log, zeros remain.
+        """
+        if self._dummies is None:
+            yield from self._in_order(connection, self._envelopes)
+            return
+        numbers, many = self._dummies.numbers(), self._many
+        parts = (part[at : at + many] for part in self._dummies.sealed(numbers) for at in range(0, len(part), many))
+        connection.execute("BEGIN IMMEDIATE")
+        _append(connection, len(self._ends), map(b"".join, parts))
+        yield from self._in_order(connection, self._envelopes + int(numbers.sum()))
+        connection.execute("ROLLBACK")
+
+    def _in_order(self, connection: sqlite3.Connection, count: int) -> Iterator[bytes]:
+        """So many envelopes, which are all, in the order of their bytes, in blocks. Where they do
+        not fit into memory at once, those with a first byte from one range follow those from
+        another. Of people's, those that are dropped are left out.
         """
         many = self._many
-        parts = min(256, 1 + self._envelopes * self._length // AT_ONCE)
+        parts = min(256, 1 + count * self._length // AT_ONCE)
         ends, left = np.linspace(0, 256, parts + 1).astype(int).tolist(), np.empty(0, dtype=f"S{self._length}")
         for low, high in pairwise(ends):
             found = [left]
-            for (block,) in connection.execute("SELECT envelopes FROM blocks"):
+            for number, block in connection.execute("SELECT number, envelopes FROM blocks"):
                 rows = np.frombuffer(block, dtype=np.uint8).reshape(-1, self._length)
                 mine = rows[(rows[:, 0] >= low) & (rows[:, 0] < high)]
+                if self._dummies is not None and number < len(self._ends):
+                    mine = mine[self._dummies.kept(len(mine))]
                 found.append(mine.view(f"S{self._length}").ravel())
             ordered = np.concatenate(found)
             ordered.sort()
