@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
+    from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
@@ -59,7 +60,9 @@ __all__ = [
     "CentralSum",
     "Crosstab",
     "Design",
+    "DummyHistogram",
     "Estimate",
+    "FakesHistogram",
     "Frequency",
     "Histogram",
     "Interval",
@@ -81,6 +84,7 @@ HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
     "crosstab": ("Crosstab",),
     "design": ("Design",),
+    "dummy_histogram": ("DummyHistogram", "FakesHistogram"),
     "estimate": ("Estimate", "Interval"),
     "frequency": ("Frequency",),
     "histogram": ("Histogram", "LocalHistogram"),
