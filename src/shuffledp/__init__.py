@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import frequency, histogram, mean, top
+    from shuffledp.collection.door import crosstab, frequency, histogram, mean, top
     from shuffledp.collection.release.released import Release
     from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
+        Count,
         Crosstab,
         Estimate,
         Frequency,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
         Mean,
         Quantiles,
         ShuffledSGD,
+        SplitMean,
+        SplitSum,
         StatisticalQuery,
         Sum,
     )
@@ -104,6 +107,7 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Count",
     "Crosstab",
     "DoesNotApply",
     "Estimate",
@@ -130,7 +134,9 @@ __all__ = [
     "ShuffledpError",
     "ShufflerDummies",
     "SignedUnits",
+    "SplitMean",
     "SplitShares",
+    "SplitSum",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -141,6 +147,7 @@ __all__ = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "crosstab",
     "engines",
     "frequency",
     "histogram",
@@ -156,7 +163,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("frequency", "histogram", "mean", "top"),
+    "collection.door": ("crosstab", "frequency", "histogram", "mean", "top"),
     "collection.release.released": ("Release",),
     "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
@@ -184,6 +191,7 @@ HOMES = {
             "Mean",
         ),
         *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Count", "SplitMean", "SplitSum"),
     ),
     "randomizers": (
         *(

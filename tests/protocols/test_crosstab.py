@@ -112,7 +112,7 @@ def test_a_group_that_nobody_is_in_has_no_share() -> None:
 
 
 def test_reports_of_rows_are_those_of_cells_and_unlisted_values_count_as_other() -> None:
-    poll = crosstab(4, 40.0, others=["west", None])
+    poll = crosstab(4, 40.0, other=["west", None])
     bag = poll.shuffle(poll.encode([("north", "no"), ("east", "yes"), ["south", "no"], ("north", "no")]))
     assert np.rint(poll.analyse(bag).values[:6]).tolist() == [0, 2, 0, 1, 1, 0]
     with pytest.raises(InvalidInput, match="values must be among the 2 categories, got 'maybe'"):
@@ -122,10 +122,10 @@ def test_reports_of_rows_are_those_of_cells_and_unlisted_values_count_as_other()
 
 
 def test_a_design_is_read_again_word_for_word() -> None:
-    poll = Crosstab(**TWO, others=["west", None], n=1000, epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]
+    poll = Crosstab(**TWO, other=["west", None], n=1000, epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]
     written = Design.of(poll).as_json()
     assert written["categories"] == [REGIONS, SMOKER]
-    assert written["others"] == ["west", None]
+    assert written["other"] == ["west", None]
     again = Design.from_json(written)
     assert (again, again.as_json()) == (Design.of(poll), written)
     assert again.protocol.randomizer == poll.randomizer
@@ -148,8 +148,8 @@ def test_a_design_is_read_again_word_for_word() -> None:
         ({"categories": [REGIONS, ["yes", "no × no"]]}, "which its numbers are named by, got 'no × no'"),
         ({"categories": [REGIONS, ["yes", None]]}, "printable strings or whole numbers"),
         ({"categories": [100, 100]}, "at most 10000 cells and sums, got 10200 of 100 x 100 categories. Merge rare"),
-        ({"others": ["east", None]}, "other must be one of the categories, got 'east'"),
-        ({"others": ["west"]}, "for each of its 2 columns, got a different number"),
+        ({"other": ["east", None]}, "other must be one of the categories, got 'east'"),
+        ({"other": ["west"]}, "for each of its 2 columns, got a different number"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(given: dict[str, object], says: str) -> None:

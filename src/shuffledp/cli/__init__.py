@@ -21,6 +21,7 @@ audit        attacks on the code that runs
 look         what a table holds, and a command to copy
 asking       the options of a question about a table
 release      histogram, frequency, mean: from a table to a defended answer
+crosstab     the same for several columns at once
 top          the most frequent words of a column, from no list at all
 spark        the same on tables that Spark reads
 stages       design, encode, shuffle, analyse: the same in parts; and example

@@ -94,10 +94,11 @@ LISTED = (
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
     Listed(
-        "track",
-        "track",
+        "crosstab",
+        "crosstab",
         RUN,
-        "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+        "How many people hold each combination of several columns' categories, with all sums; with --by, shares within "
+        "groups.",
     ),
     Listed(
         "top",
@@ -105,6 +106,12 @@ LISTED = (
         RUN,
         "Which words are most frequent, when nobody has listed them: beginnings that many people share are followed, "
         "symbol by symbol, each step with other people.",
+    ),
+    Listed(
+        "track",
+        "track",
+        RUN,
+        "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
     ),
     Listed(
         "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."

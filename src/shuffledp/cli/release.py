@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.rows import EstimateTable
     from shuffledp.protocols.design import Design
 
-__all__ = ["fitting", "found", "heard", "show_release"]
+__all__ = ["PROMISED", "answer", "fitting", "found", "heard", "show_release"]
 
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
 WOULD_REPLACE = (
@@ -116,11 +116,16 @@ def mean(
 
 
 def _answer(asking: Asking, **asked: Any) -> None:
-    """Read, calibrate, and either show the plan or carry it out."""
     from shuffledp.collection.release.question import Question
+
+    answer(asking, Question, **asked)
+
+
+def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
+    """Read, calibrate, and either show the plan or carry it out."""
     from shuffledp.collection.release.write import check_folder
 
-    question, keeping = Question(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
+    question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
     with found(asking, question) as table:
@@ -199,6 +204,7 @@ def heard(*, as_json: bool) -> Iterator[None]:
 
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
     """What would be done, what it would be worth, and what it would cost."""
+    from shuffledp.collection.client import sparse
     from shuffledp.collection.release.certificate import certificate, comparison
     from shuffledp.collection.release.write import holds_release
     from shuffledp.protocols.planning import worst_error
@@ -243,7 +249,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             ),
             *(
                 [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
-                if question.categories is not None
+                if design.task.counts
                 else []
             ),
         ],
@@ -251,6 +257,8 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
     )
     if question.clip:
         show.warnings([TO_BE_CLIPPED])
+    if said := sparse(design, design.protocol.predicted_stderr()):
+        show.warnings(said)
     if receipt is not None:
         spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
         show.sentences(
@@ -285,6 +293,10 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     if said := warned(record):
         show.warnings(said)
     _show_estimates(made.estimates)
+    if made.shares:
+        show.sentences([f"\nShares within {record.asked.by}:"])
+        percent = f"{100.0 * record.estimates.level:g} % interval"
+        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
     if (cheated := poisoned(record)) is not None:
         show.sentences([cheated])

@@ -12,6 +12,8 @@ from shuffledp.cli import show
 from shuffledp.cli.asking import (
     BUDGET_OPTIONS,
     CATEGORY_OPTIONS,
+    COLUMNS,
+    LISTS,
     MESSY_OPTIONS,
     OUTPUT_OPTIONS,
     PROMISE_OPTIONS,
@@ -54,7 +56,7 @@ Settled = Annotated[
     ),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *PROMISE_OPTIONS, AS_JSON]), dict)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
@@ -63,6 +65,8 @@ with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
     rich_help_panel=RUN,
     epilog=examples(
         "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+        "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
+        "--epsilon 1 --delta 1e-8 --out table.json",
         "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
     ),
 )
@@ -106,9 +110,7 @@ def design(
     force: Force = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
-    check_apart(
-        check_new_file(out, replace=force), *(() if given["categories"] is None else (Path(given["categories"]),))
-    )
+    check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
     promise = Promise(
         epsilon=given["epsilon"],
         delta=given["delta"],
@@ -150,11 +152,9 @@ def design(
 def settled_question(
     task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
 ) -> "Question":
-    """The question that the options of a design describe, without a table; ``given`` holds those of
-    its categories.
+    """The question that the options of a design describe, without a table, of one column or of
+    several; ``given`` holds those of its categories.
     """
-    from shuffledp.collection.release.question import Question
-
     if task not in TASKS:
         raise InvalidInput(
             f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
@@ -171,10 +171,29 @@ def settled_question(
                 "--upper 120."
             )
         common |= {"lower": lower, "upper": upper}
-    else:
-        names = {name: given[name] for name in ("domain", "other", "missing")}
-        common |= {"categories": read_categories(given["categories"], learn=False, **names), "method": method}
-    return Question(**common).settled()
+    return _question(task, given, method, common).settled()
+
+
+def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
+    """What is asked, of one column or of several."""
+    from shuffledp.collection.release.crossed import CrossQuestion, check_columns, read_parts
+    from shuffledp.collection.release.question import Question
+
+    listed, columns = given["categories"] or [], given["column"] or []
+    rules = {name: given[name] for name in ("other", "missing")}
+    if task == "crosstab":
+        names = check_columns(columns)
+        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules))
+    if columns or len(listed) > 1:
+        raise InvalidInput(
+            f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "
+            f"out, or design a crosstab."
+        )
+    if TASKS[task].counts:
+        text = listed[0] if listed else None
+        known = read_categories(text, learn=False, domain=given["domain"], **rules)
+        common |= {"categories": known, "method": method}
+    return Question(**common)
 
 
 @app.command(
@@ -187,6 +206,7 @@ def settled_question(
         [
             argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"),
             *TABLE_OPTIONS,
+            COLUMNS,
             *MESSY_OPTIONS,
             AS_JSON,
         ]
@@ -249,7 +269,7 @@ def encode(
     with progress("encoding") as watched:
         column = open_column(
             reading.source,
-            reading.column,
+            client.column_for(settled, reading.columns),
             kind=kind,
             format=reading.format,  # type: ignore[arg-type]
             ids=reading.ids,

@@ -1,7 +1,7 @@
 """The command top: the most frequent words of a column, from no list at all."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, with_asking
+from shuffledp.cli.asking import TABLE, Asking, Engine, with_asking
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import QUESTION
@@ -138,8 +138,46 @@ def top(
     return None
 
 
+def _found(asking: Asking, question: "TopQuestion") -> AbstractContextManager[FoundTable]:
+    """The table of a question, here or on an engine."""
+    if asking.engine is None:
+        return _in_file(asking, question)
+    return _in_spark(asking, asking.engine, question)
+
+
 @contextmanager
-def _found(asking: Asking, question: "TopQuestion") -> Iterator[FoundTable]:
+def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterator[FoundTable]:
+    """Tables that a session of Spark reads."""
+    from shuffledp.cli.spark import reading_column, working
+    from shuffledp.collection.engines.spark_search import check_ids, release_search_column
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.release.terms import Categories
+
+    words = Question(task="top", title=asking.title, **asking.reading.fields(), categories=Categories((), "words"))
+    with reading_column(asking, engine, words) as column:
+        check_ids(column)
+        with patiently("reading the table"):
+            surveyed = column.survey(question.reader())
+        settled = replace(question, column=column.name)
+
+        def publish(search: "TopSearch") -> "TopRelease":
+            with patiently("drawing, committing and counting, level by level"), working(asking, engine) as work:
+                return release_search_column(
+                    column,
+                    search,
+                    surveyed,
+                    settled.asked(),
+                    work=work,
+                    folder=asking.keeping.folder(),
+                    budget=asking.budget,
+                    force=asking.keeping.force,
+                )
+
+        yield FoundTable(settled, surveyed.people, publish)
+
+
+@contextmanager
+def _in_file(asking: Asking, question: "TopQuestion") -> Iterator[FoundTable]:
     """A table that this process reads."""
     from shuffledp.collection.release.top_release import release_search
 

@@ -12,6 +12,8 @@ from shuffledp.cli.asking import (
     ASKED,
     BUDGET_OPTIONS,
     CATEGORY_OPTIONS,
+    COLUMNS,
+    LISTS,
     OUTPUT_OPTIONS,
     PROMISE_OPTIONS,
     TABLE,
@@ -116,7 +118,7 @@ def _design_of(task: str | None, design: Path | None, given: dict[str, Any], own
         "budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
     ),
 )
-@sharing(dict([FOLDER, *CATEGORY_OPTIONS, *PROMISED, *BUDGET_OPTIONS, AS_JSON]), dict)
+@sharing(dict([FOLDER, COLUMNS, *CATEGORY_OPTIONS, LISTS, *PROMISED, *BUDGET_OPTIONS, AS_JSON]), dict)
 def new(
     given: dict[str, Any],
     task: Annotated[

@@ -5,6 +5,7 @@ bounds      every published bound on one mechanism
 utility     privacy against utility
 sampler_bars  which sampler for a training
 estimates   estimates with error bars
+table_map   a crosstab, cell by cell
 trend_lines  the same, week after week
 drawing     a figure that is handed back, and that a notebook shows
 filetypes   which files they can be
@@ -16,6 +17,7 @@ from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
 from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
 from shuffledp.figures.filetypes import FIGURE_TYPES, check_figure
 from shuffledp.figures.sampler_bars import samplers_figure
+from shuffledp.figures.table_map import DrawnTable, draw_table, table_figure
 from shuffledp.figures.trend_lines import DrawnTrend, draw_trend, trend_lines_figure
 from shuffledp.figures.utility import plan_figure
 
@@ -24,16 +26,19 @@ __all__ = [
     "POINTS",
     "ROWS",
     "DrawnEstimates",
+    "DrawnTable",
     "DrawnTrend",
     "check_figure",
     "comparison_figure",
     "curve_figure",
     "draw_curve",
     "draw_estimates",
+    "draw_table",
     "draw_trend",
     "estimates_figure",
     "one_line",
     "plan_figure",
     "samplers_figure",
+    "table_figure",
     "trend_lines_figure",
 ]

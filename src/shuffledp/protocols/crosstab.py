@@ -22,15 +22,15 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import Categories, as_list
 from shuffledp.protocols.estimate import Estimate, Noise, check_level
-from shuffledp.protocols.estimators import inversion
+from shuffledp.protocols.estimators import grouped
 from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import kept_columns
+from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["SPARSE", "Crosstab", "Shares", "summed"]
+__all__ = ["Crosstab", "Shares", "crossed_estimate", "crossed_shares", "summed"]
 
-SPARSE = 40  # people per cell below which a table is called sparse
 LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"], ["yes", "no"]].'
 
 
@@ -56,7 +56,7 @@ class Crosstab(RandomizedResponse):
     some of the columns, through a shuffler.
 
     ``categories`` lists those of each column; values that are not listed count as the column's
-    entry in ``others``, or are refused. Cells are named like "north × yes", sums like
+    entry in ``other``, or are refused. Cells are named like "north × yes", sums like
     "north × (all)".
 
     >>> poll = Crosstab(
@@ -77,18 +77,17 @@ class Crosstab(RandomizedResponse):
 
     columns: Sequence[str]
     categories: Sequence[Any]
-    others: Sequence[Hashable | None] | None = None
-    other: None = field(default=None, init=False, repr=False)
+    other: Sequence[Hashable | None] | None = None
     _parts: tuple[Categories, ...] = field(init=False, repr=False)
 
     def _prepare(self) -> None:
         columns = tuple(as_list("columns", self.columns, remedy='Pass a list of names, such as ["region", "smoker"].'))
         listed = as_list("categories", self.categories, remedy=LISTS)
-        given = [None] * len(listed) if self.others is None else as_list("others", self.others, remedy=LISTS)
+        given = [None] * len(listed) if self.other is None else as_list("other", self.other, remedy=LISTS)
         task = CrosstabTask(columns, tuple(map(_written, listed)), tuple(given)).checked()  # type: ignore[arg-type]
-        parts = tuple(Categories.of(each, other) for each, other in zip(task.categories, task.others, strict=True))
-        others = task.others if any(other is not None for other in task.others) else None
-        self._set(columns=columns, categories=task.categories, others=others, _parts=parts, _task=task)
+        parts = tuple(Categories.of(each, rest) for each, rest in zip(task.categories, task.other, strict=True))
+        other = task.other if any(rest is not None for rest in task.other) else None
+        self._set(columns=columns, categories=task.categories, other=other, _parts=parts, _task=task)
         self._set(_known=Categories(task.labels))
         super(RandomizedResponse, self)._prepare()
 
@@ -123,71 +122,78 @@ class Crosstab(RandomizedResponse):
         self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()
     ) -> Estimate:
         """The same from ``tally``: all that the bag says."""
-        votes, n = self._votes(counts)
-        values, noise = self._groups(summed(votes, self.task.sizes), self._sizes, n)
-        stderr = noise.stderr(np.clip(values, 0.0, n))
-        return Estimate(self.task.rows, values, stderr, n, values, noise, secure, notes)
+        votes = check_tally(counts, self.task.size, self.n)
+        return crossed_estimate(self.task, self.randomizer, votes, int(votes.sum()), secure=secure, notes=notes)
 
     def shares(self, counts: ArrayLike, *, by: str, level: float = 0.95) -> Shares:
-        """Of those in each group of the column ``by``, the share in each cell, from ``tally``.
-
-        The interval is Fieller's (1954): the shares r for which (count in the cell) - r (count in
-        the group) is as near to 0 as its standard error allows. Variances are those of the cell, of
-        the group, and of the rest of the group, which give their covariance. Where votes are too
-        few for a normal law, the ends are those that intervals for both counts allow.
-        """
-        check_level(level)
-        sizes = self.task.sizes
-        if by not in self.columns:
-            raise InvalidInput(f"by must be one of the columns {', '.join(self.columns)}, got {by!r}. Name one.")
-        axis = list(self.columns).index(by)
-        votes, n = self._votes(counts)
-        cells = np.arange(len(votes))
-        group_of = np.unravel_index(cells, sizes)[axis]
-        in_group = np.bincount(group_of, weights=votes).astype(np.int64)[group_of]
-        many = len(cells) // sizes[axis]
-        part, part_noise = self._groups(votes, np.ones_like(votes), n)
-        whole, whole_noise = self._groups(in_group, np.full_like(votes, many), n)
-        rest, rest_noise = self._groups(in_group - votes, np.full_like(votes, many - 1), n)
-
-        tail = (1.0 - level) / 2.0
-        together = tail / len(self.task.rows)
-        parts, wholes = part_noise.interval(part, together), whole_noise.interval(whole, together)
-        known = wholes.lower > 0.0
-        safe = np.where(known, whole, 1.0)
-        all_lower, all_upper = (
-            ratio_ends(parts.lower, np.where(known, wholes.upper, 1.0)),
-            ratio_ends(parts.upper, np.where(known, wholes.lower, 1.0)),
-        )
-        estimated = ((part, part_noise), (whole, whole_noise), (rest, rest_noise))
-        variances = [noise.stderr(np.clip(each, 0.0, n)) ** 2 for each, noise in estimated]
-        lower, upper = _fieller(part, safe, variances, -float(ndtri(tail)))
-        few = part_noise.few(part) | whole_noise.few(whole) | rest_noise.few(rest)
-        if np.any(few & known):
-            rare, common = part_noise.interval(part, tail / 2.0), whole_noise.interval(whole, tail / 2.0)
-            lower = np.where(few, ratio_ends(rare.lower, np.where(known, common.upper, 1.0)), lower)
-            upper = np.where(few, ratio_ends(rare.upper, np.where(known, common.lower, 1.0)), upper)
-        values = np.clip(part / safe, 0.0, 1.0)
-        lower, upper = np.clip(lower, 0.0, values), np.clip(upper, values, 1.0)
-        known = known & ~((lower <= 0.0) & (upper >= 1.0))
-        return Shares(known, values, lower, upper, np.minimum(all_lower, values), np.maximum(all_upper, values))
-
-    @property
-    def _sizes(self) -> NDArray[np.int64]:
-        """How many cells each number of the estimate sums up."""
-        return summed(np.ones(self.task.size, dtype=np.int64), self.task.sizes)
-
-    def _votes(self, counts: ArrayLike) -> tuple[NDArray[np.int64], int]:
+        """Of those in each group of the column ``by``, the share in each cell, from ``tally``."""
         votes = check_tally(counts, self.task.size, self.n)
-        return votes, int(votes.sum())
+        return crossed_shares(self.task, self.randomizer, votes, int(votes.sum()), by=by, level=level)
 
-    def _groups(self, votes: NDArray[np.int64], sizes: NDArray[np.int64], n: int) -> tuple[Floats, Noise]:
-        """How many users hold a value of each group, from the votes for the group and its size."""
-        law = self.randomizer
-        hits, misses = (
-            np.asarray(each, dtype=np.float64) for each in (law.hit + (sizes - 1) * law.miss, sizes * law.miss)
-        )
-        return inversion(votes, n, hits, misses, law.contrast)
+
+def crossed_estimate(
+    task: CrosstabTask, law: Reporting, votes: NDArray[np.int64], people: int, *, secure: bool, notes: tuple[str, ...]
+) -> Estimate:
+    """Cells and their sums from the votes of ``people`` for each cell, by any law that says what
+    votes tell of a group of values.
+    """
+    sizes = summed(np.ones_like(votes), task.sizes)
+    values, noise = _groups(law, summed(votes, task.sizes), sizes, people)
+    stderr = noise.stderr(np.clip(values, 0.0, people))
+    return Estimate(task.rows, values, stderr, people, values, noise, secure, notes)
+
+
+def crossed_shares(
+    task: CrosstabTask, law: Reporting, votes: NDArray[np.int64], people: int, *, by: str, level: float
+) -> Shares:
+    """Of those in each group of the column ``by``, the share in each cell.
+
+    The interval is Fieller's (1954): the shares r for which (count in the cell) - r (count in the
+    group) is as near to 0 as its standard error allows. Where votes are too few for a normal law,
+    the ends are those that intervals for both counts allow.
+    """
+    check_level(level)
+    if by not in task.columns:
+        raise InvalidInput(f"by must be one of the columns {', '.join(task.columns)}, got {by!r}. Name one.")
+    axis = task.columns.index(by)
+    group_of = np.unravel_index(np.arange(len(votes)), task.sizes)[axis]
+    in_group = np.bincount(group_of, weights=votes).astype(np.int64)[group_of]
+    many = np.full_like(votes, len(votes) // task.sizes[axis])
+    part, part_noise = _groups(law, votes, np.ones_like(votes), people)
+    whole, whole_noise = _groups(law, in_group, many, people)
+    rest, rest_noise = _groups(law, in_group - votes, many - 1, people)
+
+    tail = (1.0 - level) / 2.0
+    together = tail / len(task.rows)
+    all_parts, all_wholes = part_noise.interval(part, together), whole_noise.interval(whole, together)
+    known = all_wholes.lower > 0.0
+
+    def shared(counts: Floats, wholes: Floats) -> Floats:
+        """Shares from 0 to 1; where nothing is known, nothing is divided by."""
+        ends: Floats = np.clip(counts / np.where(known, wholes, 1.0), 0.0, 1.0)
+        return ends
+
+    estimated = ((part, part_noise), (whole, whole_noise), (rest, rest_noise))
+    variances = [noise.stderr(np.clip(each, 0.0, people)) ** 2 for each, noise in estimated]
+    lower, upper = _fieller(part, whole, variances, -float(ndtri(tail)))
+    few = known & np.any([noise.few(each) for each, noise in estimated], axis=0)
+    if few.any():
+        parts, wholes = part_noise.interval(part, tail / 2.0), whole_noise.interval(whole, tail / 2.0)
+        lower = np.where(few, shared(parts.lower, wholes.upper), lower)
+        upper = np.where(few, shared(parts.upper, wholes.lower), upper)
+    values = shared(part, whole)
+    lower, upper = np.clip(lower, 0.0, values), np.clip(upper, values, 1.0)
+    says = known & ~((lower <= 0.0) & (upper >= 1.0))
+    all_lower, all_upper = shared(all_parts.lower, all_wholes.upper), shared(all_parts.upper, all_wholes.lower)
+    return Shares(says, values, lower, upper, all_lower, all_upper)
+
+
+def _groups(law: Reporting, votes: NDArray[np.int64], sizes: NDArray[np.int64], people: int) -> tuple[Floats, Noise]:
+    """How many people hold a value of each group, from the votes for the group and its size."""
+    known = {size: law.group_law(size, people) for size in np.unique(sizes).tolist()}
+    laws = np.array([known[size] for size in sizes.tolist()])
+    hits, misses, contrasts, fakes, spreads = laws.T
+    return grouped(votes, people, hits, misses, contrasts, fakes, spreads)
 
 
 def _written(listed: object) -> tuple[Any, ...] | int:
@@ -206,12 +212,6 @@ def summed(cells: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
     table, axes = cells.reshape(sizes), range(len(sizes))
     sums = [table.sum(axis=tuple(axis for axis in axes if axis not in kept)) for kept in kept_columns(len(sizes))]
     return np.concatenate([cells, *(each.ravel() for each in sums)])
-
-
-def ratio_ends(counts: Floats, whole: Floats) -> Floats:
-    """Shares from 0 to 1 at the ends of two intervals."""
-    ends: Floats = np.clip(counts / whole, 0.0, 1.0)
-    return ends
 
 
 def _fieller(part: Floats, whole: Floats, variances: Sequence[Floats], z: float) -> tuple[Floats, Floats]:

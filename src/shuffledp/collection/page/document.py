@@ -12,6 +12,7 @@ from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import estimates
 from shuffledp.collection.page.collecting import collecting
 from shuffledp.collection.page.context import budget, checking, trust
+from shuffledp.collection.page.crosstabs import crosstab
 from shuffledp.collection.page.head import head, name_of
 from shuffledp.collection.page.markup import Markup, element, join
 from shuffledp.collection.page.poisoning import poisoning
@@ -27,6 +28,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 # None. A new one says so only of records of its edition.
 SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (
     estimates,
+    crosstab,
     searching,
     poisoning,
     certificate,

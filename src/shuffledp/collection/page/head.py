@@ -40,6 +40,8 @@ def name_of(record: Record) -> str:
 def _kind(record: Record) -> str:
     if record.counted.search is not None:
         return "the most frequent words"
+    if record.design.columns is not None:
+        return "how many people hold each combination"
     if record.design.counts:
         return "how many people hold each value"
     return f"the {CLIPPED_MEAN}" if record.estimates.clipped else "the mean"
@@ -142,7 +144,7 @@ def _question(record: Record) -> list[tuple[str, object]]:
     if asked.series is not None:
         rows.append(("Series", label(asked.series)))
     if asked.column:
-        rows.append(("Column", label(asked.column)))
+        rows.append(("Column" if record.design.columns is None else "Columns", label(asked.column)))
     if asked.source:
         rows.append(("Source", label(asked.source)))
     if not record.design.counts:
@@ -150,7 +152,7 @@ def _question(record: Record) -> list[tuple[str, object]]:
         rows.append(("Range", f"{exact(lower)} to {exact(upper)}, declared beforehand"))
     elif asked.categories:
         how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
-        rows.append(("Values", join([many(record.estimates.of, "value"), ", ", how])))
+        rows.append(("Values", join([_values(record), ", ", how])))
     rows.append(("Answered", many(counted.people, "person", "people") + _rounds(record)))
     if counted.repeated is not None:
         rows.append(("One row each", phrases.REPEATED(record, rows=many(counted.repeated, "other row"))))
@@ -160,6 +162,14 @@ def _question(record: Record) -> list[tuple[str, object]]:
     if asked.outside:
         rows.append(("Values outside", label(asked.outside)))
     return rows
+
+
+def _values(record: Record) -> str:
+    """How many values there are to tell apart."""
+    if record.design.columns is None:
+        return many(record.estimates.of, "value")
+    sizes = " × ".join(count(len(each)) for each in record.design.crossed)
+    return f"{sizes} categories, {many(record.design.values, 'cell')}"
 
 
 def _missing(record: Record) -> list[tuple[str, object]]:

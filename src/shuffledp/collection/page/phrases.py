@@ -113,6 +113,20 @@ MANY_CLIPPED = Phrase(
 )
 
 # The estimates.
+MAP = Phrase(
+    "Every cell counts the people with these values; the darker, the more people. The last column and the last row are "
+    "sums, and (all) in both is how many answered.",
+)
+SUMS_AGREE = Phrase(
+    "Every sum is the sum of its cells as they are estimated, so that the table agrees with itself; its error is "
+    "smaller than that of as many separate estimates. A count below 0 is noise around a true count that is 0 or small.",
+)
+TOO_FEW = Phrase("too few to say")
+SHARES = Phrase(
+    "A share is of those in the same group. Its interval covers the error of both counts. A group whose count cannot "
+    "be told from 0 has no shares, nor has a cell of which every share from 0 to 100 % would be possible: {silent} "
+    "here.",
+)
 COVERAGE = Phrase(
     "The interval shows the error that the privacy noise adds: with this probability the true value, among those who "
     "answered, lies inside. People who did not answer, or not truthfully, are not accounted for. ",

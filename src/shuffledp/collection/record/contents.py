@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Self
 
 from shuffledp.collection.record.forms import (
@@ -27,6 +28,7 @@ from shuffledp.collection.record.forms import (
     usual,
     whole,
 )
+from shuffledp.protocols.tasks.crossing import row_labels
 
 __all__ = [
     "Alternative",
@@ -40,6 +42,7 @@ __all__ = [
     "Ends",
     "EpsilonBound",
     "Estimates",
+    "GroupShares",
     "Hashes",
     "InSeries",
     "LedgerEntry",
@@ -52,19 +55,34 @@ __all__ = [
     "WrittenLaw",
 ]
 
-COUNTS, MEANS = ("histogram", "frequency"), ("mean",)  # the tasks that count people, and the others
+COUNTS, MEANS = ("histogram", "frequency", "crosstab"), ("mean",)  # the tasks that count people, and the others
+CATEGORIES, CROSSTABS = ("histogram", "crosstab"), ("crosstab",)  # those with categories, and with several columns
 TOP = ("top",)  # the search for frequent words, which counts people too
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
 CLIPPED_MEAN = "mean of the clipped values"
 MOST_NUMERICAL_ERROR = 0.1
 
 Floats = tuple[float, ...]
+Gaps = tuple[float | None, ...]
 Category = str | int
+Listed = int | list[Category]
 
 
 def _named(value: Any) -> bool:
     """How many categories there are, or their list."""
     return count(value) or (isinstance(value, list) and all(text(each) or whole(each) for each in value))
+
+
+def _crossed(value: Any) -> bool:
+    """The same for each of several columns."""
+    return isinstance(value, list) and len(value) > 1 and all(map(_named, value))
+
+
+def _rests(value: Any) -> bool:
+    """What everything else counts as; of each column of a crosstab, perhaps nothing."""
+    if isinstance(value, list):
+        return all(each is None or text(each) or whole(each) for each in value)
+    return text(value) or whole(value)
 
 
 @part
@@ -112,6 +130,7 @@ class Asked(Part):
     categories: str | None = perhaps(or_none(text), default=None)
     outside: str | None = perhaps(or_none(text), default=None)
     missing: str | None = perhaps(or_none(text), default=None)
+    by: str | None = perhaps(text, default=None, tasks=CROSSTABS)
     learned: bool = needed(truth)
     series: InSeries | None = perhaps(InSeries, default=None)
 
@@ -161,10 +180,11 @@ class Designed(Part):
     delta: float = needed(CHANCE)
     law: WrittenLaw = needed(WrittenLaw)
     learned: bool = needed(truth)
-    categories: int | list[Category] | None = needed_by(("histogram",), _named, default=None)
+    columns: tuple[str, ...] | None = needed_by(CROSSTABS, [text], default=None)
+    categories: Listed | list[Listed] | None = needed_by(CATEGORIES, either(_named, _crossed), default=None)
     domain: int | list[Category] | None = needed_by(("frequency",), _named, default=None)
     method: str | None = needed_by(("frequency",), text, default=None)
-    other: Category | None = needed_by(COUNTS, or_none(either(text, whole)), default=None)
+    other: Category | list[Category | None] | None = needed_by(COUNTS, or_none(_rests), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
     tokens: tuple[str, ...] | None = needed_by(TOP, or_none([text]), default=None)
@@ -193,15 +213,30 @@ class Designed(Part):
 
     @property
     def listed(self) -> range | list[Category]:
-        """The categories; a mean has none."""
-        own = self.domain if self.categories is None else self.categories
+        """All that is counted: the categories, or the cells of a crosstab and their sums; a mean
+        has none.
+        """
+        if self.columns is not None:
+            return list(row_labels(self.crossed))
+        own: Any = self.domain if self.categories is None else self.categories
         if own is None:
             return []
         return range(own) if isinstance(own, int) else own
 
     @property
+    def crossed(self) -> list[list[str]]:
+        """The categories of each column of a crosstab, as text."""
+        own: Any = self.categories if self.columns is not None else []
+        return [[str(each) for each in (range(listed) if isinstance(listed, int) else listed)] for listed in own]
+
+    @property
+    def values(self) -> int:
+        """How many values a report can be about: the categories, or the cells."""
+        return prod(map(len, self.crossed)) if self.columns is not None else len(self.listed)
+
+    @property
     def labels(self) -> list[str]:
-        """The categories as text."""
+        """What is counted, as text."""
         return [str(each) for each in self.listed]
 
 
@@ -387,6 +422,20 @@ class Ends(Part):
 
 
 @part
+class GroupShares(Part):
+    """Of those in a group of a crosstab, which share is in each of its cells: a row per cell, null
+    where too few are in the group to say. ``all_lower`` to ``all_upper`` hold at once, with the
+    intervals of all counts.
+    """
+
+    value: Gaps = needed([or_none(CHANCE)])
+    lower: Gaps = needed([or_none(CHANCE)])
+    upper: Gaps = needed([or_none(CHANCE)])
+    all_lower: Gaps = needed([or_none(CHANCE)])
+    all_upper: Gaps = needed([or_none(CHANCE)])
+
+
+@part
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
@@ -406,6 +455,7 @@ class Estimates(Part):
     all_upper: Floats = needed([number])
     together: bool = perhaps(truth, default=False, tasks=COUNTS)
     ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
+    shares: GroupShares | None = perhaps(GroupShares, default=None, tasks=CROSSTABS)
     sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
 
     @property

@@ -27,6 +27,7 @@ from shuffledp.collection.record import (
     Designed,
     Ends,
     Estimates,
+    GroupShares,
     LedgerEntry,
     Made,
     Record,
@@ -35,6 +36,7 @@ from shuffledp.collection.record import (
 from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -154,7 +156,7 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
     return Tally(
         reports=reports,
         blocks=tuple(blocks.tolist()),
-        votes=tuple(votes[kept].tolist()),
+        votes=tuple((votes[kept] if len(kept) < len(votes) else votes).tolist()),
         digest=digest_of_votes(votes) if len(kept) < len(votes) else None,
     )
 
@@ -180,7 +182,20 @@ def _estimates(
         together=len(estimate.values) > SHORT,
         ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
         sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
+        shares=None if asked.by is None else _shares(design.protocol, tally, asked.by),
     )
+
+
+def _shares(protocol: ReportingProtocol, tally: NDArray[np.int64], by: str) -> GroupShares | None:
+    """The shares within the groups of a crosstab; of a group with too few people, none."""
+    if not isinstance(protocol, Crosstab):
+        return None
+    known, *columns = protocol.shares(tally, by=by, level=LEVEL)
+    value, lower, upper, all_lower, all_upper = (
+        tuple(share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True))
+        for column in columns
+    )
+    return GroupShares(value=value, lower=lower, upper=upper, all_lower=all_lower, all_upper=all_upper)
 
 
 def _ends(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> Ends | None:

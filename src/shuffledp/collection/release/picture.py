@@ -5,8 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shuffledp.collection.page.answers import margins_of, together
+from shuffledp.collection.page.crosstabs import grid_of
 from shuffledp.collection.record import Asked, Record
-from shuffledp.figures import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
+from shuffledp.figures import (
+    ROWS,
+    DrawnEstimates,
+    DrawnTable,
+    draw_estimates,
+    draw_table,
+    estimates_figure,
+    one_line,
+    table_figure,
+)
+from shuffledp.protocols.tasks.crossing import ALL
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
@@ -17,12 +29,32 @@ __all__ = ["draw_release", "release_figure"]
 
 def draw_release(record: Record) -> Figure:
     """The estimates of a release, under what was asked and what is certified."""
+    if (table := _table(record)) is not None:
+        return draw_table(table, title=_title(record))
     return draw_estimates(_drawn(record), title=_title(record))
 
 
 def release_figure(record: Record, path: Path) -> Path:
     """The same, as a file."""
+    if (table := _table(record)) is not None:
+        return table_figure(table, path, title=_title(record))
     return estimates_figure(_drawn(record), path, title=_title(record))
+
+
+def _table(record: Record) -> DrawnTable | None:
+    """A crosstab that is small enough to be drawn cell by cell."""
+    if record.design.columns is None or not (grid := grid_of(record)).readable:
+        return None
+    found, margins = record.estimates, margins_of(record.estimates)
+    known = float(record.counted.reports)
+    return DrawnTable(
+        down=[*grid.down, ALL],
+        across=[*grid.across, ALL],
+        values=[[known if at is None else found.value[at] for at in row] for row in grid.places],
+        errors=[[None if at is None else margins[at] for at in row] for row in grid.places],
+        level=found.level,
+        together=together(found),
+    )
 
 
 def _drawn(record: Record) -> DrawnEstimates:
@@ -42,7 +74,7 @@ def _drawn(record: Record) -> DrawnEstimates:
 
 def _title(record: Record) -> str:
     bound, found = record.certificate.epsilon, record.estimates
-    rows = min(len(found.value), ROWS)
+    rows = found.of if _table(record) is not None else min(len(found.value), ROWS)
     largest = f"; the {rows} largest of {found.of:,}" if rows < found.of else ""
     if largest and max(found.all_lower) <= 0.0:
         largest += ", none told from 0"

@@ -145,14 +145,20 @@ def finished_search(
     force: bool,
     notes: tuple[str, ...] = (),
     collected: Collected | None = None,
+    held_back: bool = False,
 ) -> TopRelease:
-    """Record and write what was found, and note in the ledger that it stands."""
+    """Record and write what was found, and note in the ledger that it stands; what was
+    ``held_back`` is begun just before it can be seen.
+    """
     record = _record(
         found, asked, missing, repeated, spent, (*(each.rstrip(".") for each in found.missed()), *notes), collected
     )
     estimate = _listed(found)
-    if folder is not None:
-        write_release(folder, record, estimate, replace=force)
+    begin = spent.begin if spent is not None and held_back else (lambda: None)
+    if folder is None:
+        begin()
+    else:
+        write_release(folder, record, estimate, replace=force, last=begin)
     if spent is not None:
         publish(spent, digest_of(record.as_json()), folder)
     return TopRelease(record, estimate, folder, found)

@@ -29,6 +29,7 @@ from shuffledp.sampling import Rng, smallest_dtype
 
 __all__ = [
     "MEMORY",
+    "JoinedPlaces",
     "Numbers",
     "Places",
     "Prepared",
@@ -158,6 +159,46 @@ class Places:
     @cached_property
     def _labels(self) -> pa.Array:
         return pa.array(map(self.cleaning.key, self.labels), pa.string())
+
+
+@dataclass(frozen=True)
+class JoinedPlaces:
+    """Which cell each row of several joined columns is in, in rows: the last column changes
+    fastest. A row without a value in any of them is missing, unless that column counts it.
+
+    >>> cells = JoinedPlaces((Places(("north", "south")), Places(("yes", "no"))))
+    >>> rows = pa.array(
+    ...     [{"region": "south", "smoker": "yes"}, {"region": "north", "smoker": None}]
+    ... )
+    >>> cells.prepare(rows, "the columns")[0].tolist()
+    [2]
+    """
+
+    parts: tuple[Places, ...]
+
+    def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
+        many = values.type.num_fields if pa.types.is_struct(values.type) else 1
+        if many != len(self.parts):
+            raise InvalidInput(
+                f"a crosstab of {len(self.parts)} columns must be asked of as many, got {title}. Name them all, in "
+                f"the order of the question."
+            )
+        cells = np.zeros(len(values), dtype=np.int64)
+        everywhere = np.ones(len(values), dtype=np.bool_)
+        for part, field, name in zip(self.parts, values.flatten(), values.type.names, strict=True):
+            places, present, _ = part.prepare(field, f"column {name!r}")
+            cells *= len(part.labels)
+            if present is None:
+                cells += places
+            else:
+                cells[present] += places
+                everywhere &= present
+        narrow = cells.astype(smallest_dtype(math.prod(len(part.labels) for part in self.parts)))
+        return (narrow, None, 0) if everywhere.all() else (narrow[everywhere], everywhere, 0)
+
+    def admits(self, text: str) -> bool:
+        """Several columns are always named, so no first line is taken for a name by mistake."""
+        return False
 
 
 @dataclass(frozen=True)

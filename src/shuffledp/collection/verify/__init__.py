@@ -7,6 +7,7 @@ check_design       its integers, and whether clients could run it
 check_consistency  counts, promises and hashes
 check_sentences    method, assumptions and adversary
 check_estimates    every column of estimates
+check_shares       shares within the groups of a crosstab
 check_search       the levels of a search for frequent words
 check_table        the estimates.csv beside it
 check_ledger       what its ledger says
@@ -15,6 +16,7 @@ check_comparison   what other kinds of trust would cost
 oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
 counted_estimates  estimates, standard errors and limits from the votes
+counted_tables     cells, sums and shares of a crosstab from the votes
 counted_intervals  confidence limits from their definition
 outcomes           one line of a verification
 effort             how much work all this may be

@@ -130,8 +130,8 @@ def _bound(record: Record) -> list[Check]:
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
-        "series": record.asked.series is not None,
         "sway": record.estimates.sway is not None,
+        "series": record.asked.series is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
@@ -140,8 +140,8 @@ def _bound(record: Record) -> list[Check]:
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
-        "series": record.since(5) and said["series"],
         "sway": record.since(5),
+        "series": record.since(5) and said["series"],
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"

@@ -10,8 +10,10 @@ import numpy as np
 from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.verify.check_search import check_search
+from shuffledp.collection.verify.check_shares import check_shares
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_tables import counted_table
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 
@@ -51,7 +53,7 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
         ("all together: upper", claimed.all_upper, all_high),
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
-    return [*checks, *_check_sway(record, law), *_check_ends(record, law)]
+    return [*checks, *_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
 
 
 def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
@@ -107,6 +109,8 @@ def _labels(record: Record) -> list[str]:
 
 def _estimated(record: Record, law: CountedLaw) -> Estimated:
     design, tally = record.design, record.tally
+    if design.columns is not None:
+        return counted_table(tally.votes, [len(each) for each in design.crossed], tally.reports, law)
     if design.counts:
         return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
     return counted_mean(tally.votes, law, design.bounds)
@@ -126,7 +130,8 @@ def _misshapen_counts(record: Record) -> Check | None:
     if not isinstance(design.listed, range) and len(set(design.labels)) < of:
         return holds("labels of the design", f"{of} labels", "fewer that differ", "each is there once", False)
     listed = min(of, LISTED)
-    if len(labels) == len(votes) == len(_places(record)) == listed:
+    cast = design.values if design.columns is not None else listed
+    if len(labels) == len(_places(record)) == listed and len(votes) == cast:
         return None
     claimed = f"{len(labels)} for {len(votes)} votes"
     return holds("labels of the estimates", claimed, f"{listed} distinct ones", "the design", False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.task import MOST_LABELS, REMEDY, Label, Task, register
@@ -23,7 +23,7 @@ class CountingTask(Task):
     counts: ClassVar[bool] = True
     listed: ClassVar[str]  # the field that lists the values
 
-    other: Label | None
+    other: Any
 
     @property
     def values(self) -> tuple[Label, ...] | int:

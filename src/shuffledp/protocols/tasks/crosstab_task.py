@@ -20,7 +20,7 @@ __all__ = ["CrosstabTask"]
 @register
 @dataclass(frozen=True)
 class CrosstabTask(CountingTask):
-    """How many people hold each combination of the categories of several columns; ``others`` has,
+    """How many people hold each combination of the categories of several columns; ``other`` has,
     column by column, the category that everything else counts as, or None.
 
     >>> CrosstabTask(
@@ -34,7 +34,7 @@ class CrosstabTask(CountingTask):
 
     columns: tuple[str, ...]
     categories: tuple[tuple[Label, ...] | int, ...]
-    others: tuple[Label | None, ...]
+    other: tuple[Label | None, ...]
 
     @classmethod
     def from_json(cls, own: Mapping[str, Any]) -> Self:
@@ -50,7 +50,7 @@ class CrosstabTask(CountingTask):
     @cached_property
     def parts(self) -> tuple[HistogramTask, ...]:
         """The question about each column by itself."""
-        pairs = zip(self.categories, self.others, strict=True)
+        pairs = zip(self.categories, self.other, strict=True)
         return tuple(HistogramTask(categories, other) for categories, other in pairs)
 
     @property
@@ -73,6 +73,10 @@ class CrosstabTask(CountingTask):
         return self.rows[: self.size]
 
     @property
+    def values(self) -> tuple[Label, ...]:
+        return self.labels
+
+    @property
     def rest(self) -> str | None:
         return None
 
@@ -80,11 +84,11 @@ class CrosstabTask(CountingTask):
         """The same, if there are two or more columns, each with categories that a histogram could
         have, and names that tell every cell and every sum apart.
         """
-        columns, lists = self.columns, list[object]([self.columns, self.categories, self.others])
+        columns, lists = self.columns, list[object]([self.columns, self.categories, self.other])
         if not all(isinstance(each, tuple) and len(each) == len(columns) for each in lists):
             raise InvalidInput(
-                f"a crosstab must have categories, and one of others or none, for each of its {len(columns)} columns, "
-                f"got a different number. {REMEDY}"
+                f"a crosstab must have categories, and an other or none, for each of its {len(columns)} columns, got a "
+                f"different number. {REMEDY}"
             )
         named = list[object](columns)
         if wrong := [name for name in named if not (isinstance(name, str) and name and name.isprintable())]:

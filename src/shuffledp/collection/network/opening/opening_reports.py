@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import Sums
 from shuffledp.collection.network.collection_file import Collection, read_collection
@@ -137,7 +135,8 @@ def publish_study(
     is the week of the collection's round.
     """
     collection, path = study.collection, sealed.path
-    design, arrived = certify(collection.design).design, study.people(sealed.header)
+    certified, arrived = certify(collection.design), study.people(sealed.header)
+    design = certified.design
     if arrived < design.least:
         study.check_valid(arrived, arrived)
     file = slices_of(sealed)
@@ -149,7 +148,9 @@ def publish_study(
     study.check_valid(arrived - -(-opened.invalid // study.law.messages), arrived)
     messages = None
     if isinstance(study.law, MessageLaw):
-        messages, sums = sealed.header.count, _of_people(sums, arrived, study.law.messages)
+        messages = sealed.header.count
+        sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
+        certified.protocol.check_noise(sums.votes)  # before anything is spent
     # By its collection a ledger knows another file of it, by its own digest this one again.
     batches = (collection.digest[:BATCH_DIGITS], file.digest[:BATCH_DIGITS])
     return release_counts(
@@ -169,11 +170,6 @@ def publish_study(
         notes=notes,
         last=lambda: remember(study.folder, opened, repr(str(path))),
     )
-
-
-def _of_people(sums: Sums, people: int, messages: int) -> Sums:
-    """What was added up of the valid messages of so many people: the others are blanks."""
-    return Sums(people, sums.missing, np.array([people * messages, *sums.votes[1:]]))
 
 
 def _asked(collection: Collection, title: str | None, series: InSeries | None) -> Asked:
