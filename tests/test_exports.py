@@ -67,6 +67,7 @@ EXPORTS = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "count",
     "crosstab",
     "engines",
     "frequency",
@@ -75,6 +76,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "sum",
     "top",
 ]
 
