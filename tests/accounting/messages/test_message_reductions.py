@@ -2,6 +2,7 @@
 several rounds; and far out.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,8 +12,16 @@ import pytest
 
 from shuffledp import Accountant, InvalidInput, shuffle
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.literature.exact.message_views import View, dummies_view, fakes_view, rounds_of
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
+from shuffledp.literature.exact.message_views import (
+    View,
+    added,
+    dummies_view,
+    fakes_view,
+    rounds_of,
+    shares_view,
+    signed_view,
+)
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.sampling import WORD
 from tests.accounting.messages.enclosed import both_orders
 from tests.contracts.enclosure import COARSE
@@ -71,6 +80,65 @@ def test_dummies_of_the_shuffler_by_all_that_may_be_seen(rounds: int) -> None:
         slack = 1e-12 if rounds == 1 else 1e-3
         assert survey.delta_at_least(epsilon=epsilon) <= exact + slack
         assert exact <= survey.delta_at_most(epsilon=epsilon) + slack
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_counts_by_signed_units_by_all_that_people_may_send(rounds: int) -> None:
+    """What they send is drawn from the table that runs."""
+    rng = np.random.default_rng(20 + rounds)
+    for _ in range({1: 10, 2: 2}[rounds]):
+        honest, least = int(rng.integers(1, 3 if rounds == 1 else 2)), int(rng.integers(1, 3))
+        decay, pairs = float(rng.uniform(1.0, 3.0)), int(rng.integers(0, 2))
+        law = SignedUnits(least=least, decay=decay, pairs=pairs, messages=9 if rounds == 1 else 6)
+        share = {(a, b): weight / 2**128 for (a, b), weight in zip(law.cells.tolist(), law.weights, strict=True)}
+        one, two = (signed_view([x] + [0] * (honest - 1), share) for x in (1, 0))
+        epsilon = float(rng.uniform(0.0, 2.0))
+        enclosed(
+            shuffle(law, n=honest + 3, honest=honest).compose(rounds), worst([(one, two)], rounds, epsilon), epsilon
+        )
+
+
+def test_sums_by_shares_by_all_that_people_may_send() -> None:
+    """The noise is drawn from the table that runs, then split."""
+    rng = np.random.default_rng(30)
+    for _ in range(6):
+        honest, k, modulus = int(rng.integers(2, 4)), 2, 8
+        decay, reach, messages = float(rng.uniform(3.0, 6.0)), 1, 3
+        law = SplitShares(k=k, least=int(rng.integers(1, 3)), decay=decay, share_bits=3, messages=messages, reach=reach)
+        chances = [weight / 2**128 for weight in law.weights]
+        split = [shares_view([value], modulus, messages) for value in range(modulus)]
+        sent = []
+        for value in range(k):
+            law_of_value: dict[tuple[int, ...], float] = {}
+            for (up, p), (down, q) in itertools.product(enumerate(chances), enumerate(chances)):
+                for where, chance in split[(value + up - down) % modulus].items():
+                    law_of_value[where] = law_of_value.get(where, 0.0) + p * q * chance
+            sent.append(law_of_value)
+        others = [sent[0]] * (honest - 1)
+        epsilon = float(rng.uniform(0.0, 2.0))
+        views = [(added([sent[0], *others]), added([sent[1], *others]))]
+        survey = shuffle(law, n=honest)
+        enclosed(survey, worst(views, 1, epsilon), epsilon)
+        assert survey.delta_at_least(epsilon=0.0) > 0.0
+
+
+def test_counts_and_sums_have_the_accuracy_of_a_curator() -> None:
+    count = SignedUnits(least=10_000, decay=0.9, pairs=1_360, messages=20)
+    assert shuffle(count, n=10_000).delta(epsilon=1.0).upper < 1e-6
+    total = SplitShares(k=1001, least=10_000, decay=1e-3 * (1.0 - 1e-9), share_bits=40, messages=12, reach=30_000)
+    one, ten = shuffle(total, n=10_000), shuffle(total, n=10_000).compose(10)
+    bound = one.epsilon(delta=1e-6)
+    assert 0.9999 < bound.lower <= bound.upper <= 1.0
+    assert 9.8 < ten.epsilon_at_least(delta=1e-6) <= ten.epsilon_at_most(delta=1e-6) < 10.1
+
+
+def test_more_people_than_were_counted_on_do_no_harm_and_fewer_do() -> None:
+    count = SignedUnits(least=10_000, decay=0.9, pairs=1_360, messages=20)
+    total = SplitShares(k=11, least=10_000, decay=0.1, share_bits=40, messages=12, reach=300)
+    for law in (count, total):
+        fewer, meant, more = (shuffle(law, n=20_000, honest=honest) for honest in (9_000, 10_000, 11_000))
+        assert more.delta(epsilon=0.9).upper <= meant.delta(epsilon=0.9).upper * (1.0 + 1e-6)
+        assert meant.delta(epsilon=0.9).upper < fewer.delta(epsilon=0.9).lower
 
 
 def test_colluding_people_hide_nobody() -> None:

@@ -8,10 +8,8 @@ them, and its own hide it as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any, Protocol
+from functools import singledispatch
 
 import numpy as np
 from scipy.special import gammaln
@@ -28,7 +26,7 @@ from shuffledp.accounting.messages.user_hay import uniform_fakes, uniform_fakes_
 from shuffledp.accounting.reductions import Curve, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.sampling import WORD
 from shuffledp.sampling.integers import log_at_least
 from shuffledp.wording import statement
@@ -40,56 +38,13 @@ MOST_COUNTS = 200_000  # of one bucket; beyond, a lower end is not worth the tim
 UNKNOWN = DiscretePair("nothing is known from below", np.ones(1), np.ones(1), 0.0, 0.0)
 
 
-class SharedNoise(Protocol):
-    """What is asked of a law whose people share the noise: how many of them make it complete, the
-    ratio of one count to the next, and how far one person's share is from the ideal one.
-    """
-
-    @property
-    def least(self) -> int: ...
-
-    @property
-    def ratio(self) -> Fraction: ...
-
-    @property
-    def cut(self) -> Fraction: ...
-
-
-class SignedLaw(SharedNoise, Protocol):
-    """Counts by +1 and -1, with ``pairs`` of both on average in all, a Poisson number."""
-
-    @property
-    def pairs(self) -> int: ...
-
-
-class SplitLaw(SharedNoise, Protocol):
-    """Sums of values 0, ..., k - 1 by shares below ``modulus``, ``messages`` of each person."""
-
-    @property
-    def k(self) -> int: ...
-
-    @property
-    def modulus(self) -> int: ...
-
-    @property
-    def messages(self) -> int: ...
-
-
+@singledispatch
 def reduce_messages(law: MessageLaw, honest: int) -> Reduction:
     """What is proven about one round with so many ``honest`` people."""
-    reduced: dict[str, Callable[[Any, int], Reduction]] = {
-        "fakes": _fakes,
-        "dummies": _dummies,
-        "signed": _signed,
-        "split": _split,
-    }
-    name = str(law.describe()["randomizer"])
-    if name not in reduced:
-        raise InvalidInput(
-            f"a law of several messages must be one of {', '.join(reduced)}, got {name}. What is seen of others is not "
-            f"known."
-        )
-    return reduced[name](law, honest)
+    raise InvalidInput(
+        f"a law of several messages must be one whose view is known, got {type(law).__name__} of {honest} people. Use "
+        f"UserFakes, ShufflerDummies, SignedUnits or SplitShares."
+    )
 
 
 def _reduction(
@@ -102,15 +57,20 @@ def _reduction(
     return Reduction((Theorem(statement(theorem), uppers),), tuple(map(statement, assumed)), lowers, ceiling)
 
 
+@reduce_messages.register
 def _fakes(law: UserFakes, honest: int) -> Reduction:
+    plain, mean = law.epsilon0 == math.inf, law.slots * law.chance
     if law.numbers is None:
         slots, chance, distance = honest * law.slots, law.threshold / WORD, 0.0
-    else:  # Le Cam: many coins are a Poisson number but for the sum of their squared chances
-        mean = law.slots * law.chance
+    else:
         distance = honest * _from_poisson(law.numbers.first, law.numbers.chances, mean)
+        if plain:  # the fakes of each value are a Poisson number of their own
+            curve = Inexact.of(BucketDummies.poisson(honest * mean / law.k), distance)
+            return _reduction("fakes", (curve,), (curve,), math.inf)
+        # Le Cam: many coins are a Poisson number but for the sum of their squared chances
         slots, chance = MANY, min(honest * mean / MANY, 1.0)
         distance += chance * honest * mean
-    if law.epsilon0 == math.inf:
+    if plain:
         curve = Inexact.of(uniform_fakes(law.k, slots, chance), distance)
         return _reduction("fakes", (curve,), (curve,), math.inf)
     upper, lowers = uniform_fakes_and_reports(law.k, law.epsilon0, honest - 1, slots, chance)
@@ -132,6 +92,7 @@ def _from_poisson(first: int, chances: Floats, mean: float) -> float:
     return float(np.abs(table - ideal)[1:].sum() + doubt * ideal[1:].sum()) + OUTSIDE
 
 
+@reduce_messages.register
 def _dummies(law: ShufflerDummies, honest: int) -> Reduction:
     name = f"all others hold a third value; {law.kind} dummies"
     plain = BucketDummies(name, law.numbers.chances, law.kept)
@@ -172,7 +133,8 @@ def _one_bucket(plain: BucketDummies, hit: float, miss: float, others: int) -> t
     return pair, pair.swapped()
 
 
-def _signed(law: SignedLaw, honest: int) -> Reduction:
+@reduce_messages.register
+def _signed(law: SignedUnits, honest: int) -> Reduction:
     ratio, share = float(law.ratio), honest / law.least
     pairs, distance = Pairs(law.pairs * share), honest * float(law.cut)
     # More people than make the noise complete add to it, which shows less.
@@ -184,7 +146,8 @@ def _signed(law: SignedLaw, honest: int) -> Reduction:
     return _reduction("signed units", uppers, lowers, math.inf)
 
 
-def _split(law: SplitLaw, honest: int) -> Reduction:
+@reduce_messages.register
+def _split(law: SplitShares, honest: int) -> Reduction:
     share, shift = honest / law.least, law.k - 1
     distance = honest * float(law.cut) + mixing_distance(honest, law.messages, law.modulus)
     complete = CompleteNoise(log_at_least(1 / law.ratio), shift)
