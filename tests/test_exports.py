@@ -52,6 +52,7 @@ EXPORTS = [
     "Randomizer",
     "Release",
     "SampleAndThreshold",
+    "Series",
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import count, crosstab, frequency, histogram, mean, sum, top
     from shuffledp.collection.release.released import Release
+    from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
@@ -132,6 +133,7 @@ __all__ = [
     "Randomizer",
     "Release",
     "SampleAndThreshold",
+    "Series",
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
@@ -169,6 +171,7 @@ HOMES = {
     "audits": ("Audit", "audit"),
     "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "sum", "top"),
     "collection.release.released": ("Release",),
+    "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
