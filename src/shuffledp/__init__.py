@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import crosstab, frequency, histogram, mean, top
     from shuffledp.collection.release.released import Release
+    from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
@@ -128,6 +129,7 @@ __all__ = [
     "Randomizer",
     "Release",
     "SampleAndThreshold",
+    "Series",
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
@@ -163,6 +165,7 @@ HOMES = {
     "audits": ("Audit", "audit"),
     "collection.door": ("crosstab", "frequency", "histogram", "mean", "top"),
     "collection.release.released": ("Release",),
+    "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),

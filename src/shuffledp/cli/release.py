@@ -293,6 +293,10 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     if said := warned(record):
         show.warnings(said)
     _show_estimates(made.estimates)
+    if made.shares:
+        show.sentences([f"\nShares within {record.asked.by}:"])
+        percent = f"{100.0 * record.estimates.level:g} % interval"
+        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
     if (cheated := poisoned(record)) is not None:
         show.sentences([cheated])

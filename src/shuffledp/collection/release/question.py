@@ -36,6 +36,7 @@ from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.sampling import Rng
 
 __all__ = ["Question", "check_common"]
@@ -109,6 +110,16 @@ class Question:
         for chunk in values.chunks():
             held += np.bincount(chunk, minlength=len(held))
         check_common(self.categories, held, title)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are asked about, as far as they were named."""
+        return () if self.column is None else (self.column,)
+
+    @property
+    def gaps(self) -> Missing:
+        """What missing values count as, if they do."""
+        return None if self.categories is None else self.categories.missing
 
     @property
     def learned(self) -> bool:
