@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_counting
+from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_counting, with_hiding
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_number
 from shuffledp.cli.waiting import patiently, progress
@@ -49,12 +49,12 @@ PROMISED = "--epsilon 1 --delta 1e-6"
         f"histogram 'visits/*.parquet' --column city --categories cities.txt {PROMISED} --out result --engine spark",
     ),
 )
-@with_counting
+@with_hiding
 def histogram(asking: Asking) -> None:
     """How many people hold each of a few categories: from a table to estimates, a figure and a
     page.
     """
-    _answer(asking, task="histogram", categories=asking.categories)
+    _answer(asking, task="histogram", categories=asking.categories, hiding=asking.hiding)
 
 
 @app.command(
@@ -238,6 +238,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
             ("bits", f"{design.protocol.bits}", "in a report"),
             *(
                 (

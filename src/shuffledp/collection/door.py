@@ -26,7 +26,7 @@ from shuffledp.collection.release.crossed import CrossQuestion, crossed_columns
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release
-from shuffledp.collection.release.terms import Categories, Promise, given_categories, read_categories
+from shuffledp.collection.release.terms import Categories, Hiding, Promise, given_categories, read_categories
 from shuffledp.collection.release.top_question import TopQuestion, read_tokens
 from shuffledp.collection.release.top_release import TopRelease, release_search
 from shuffledp.collection.tables import Cleaning, Keep
@@ -72,6 +72,11 @@ def histogram(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
+    protocol: str = "krr",
+    slots: int | None = None,
+    kept: float | None = None,
+    kind: str | None = None,
+    light_epsilon0: float | None = None,
     rng: Rng = None,
 ) -> Release:
     """How many people hold each of a few categories, with a certified (epsilon, delta).
@@ -88,6 +93,12 @@ def histogram(
     charged to the budget of its ``population`` before anything is shown, or refused; the first
     release about them sets the limits. ``ids`` names the column that says whose row it is. ``rng``
     is for tests: anyone who knows its seed knows the noise.
+
+    ``protocol`` is what hides a value: "krr", noise in every report; "fakes", random values that
+    people send beside their own, in ``slots`` messages; "dummies", which the shuffler adds, after
+    it has handed on each message with probability ``kept``. The latter two need more trust, and err
+    less where values are many or frequent; ``kind`` is the law of the fakes, and ``light_epsilon0``
+    has true values randomized a little as well.
 
     >>> answers = ["tea"] * 600 + ["coffee"] * 400
     >>> drinks = histogram(
@@ -107,6 +118,7 @@ def histogram(
             title=title,
             categories=known,
             cleaning=_cleaning(strip, ignore_case, na),
+            hiding=Hiding(protocol=protocol, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)

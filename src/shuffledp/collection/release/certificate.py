@@ -24,6 +24,7 @@ __all__ = ["certificate", "comparison"]
 
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
+BEYOND = 4.0  # or so many times the certified epsilon
 
 
 def certificate(design: Design, *, collected: bool = False) -> Certificate:
@@ -38,7 +39,7 @@ def certificate(design: Design, *, collected: bool = False) -> Certificate:
     return Certificate(
         epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
         delta=None if promised is None else _delta(guarantee, promised),
-        curve=_curve(guarantee),
+        curve=_curve(guarantee, bound.upper),
         method=guarantee.method,
         assumptions=assumptions,
         adversary=statement("adversary"),
@@ -79,12 +80,14 @@ def _computed(theorem: Theorem, epsilon: float) -> tuple[float, float]:
     return max(float(low[0]) for low, _ in ends), max(float(high[0]) for _, high in ends)
 
 
-def _curve(guarantee: Guarantee) -> Curve:
+def _curve(guarantee: Guarantee, epsilon: float) -> Curve:
     last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
+    if last == math.inf:  # some delta is left however large epsilon is
+        last = BEYOND * epsilon
     epsilons = np.linspace(0.0, last, POINTS)
     band = guarantee.profile(epsilons, gap=DRAWN_GAP)
-    epsilon, lower, upper = (tuple(column.tolist()) for column in (epsilons, band.lower, band.upper))
-    return Curve(epsilon=epsilon, lower=lower, upper=upper)
+    points, lower, upper = (tuple(column.tolist()) for column in (epsilons, band.lower, band.upper))
+    return Curve(epsilon=points, lower=lower, upper=upper)
 
 
 def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...]:
