@@ -70,6 +70,7 @@ EXPORTS = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "count",
     "crosstab",
     "engines",
     "frequency",
@@ -78,6 +79,7 @@ EXPORTS = [
     "plan",
     "shuffle",
     "shuffle_groups",
+    "sum",
     "top",
 ]
 

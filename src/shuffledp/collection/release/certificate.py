@@ -12,12 +12,13 @@ import numpy as np
 from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.accounting.messages.inexact import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
-from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
+from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, LocalHistogram, LocalMean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
-from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask, TopTask
+from shuffledp.protocols.tasks import CountingTask, CountTask, FrequencyTask, MeanTask, SumTask, TopTask
 from shuffledp.wording import statement, statement_ids
 
 __all__ = ["certificate", "comparison"]
@@ -67,7 +68,8 @@ def _delta(guarantee: Guarantee, epsilon: float) -> DeltaBound:
 
 def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
     """How far apart, relatively, the two ends are between which the best theorem's delta was
-    computed; several rounds keep only the safe end.
+    computed; several rounds keep only the safe end. How far a law is from an ideal one is no error
+    of computing.
     """
     if not isinstance(guarantee, Shuffled):
         return None
@@ -76,7 +78,8 @@ def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
 
 
 def _computed(theorem: Theorem, epsilon: float) -> tuple[float, float]:
-    ends = [curve.bounds(np.array([epsilon])) for curve in theorem.of(None)]
+    ideals = [curve.ideal if isinstance(curve, Inexact) else curve for curve in theorem.of(None)]
+    ends = [curve.bounds(np.array([epsilon])) for curve in ideals]
     return max(float(low[0]) for low, _ in ends), max(float(high[0]) for _, high in ends)
 
 
@@ -102,18 +105,23 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     if isinstance(task, MeanTask):
         alone = LocalMean(lower=task.lower, upper=task.upper, **promise)
         curator = CentralMean(lower=task.lower, upper=task.upper, **promise)
+    elif isinstance(task, CountTask):
+        categories: Any = task.values
+        alone = LocalHistogram(categories=categories, **promise)
+        curator = CentralSum(**promise)
     else:
         assert isinstance(task, (CountingTask, TopTask))
-        categories: Any = task.room if isinstance(task, TopTask) else task.values
+        categories = task.room if isinstance(task, TopTask) else task.values
         curator = CentralHistogram(categories=categories, **promise)
         if isinstance(task, FrequencyTask):
             alone = _local_frequency(design, task, promise)
         else:
             alone = LocalHistogram(categories=categories, **promise)
-    kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
+    each_mean = design.n if isinstance(task, SumTask) else 1  # a sum is so many times a mean
+    kinds = (("nobody", alone, each_mean), ("shuffler", protocol, 1), ("curator", curator, each_mean))
     return tuple(
-        Alternative(trust=trust, epsilon0=_finite(each.epsilon0), stderr=each.predicted_stderr())
-        for trust, each in kinds
+        Alternative(trust=trust, epsilon0=_finite(each.epsilon0), stderr=times * each.predicted_stderr())
+        for trust, each, times in kinds
     )
 
 
