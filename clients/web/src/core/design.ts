@@ -4,6 +4,7 @@ import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
+import { levelOf, type Level } from "./top_words.ts";
 import { SECURE, type Words } from "./words.ts";
 
 export interface Design {
@@ -14,6 +15,8 @@ export interface Design {
   other: string | null;
   /** Between which numbers an answer lies; null where it is one of the labels. */
   bounds: readonly [number, number] | null;
+  /** Which value a word counts as, where a word is asked for. */
+  level: Level | null;
   n: number;
   least: number;
   rounds: number;
@@ -23,7 +26,7 @@ export interface Design {
   learned: boolean;
 }
 
-type Question = Pick<Design, "labels" | "other" | "bounds"> & { families: readonly string[] };
+type Question = Pick<Design, "labels" | "other" | "bounds"> & { families: readonly string[]; level?: Level };
 
 const COMMON = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned"];
 const MOST_LABELS = 2 ** 22;
@@ -37,6 +40,7 @@ const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) 
   },
   frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
+  top: { fields: ["tokens", "longest", "words", "prefixes", "span", "room"], read: top },
 };
 
 export function designOf(written: Json | undefined): Design {
@@ -53,11 +57,13 @@ export function designOf(written: Json | undefined): Design {
   const n = whole(fields, "n", 1);
   const { families, ...question } = kind.read(fields);
   const law = lawOf(fields.get("law"));
-  const size = question.bounds ? law.form.outputs : question.labels.length; // numbers are not asked for by a check-in
+  const told = question.bounds ? law.form.outputs : question.labels.length; // numbers are not asked for by a check-in
+  const size = question.level ? whole(fields, "room", 1) : told;
   const fits = families.includes(law.family) && law.k === size;
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
+    level: null,
     ...question,
     n,
     least: whole(fields, "least", 1, n),
@@ -79,8 +85,9 @@ export function encode(design: Design, answer: number, source: Words = SECURE): 
     }
     return bytesOf(law.form, law.draw(source, onGrid(answer, lower, upper, law.k - 1, source)));
   }
-  if (!(Number.isInteger(answer) && answer >= 0 && answer < labels.length)) {
-    throw new Refused(`The answer must be one of the ${labels.length} that are listed, got none of them. Choose one.`);
+  const most = design.level ? design.level.count : labels.length;
+  if (!(Number.isInteger(answer) && answer >= 0 && answer < most)) {
+    throw new Refused(`The answer must be one of the ${most} that are listed, got none of them. Choose one.`);
   }
   return bytesOf(law.form, law.draw(source, answer));
 }
@@ -98,6 +105,10 @@ function mean(fields: Fields): Question {
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
   return { labels: [], other: null, bounds: [lower, upper], families: ["krr"] };
+}
+
+function top(fields: Fields): Question {
+  return { labels: [], other: null, bounds: null, level: levelOf(fields), families: ["krr"] };
 }
 
 /** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */

@@ -1,5 +1,5 @@
-// Where an answer is given: one of a few, one of many, or a number. It is never stored.
-import type { Design } from "../client.ts";
+// Where an answer is given: one of a few, one of many, a number, or a word. It is never stored.
+import type { Design, Level } from "../client.ts";
 import { byId, make } from "../shared/dom.ts";
 import { inDigits } from "../shared/numbers.ts";
 import { finder } from "./finder.ts";
@@ -15,6 +15,7 @@ const FEW = 12;
 
 export function answersOf(design: Design, place: HTMLElement, changed: () => void): Answers {
   if (design.bounds) return aNumber(design.bounds, place, changed);
+  if (design.level) return aWord(design.level, place, changed);
   return design.labels.length <= FEW ? oneOfFew(design, place, changed) : finder(design, place, changed);
 }
 
@@ -40,6 +41,38 @@ function oneOfFew({ labels, other }: Design, place: HTMLElement, changed: () => 
     demand: () => {
       mistake.textContent = "Choose an answer.";
       field.querySelector("input")?.focus();
+    },
+  };
+}
+
+/** A word of one's own: what is reported is the value that it counts as at this level. */
+function aWord(level: Level, place: HTMLElement, changed: () => void): Answers {
+  const input = make("input", {
+    id: "word",
+    type: "text",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    dir: "auto",
+    "aria-describedby": "word-hint word-error",
+  });
+  const mistake = make("p", { class: "mistake", id: "word-error", role: "alert" });
+  const hint = "It stays on this device: what is sent says at most how it begins, and that with noise.";
+  const labelled = make("label", { for: "word" }, "Your word");
+  place.append(make("div", { class: "field" }, labelled, make("p", { class: "hint", id: "word-hint" }, hint), input, mistake));
+  const wrong = (words: string) => {
+    mistake.textContent = words;
+    input.setAttribute("aria-invalid", String(words !== ""));
+  };
+  input.addEventListener("input", () => {
+    wrong("");
+    changed();
+  });
+  return {
+    chosen: () => (input.value === "" ? null : level.place(input.value)),
+    demand: () => {
+      wrong("Enter a word.");
+      input.focus();
     },
   };
 }

@@ -13,6 +13,7 @@ const VERBS: Record<string, string> = {
 
 export function questionOf({ question, design }: Collection): string {
   if (question !== null) return question;
+  if (design.level) return "Which word is yours?";
   if (!design.bounds) return "Which of these answers is yours?";
   const [lower, upper] = design.bounds;
   return `Which number from ${inDigits(lower, 12)} to ${inDigits(upper, 12)} is yours?`;
