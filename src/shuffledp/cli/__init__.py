@@ -15,6 +15,7 @@ compare      compare, bounds
 reproduce    the figures of the papers
 plan         which protocol for a task
 studio       the planner, as a page
+track        one design, asked every week
 training     which sampler for a training, and how much noise
 audit        attacks on the code that runs
 look         what a table holds, and a command to copy

@@ -108,6 +108,12 @@ LISTED = (
         "symbol by symbol, each step with other people.",
     ),
     Listed(
+        "track",
+        "track",
+        RUN,
+        "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+    ),
+    Listed(
         "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
     ),
     Listed(

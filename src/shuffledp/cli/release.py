@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.rows import EstimateTable
     from shuffledp.protocols.design import Design
 
-__all__ = ["PROMISED", "answer", "fitting", "heard", "show_release"]
+__all__ = ["PROMISED", "answer", "fitting", "found", "heard", "show_release"]
 
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
 WOULD_REPLACE = (
@@ -128,7 +128,7 @@ def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
     question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with _found(asking, question) as table:
+    with found(asking, question) as table:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
@@ -139,7 +139,7 @@ def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
     return show_release(made, as_json=keeping.as_json, more=more)
 
 
-def _found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
+def found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
     """The table of a question, here or on an engine."""
     if asking.engine is None:
         return _in_file(asking, question)
@@ -293,6 +293,10 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     if said := warned(record):
         show.warnings(said)
     _show_estimates(made.estimates)
+    if made.shares:
+        show.sentences([f"\nShares within {record.asked.by}:"])
+        percent = f"{100.0 * record.estimates.level:g} % interval"
+        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
     if (cheated := poisoned(record)) is not None:
         show.sentences([cheated])

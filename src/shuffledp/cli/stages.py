@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.tables.formats import Kind
 
-__all__: list[str] = []
+__all__ = ["settled_question"]
 
 File = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
@@ -111,30 +111,15 @@ def design(
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
-    if task not in TASKS:
-        raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
-            f"frequency very many."
-        )
     promise = Promise(
         epsilon=given["epsilon"],
         delta=given["delta"],
         honest=given["honest"],
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
-    common: dict[str, Any] = {"source": "-", "task": task}
-    counting = TASKS[task].counts
-    if counting and not (lower is None and upper is None):
-        raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if not counting:
-        if lower is None or upper is None:
-            raise InvalidInput(
-                "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
-                "--upper 120."
-            )
-        common |= {"lower": lower, "upper": upper}
+    question = settled_question(task, given, lower=lower, upper=upper, method=method)
     with patiently("calibrating"):
-        made = _question(task, given, method, common).settled().design(n, promise)
+        made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
     protocol = made.protocol
     bound = protocol.guarantee.epsilon(delta=promise.delta)
@@ -162,6 +147,31 @@ def design(
     return show.command(
         f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet", "Next: "
     )
+
+
+def settled_question(
+    task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
+) -> "Question":
+    """The question that the options of a design describe, without a table, of one column or of
+    several; ``given`` holds those of its categories.
+    """
+    if task not in TASKS:
+        raise InvalidInput(
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
+            f"frequency very many."
+        )
+    common: dict[str, Any] = {"source": "-", "task": task}
+    counting = TASKS[task].counts
+    if counting and not (lower is None and upper is None):
+        raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
+    if not counting:
+        if lower is None or upper is None:
+            raise InvalidInput(
+                "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
+                "--upper 120."
+            )
+        common |= {"lower": lower, "upper": upper}
+    return _question(task, given, method, common).settled()
 
 
 def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":

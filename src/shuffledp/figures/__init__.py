@@ -6,6 +6,7 @@ utility     privacy against utility
 sampler_bars  which sampler for a training
 estimates   estimates with error bars
 table_map   a crosstab, cell by cell
+trend_lines  the same, week after week
 drawing     a figure that is handed back, and that a notebook shows
 filetypes   which files they can be
 style       colors and type sizes
@@ -17,6 +18,7 @@ from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, es
 from shuffledp.figures.filetypes import FIGURE_TYPES, check_figure
 from shuffledp.figures.sampler_bars import samplers_figure
 from shuffledp.figures.table_map import DrawnTable, draw_table, table_figure
+from shuffledp.figures.trend_lines import DrawnTrend, draw_trend, trend_lines_figure
 from shuffledp.figures.utility import plan_figure
 
 __all__ = [
@@ -25,15 +27,18 @@ __all__ = [
     "ROWS",
     "DrawnEstimates",
     "DrawnTable",
+    "DrawnTrend",
     "check_figure",
     "comparison_figure",
     "curve_figure",
     "draw_curve",
     "draw_estimates",
     "draw_table",
+    "draw_trend",
     "estimates_figure",
     "one_line",
     "plan_figure",
     "samplers_figure",
     "table_figure",
+    "trend_lines_figure",
 ]

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
+from shuffledp.accounting.messages import user_hay
 from shuffledp.accounting.messages.user_hay import fake_users, uniform_fakes, uniform_fakes_and_reports
 from shuffledp.literature.exact import hockey_stick
 from shuffledp.literature.exact.message_views import fakes_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
+from tests.contracts.enclosure import COARSE
 
 ONE = np.array([1.0])
 
@@ -56,6 +58,21 @@ def test_more_fakes_than_reports_leave_both_ends_close() -> None:
     (high,) = upper.bounds(np.array([0.35]))[1]
     assert 0.0 < low <= high < 1.001 * low
     assert high < uniform_fakes(16, 10_000, 0.05).bounds(np.array([0.35]))[0][0]
+
+
+@pytest.mark.parametrize(
+    ("buckets", "fakes", "chance"), [(2, 1, 1.0), (2, 3, 1.0), (16, 10**4, 0.0685), (16, 4 * 10**12, 1.7e-10)]
+)
+def test_counting_and_integrating_agree(
+    buckets: int, fakes: int, chance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    epsilons = np.array([0.0, 0.3, 1.0, 2.0])
+    counted = uniform_fakes(buckets, fakes, chance)
+    monkeypatch.setattr(user_hay, "FEW", -1.0)
+    integrated = uniform_fakes(buckets, fakes, chance)
+    assert type(counted) is not type(integrated)
+    for one, two in ((counted, integrated), (integrated, counted)):
+        assert np.all(one.bounds(epsilons, COARSE)[0] <= two.bounds(epsilons, COARSE)[1])
 
 
 def test_uniform_fakes_by_all_counts() -> None:

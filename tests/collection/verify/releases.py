@@ -67,6 +67,8 @@ def told(name: str) -> dict[str, Any]:
     """A release of which all is told that can be."""
     made = facts(name)
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
+    week = {"name": "cities", "week": 1, "weeks": made["design"]["rounds"], "period": "2026-W47", "digest": "5e" * 32}
+    made["asked"]["series"] = week
     made["counted"]["repeated"] = 3
     made["notes"] = ["a note", "another"]
     return rehashed(collected(made) | {"ledger": LEDGER})

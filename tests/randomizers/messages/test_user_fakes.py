@@ -90,7 +90,7 @@ def test_the_tally_takes_rows_and_messages_and_adds_up(name: str) -> None:
     assert law.adds_up(tally, 60)
     assert law.mixed(tally).tolist() == tally.tolist()
     assert not law.adds_up(tally, 59)
-    assert not law.adds_up(np.concatenate([tally[:1], np.zeros(law.k, dtype=np.int64)]), 60)
+    assert not law.adds_up(np.concatenate([tally[:1], tally[:1] // law.k + np.ones(law.k, dtype=np.int64)]), 60)
     with pytest.raises(InvalidInput, match="Count whole reports"):
         law.opened(tally - 1)
 

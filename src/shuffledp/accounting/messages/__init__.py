@@ -8,4 +8,5 @@ signed_view    counts by messages +1 and -1
 central_noise  sums with discrete Laplace noise
 split_sums     what mixed shares show beyond their sum
 inexact        what a cut table or a small distance adds to delta
+message_reductions  a law + people -> the curves that bound what is seen; each one a theorem
 """

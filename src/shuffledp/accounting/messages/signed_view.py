@@ -30,7 +30,7 @@ from shuffledp.errors import InvalidInput
 
 __all__ = ["Pairs", "signed_pair"]
 
-MOST_TERMS = 4e9  # products that are added up where there is no closed form
+MOST_TERMS = 1e9  # products that are added up where there is no closed form: a second
 NAME = "one person's value moves the number of +1"
 
 

@@ -21,27 +21,56 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
 from shuffledp.accounting.haystack import Haystack, MixedBlanket, MixedDataset, Needle
+from shuffledp.accounting.haystack.contour import UNIT
+from shuffledp.accounting.messages.discrete_pair import DiscretePair
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput, check_count, check_probability
 from shuffledp.randomizers.randomizer import Atoms
 
 __all__ = ["fake_users", "uniform_fakes", "uniform_fakes_and_reports"]
 
+FEW = 400.0  # fakes of a value: so many pairs of counts are sooner listed than integrated over
+OUTSIDE = 2e-40  # Chernoff: less than that is more than 14 deviations and 66 away
 ROUNDED = 1e-13  # relative, of a chance that became a parameter and is a chance again
 
 
-def uniform_fakes(buckets: int, fakes: int, chance: float) -> Haystack:
+def uniform_fakes(buckets: int, fakes: int, chance: float) -> Curve:
     """True reports among ``fakes`` fakes, each of which is sent with probability ``chance`` and
     names a uniformly random bucket (Luo, Wang and Yi 2022).
     """
     buckets = check_count("buckets", buckets, least=2, remedy="A report names one of them.")
     fakes = check_count("fakes", fakes, least=1, remedy="Without fakes nothing is hidden.")
     chance = check_probability("chance", chance, one=True, remedy="It is the probability that a fake is sent.")
-    share = chance / buckets
-    atoms = Atoms(f"{fakes} uniform fakes", np.array([share, share]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    name, share = f"{fakes} uniform fakes", chance / buckets
+    if fakes * share <= FEW:
+        return _counted(name, fakes, share)
+    atoms = Atoms(name, np.array([share, share]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
     return Haystack.of(atoms, fakes + 1)
+
+
+def _counted(name: str, fakes: int, share: float) -> DiscretePair:
+    """The same, where there are few fakes of a value, by all pairs of counts (a, b): fakes! /
+    ((fakes - a - b)! a! b!) share^(a+b) (1 - 2 share)^(fakes-a-b), which depends on a + b but for
+    a! b!.
+    """
+    mean = fakes * share
+    most = min(math.ceil(mean + 14.0 * math.sqrt(mean) + 66.0), fakes)
+    one, both = np.arange(most + 1), np.arange(2 * most + 1)
+    left, possible = np.maximum(fakes - both, 0.0), both <= fakes
+    # Factor by factor: by log-gamma, a large number of fakes would lose all digits.
+    ways = np.append(0.0, np.cumsum(np.log(np.maximum(left[:-1], 1.0))))
+    none = left * math.log1p(-2.0 * share) if share < 0.5 else np.where(left > 0.0, -np.inf, 0.0)
+    logs = np.where(possible, ways + both * math.log(share) + none, -np.inf)
+    apart = gammaln(one + 1.0)
+    law = np.exp(logs[np.add.outer(one, one)] - np.add.outer(apart, apart))
+    doubt = 8.0 * UNIT * (float(ways[-1] + 2.0 * apart[-1]) + 2.0 * most * -math.log(share) + 16.0)
+    first, second = np.zeros((2, most + 2, most + 2))
+    first[1:, :-1] = law
+    second[:-1, 1:] = law
+    return DiscretePair(name, first.ravel(), second.ravel(), doubt, OUTSIDE)
 
 
 def uniform_fakes_and_reports(

@@ -12,6 +12,7 @@ context   what other trust would cost, the budget, and how to check it all again
 poisoning  how far malicious people could have moved the estimates
 phrases   sentences that an edition worded anew, in the words of each
 clipping  what is said of a mean of clipped values, here and on the terminal
+trend_chart  the weeks of a series, as such a figure
 charts    the figures, as SVG that keeps its type size on every screen
 parts     pieces that several sections are made of
 svg       axes, ticks and shapes

@@ -25,7 +25,7 @@ from shuffledp.collection.page.svg import (
     window,
 )
 
-__all__ = ["Bar", "MapRow", "bars", "cell_map", "curve", "interval", "narrow"]
+__all__ = ["Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
 
 ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
 FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone
@@ -150,6 +150,17 @@ def interval(title: str, value: float, low: float, high: float, lower: float, up
 def narrow(low: float, high: float, lower: float, upper: float) -> bool:
     """Whether an interval is too narrow to be seen on the whole scale."""
     return 0.0 < high - low < WIDE_ENOUGH * (upper - lower)
+
+
+def fixed_ticks(low: float, high: float, most: int = 4) -> list[tuple[float, str]]:
+    """Round numbers from ``low`` to ``high``, with as many decimals as tell them apart.
+
+    >>> fixed_ticks(0.21, 0.42, 3)
+    [(0.3, '0.3'), (0.4, '0.4')]
+    """
+    ticks = linear_ticks(low, high, most)
+    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 2
+    return [(tick, fixed(tick, decimals)) for tick in ticks]
 
 
 def _axis(scale: Scale, y: float) -> Markup:

@@ -141,6 +141,8 @@ def _gloss(record: Record) -> Markup:
 def _question(record: Record) -> list[tuple[str, object]]:
     asked, counted = record.asked, record.counted
     rows: list[tuple[str, object]] = []
+    if asked.series is not None:
+        rows.append(("Series", label(asked.series)))
     if asked.column:
         rows.append(("Column" if record.design.columns is None else "Columns", label(asked.column)))
     if asked.source:

@@ -44,6 +44,7 @@ __all__ = [
     "Estimates",
     "GroupShares",
     "Hashes",
+    "InSeries",
     "LedgerEntry",
     "Limit",
     "Made",
@@ -98,9 +99,26 @@ class Made(Part):
 
 
 @part
+class InSeries(Part):
+    """Which week of which series a release is, and of which period, if that was said. ``digest`` is
+    that of the series' file: its name, its design, its number of weeks.
+    """
+
+    name: str = needed(text)
+    week: int = needed(some)
+    weeks: int = needed(some)
+    period: str | None = perhaps(text, default=None)
+    digest: str = needed(text)
+
+    def __str__(self) -> str:
+        period = "" if self.period is None else f" ({self.period})"
+        return f"week {self.week:,} of {self.weeks:,} of series {self.name}{period}"
+
+
+@part
 class Asked(Part):
     """The question in the words of whoever asked, and what happened to values that answer it in no
-    usual way.
+    usual way; and of which series it is a week, if it is of one: editions 1 to 4 had no such.
     """
 
     task: str = needed(text)
@@ -114,6 +132,7 @@ class Asked(Part):
     missing: str | None = perhaps(or_none(text), default=None)
     by: str | None = perhaps(text, default=None, tasks=CROSSTABS)
     learned: bool = needed(truth)
+    series: InSeries | None = perhaps(InSeries, default=None)
 
     @property
     def clips(self) -> bool:

@@ -9,6 +9,7 @@ budget       a release in the ledger
 write        the folder that a release leaves
 picture      what is drawn of it
 rows         the estimates as a table
+share_rows   shares within the groups of a crosstab
 sentences    what terminal and notebook say of a release
 notebook     a release in a notebook
 released     a release, for whoever asked

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.collection.record import Asked
+from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
 from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, name_of
 from shuffledp.collection.tables import (
@@ -36,6 +36,7 @@ from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.sampling import Rng
 
 __all__ = ["Question", "check_common"]
@@ -61,6 +62,7 @@ class Question:
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
+    series: InSeries | None = None
 
     def settled(self) -> Question:
         """The same with categories that are known: given ones, or, if that was asked for, those
@@ -108,6 +110,16 @@ class Question:
         for chunk in values.chunks():
             held += np.bincount(chunk, minlength=len(held))
         check_common(self.categories, held, title)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are asked about, as far as they were named."""
+        return () if self.column is None else (self.column,)
+
+    @property
+    def gaps(self) -> Missing:
+        """What missing values count as, if they do."""
+        return None if self.categories is None else self.categories.missing
 
     @property
     def learned(self) -> bool:
@@ -167,6 +179,7 @@ class Question:
             cleaned=self.cleaning.words() or None,
             missing="left out",
             learned=False,
+            series=self.series,
         )
         if self.categories is None:
             return replace(common, outside=CLIPPED_TO_BOUNDS if self.clip else "refused")

@@ -25,7 +25,8 @@ def headline(record: Record) -> str:
     counted = record.counted
     missing = f", {counted.missing:,} values missing" if counted.missing else ""
     again = f", {counted.repeated:,} rows left out because their person has another one" if counted.repeated else ""
-    return f"{record.asked.what}: {_came(record)}{missing}{again}{_invalid(record)}"
+    series = "" if record.asked.series is None else f"{record.asked.series}, "
+    return f"{series}{record.asked.what}: {_came(record)}{missing}{again}{_invalid(record)}"
 
 
 def _came(record: Record) -> str:

@@ -19,6 +19,7 @@ def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     return [
         *_counts(record, law),
         *_collected(record),
+        *_series(record),
         *_promise(record, law),
         *_hashes(record),
         *_bound(record),
@@ -73,6 +74,22 @@ def _collected(record: Record) -> list[Check]:
     return checks
 
 
+def _series(record: Record) -> list[Check]:
+    """What is said of a series: its weeks are the rounds of the design."""
+    series, collected = record.asked.series, record.counted.collected
+    if series is None:
+        return []
+    named = re.fullmatch("[0-9a-f]{64}", series.digest) is not None
+    checks = [
+        equal("weeks of the series", series.weeks, record.design.rounds, "the rounds of the design"),
+        holds("week of the series", series.week, f"1 to {series.weeks}", "the series", series.week <= series.weeks),
+        holds("digest of the series", series.digest, "64 hexadecimal digits", "a SHA-256", named),
+    ]
+    if collected is not None:
+        checks.append(equal("week that was collected", series.week, collected.round, "the round of the collection"))
+    return checks
+
+
 def _promise(record: Record, law: CountedLaw) -> list[Check]:
     design, certificate = record.design, record.certificate
     promised = certificate.delta
@@ -114,6 +131,7 @@ def _bound(record: Record) -> list[Check]:
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
         "sway": record.estimates.sway is not None,
+        "series": record.asked.series is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
@@ -123,6 +141,7 @@ def _bound(record: Record) -> list[Check]:
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
         "sway": record.since(5),
+        "series": record.since(5) and said["series"],
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"

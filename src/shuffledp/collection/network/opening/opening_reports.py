@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import Sums
 from shuffledp.collection.network.collection_file import Collection, read_collection
@@ -23,7 +21,7 @@ from shuffledp.collection.network.opening.opening_tasks import Opener, Opening, 
 from shuffledp.collection.network.organizing import COLLECTION, KEY
 from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
-from shuffledp.collection.record import Asked, Collected
+from shuffledp.collection.record import Asked, Collected, InSeries
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.facts import check_sayable
 from shuffledp.collection.release.released import Release
@@ -142,7 +140,8 @@ class CountedStudy:
 def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None) -> CountedStudy:
     """Open, check and count; nothing is spent or shown."""
     collection, path = study.collection, sealed.path
-    design, arrived = certify(collection.design).design, study.people(sealed.header)
+    certified, arrived = certify(collection.design), study.people(sealed.header)
+    design = certified.design
     if arrived < design.least:
         study.check_valid(arrived, arrived)
     file = slices_of(sealed)
@@ -154,7 +153,9 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     study.check_valid(arrived - -(-opened.invalid // study.law.messages), arrived)
     messages = None
     if isinstance(study.law, MessageLaw):
-        messages, sums = sealed.header.count, _of_people(sums, arrived, study.law.messages)
+        messages = sealed.header.count
+        sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
+        certified.protocol.check_noise(sums.votes)  # before anything is spent
     return CountedStudy(study, design, repr(str(path)), sums, opened, arrived, messages)
 
 
@@ -168,9 +169,11 @@ def publish_study(
     force: bool = False,
     opening: Opening | None = None,
     notes: tuple[str, ...] = (),
+    series: InSeries | None = None,
 ) -> Release:
     """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
-    is spent, and what was opened is written down before anything can be seen.
+    is spent, and what was opened is written down before anything can be seen. With a ``series``, it
+    is the week of the collection's round.
     """
     check_sayable(study.collection.design)
     collection, counted = study.collection, count_study(study, sealed, opening)
@@ -179,7 +182,7 @@ def publish_study(
     return release_counts(
         counted.sums.counted(counted.design, batches=batches, secure=True),
         counted.design,
-        _asked(collection, title),
+        _asked(collection, title, series),
         folder,
         budget=budget,
         force=force,
@@ -195,12 +198,7 @@ def publish_study(
     )
 
 
-def _of_people(sums: Sums, people: int, messages: int) -> Sums:
-    """What was added up of the valid messages of so many people: the others are blanks."""
-    return Sums(people, sums.missing, np.array([people * messages, *sums.votes[1:]]))
-
-
-def _asked(collection: Collection, title: str | None) -> Asked:
+def _asked(collection: Collection, title: str | None, series: InSeries | None) -> Asked:
     """The question, as the collection put it to people."""
     design = collection.design
     which = "" if design.rounds == 1 else f", round {collection.round}"
@@ -210,6 +208,7 @@ def _asked(collection: Collection, title: str | None) -> Asked:
         title=title or collection.question,
         source=collection.shuffler,
         learned=design.learned,
+        series=series,
     )
 
 
