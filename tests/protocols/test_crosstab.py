@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from shuffledp import Crosstab, InvalidInput
+from shuffledp.audits.subject import Surveyed, subject_of
 from shuffledp.protocols import Design
 from shuffledp.protocols.crosstab import summed
 from shuffledp.protocols.tasks import CrosstabTask
@@ -166,3 +167,12 @@ def test_a_tally_or_a_group_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidInput, match="level must"):
         poll.shares([1, 1, 1, 1, 1, 1], by="region", level=2.0)
     assert not CrosstabTask(("a", "b"), (2, 2), (None, None)).fits("hadamard", 4)
+
+
+def test_an_audit_asks_about_cells() -> None:
+    poll = crosstab(50, 1.0)
+    subject = subject_of(poll)
+    assert isinstance(subject, Surveyed)
+    assert subject._values(np.array([0, 5])).tolist() == [("north", "yes"), ("west", "no")]
+    said, held = subject._decoded(poll.encode([("south", "no")] * 50, rng=np.random.default_rng(1)).rows)
+    np.testing.assert_allclose(said, held, atol=1e-9)

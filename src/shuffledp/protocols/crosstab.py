@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -96,6 +97,11 @@ class Crosstab(RandomizedResponse):
         """The question, for a design."""
         task: CrosstabTask = vars(self)["_task"]
         return task
+
+    @property
+    def cells(self) -> list[tuple[Hashable, ...]]:
+        """Every combination of categories, in the order of the cells."""
+        return list(product(*(part.labels for part in self._parts)))
 
     def describe(self) -> dict[str, object]:
         return {**super().describe(), "columns": self.columns}
