@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shuffledp.audits import Audit, audit
     from shuffledp.collection.door import crosstab, frequency, histogram, mean, top
     from shuffledp.collection.release.released import Release
+    from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
+        Count,
         Crosstab,
         Estimate,
         Frequency,
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
         Mean,
         Quantiles,
         ShuffledSGD,
+        SplitMean,
+        SplitSum,
         StatisticalQuery,
         Sum,
     )
@@ -103,6 +107,7 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Count",
     "Crosstab",
     "DoesNotApply",
     "Estimate",
@@ -124,11 +129,14 @@ __all__ = [
     "Randomizer",
     "Release",
     "SampleAndThreshold",
+    "Series",
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
     "SignedUnits",
+    "SplitMean",
     "SplitShares",
+    "SplitSum",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -157,6 +165,7 @@ HOMES = {
     "audits": ("Audit", "audit"),
     "collection.door": ("crosstab", "frequency", "histogram", "mean", "top"),
     "collection.release.released": ("Release",),
+    "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
@@ -182,6 +191,7 @@ HOMES = {
             "Mean",
         ),
         *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Count", "SplitMean", "SplitSum"),
     ),
     "randomizers": (
         *(

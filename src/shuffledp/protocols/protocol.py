@@ -309,6 +309,11 @@ class ReportingProtocol(Protocol):
         return None
 
     @property
+    def messages(self) -> int:
+        """How many messages a person sends in a round."""
+        return self.randomizer.messages
+
+    @property
     def law(self) -> Law:
         """The randomizer as a design says it."""
         return Law.from_json(law_of(self.randomizer))

@@ -27,7 +27,7 @@ from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import Family, ShuffledProtocol, bits_for, calibrated
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
-from shuffledp.protocols.tasks import MeanTask
+from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
@@ -289,6 +289,11 @@ class Sum(Summation):
     >>> abs(estimate.value - 500.0) < 4 * tally.predicted_stderr()
     True
     """
+
+    @property
+    def task(self) -> SumTask:
+        """The question, for a design."""
+        return SumTask(self.lower, self.upper)
 
     def _divisor(self, reports: int) -> int:
         return 1

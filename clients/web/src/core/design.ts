@@ -45,10 +45,12 @@ const METHODS: Record<string, string> = { hadamard: "hadamard", hashing: "hash",
 const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) => Question }> = {
   histogram: {
     fields: ["categories", "other"],
-    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr"] }),
+    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr", "fakes", "dummies"] }),
   },
   frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
+  sum: { fields: ["lower", "upper"], read: mean },
+  count: { fields: ["value", "other"], read: count },
   crosstab: { fields: ["columns", "categories", "other"], read: crosstab },
 };
 
@@ -66,8 +68,8 @@ export function designOf(written: Json | undefined): Design {
   const n = whole(fields, "n", 1);
   const { families, ...question } = kind.read(fields);
   const law = lawOf(fields.get("law"));
-  const size = question.bounds ? law.form.outputs : question.labels.length; // numbers are not asked for by a check-in
-  const fits = families.includes(law.family) && law.k === size;
+  const sized = question.bounds ? !law.blank : law.k === question.labels.length; // no check-in asks for numbers
+  const fits = families.includes(law.family) && sized;
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
@@ -83,7 +85,7 @@ export function designOf(written: Json | undefined): Design {
   };
 }
 
-/** One report about an answer, a place among the labels or a number: the bytes that are sealed. */
+/** One report about an answer, a place among the labels or a number: the bytes that are sealed, message by message. */
 export function encode(design: Design, answer: number, source: Words = SECURE): Uint8Array<ArrayBuffer> {
   const { law, labels, bounds } = design;
   if (bounds) {
@@ -112,11 +114,20 @@ function frequency(fields: Fields): Question {
   return { ...listed(fields, "domain"), families: [METHODS[method]!] };
 }
 
+/** Whether somebody holds a value, or something else. */
+function count(fields: Fields): Question {
+  const value = label("value", fields.get("value")!);
+  const other = optional(fields, "other", (of, name) => label(name, of.get(name)!));
+  const labels = [other ?? "anything else", value];
+  if (labels[0] === value) throw unsound("other", "another answer than the value", fields.get("other"));
+  return { labels, other, bounds: null, families: ["signed"] };
+}
+
 function mean(fields: Fields): Question {
   const lower = real(fields, "lower", -LARGEST_BOUND, LARGEST_BOUND, true);
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
-  return { labels: [], other: null, bounds: [lower, upper], families: ["krr"] };
+  return { labels: [], other: null, bounds: [lower, upper], families: ["krr", "split"] };
 }
 
 function crosstab(fields: Fields): Question {

@@ -21,7 +21,7 @@ from shuffledp.collection.network.opening.opening_tasks import Opener, Opening, 
 from shuffledp.collection.network.organizing import COLLECTION, KEY
 from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
-from shuffledp.collection.record import Asked, Collected
+from shuffledp.collection.record import Asked, Collected, InSeries
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release_counts
@@ -128,9 +128,11 @@ def publish_study(
     force: bool = False,
     opening: Opening | None = None,
     notes: tuple[str, ...] = (),
+    series: InSeries | None = None,
 ) -> Release:
     """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
-    is spent, and what was opened is written down before anything can be seen.
+    is spent, and what was opened is written down before anything can be seen. With a ``series``, it
+    is the week of the collection's round.
     """
     collection, path = study.collection, sealed.path
     certified, arrived = certify(collection.design), study.people(sealed.header)
@@ -154,7 +156,7 @@ def publish_study(
     return release_counts(
         sums.counted(design, batches=batches, secure=True),
         design,
-        _asked(collection, title),
+        _asked(collection, title, series),
         folder,
         budget=budget,
         force=force,
@@ -170,7 +172,7 @@ def publish_study(
     )
 
 
-def _asked(collection: Collection, title: str | None) -> Asked:
+def _asked(collection: Collection, title: str | None, series: InSeries | None) -> Asked:
     """The question, as the collection put it to people."""
     design = collection.design
     which = "" if design.rounds == 1 else f", round {collection.round}"
@@ -180,6 +182,7 @@ def _asked(collection: Collection, title: str | None) -> Asked:
         title=title or collection.question,
         source=collection.shuffler,
         learned=design.learned,
+        series=series,
     )
 
 
