@@ -64,6 +64,7 @@ EXPORTS = [
     "histogram",
     "mean",
     "plan",
+    "quantile",
     "shuffle",
     "shuffle_groups",
 ]

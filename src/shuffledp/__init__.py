@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import frequency, histogram, mean
+    from shuffledp.collection.door import frequency, histogram, mean, quantile
     from shuffledp.collection.release.released import Release
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
@@ -134,6 +134,7 @@ __all__ = [
     "histogram",
     "mean",
     "plan",
+    "quantile",
     "shuffle",
     "shuffle_groups",
 ]
@@ -143,7 +144,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("frequency", "histogram", "mean"),
+    "collection.door": ("frequency", "histogram", "mean", "quantile"),
     "collection.release.released": ("Release",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),

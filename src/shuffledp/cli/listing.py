@@ -94,6 +94,12 @@ LISTED = (
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
     Listed(
+        "quantile",
+        "release",
+        RUN,
+        "The median and other quantiles of a number that people hold, and how many lie in a range.",
+    ),
+    Listed(
         "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
     ),
     Listed(

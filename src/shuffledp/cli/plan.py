@@ -13,7 +13,7 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, PLANNED, WORST_ERROR, Task
+from shuffledp.protocols.planning import ERRORS, PLANNED, WORST_ERROR, Task, error_of
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -24,6 +24,7 @@ __all__: list[str] = []
     rich_help_panel=PLAN,
     epilog=examples(
         "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
+        "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
         "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
     ),
 )
@@ -43,7 +44,7 @@ def plan(
             "--domain",
             parser=read_count,
             metavar="COUNT",
-            help="How many categories; a mean has none.",
+            help="How many categories, or bins of a quantile; a mean has none.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -127,7 +128,7 @@ def plan(
         return show.latex(columns, rows, numbers=3 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
     show.table(columns, rows, numbers=3 + counts)
-    show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
+    show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
         show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)

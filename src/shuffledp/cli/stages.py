@@ -10,6 +10,8 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.asking import (
+    BIN_OPTIONS,
+    BINNED,
     BUDGET_OPTIONS,
     CATEGORY_OPTIONS,
     MESSY_OPTIONS,
@@ -19,6 +21,7 @@ from shuffledp.cli.asking import (
     TABLE_OPTIONS,
     Keeping,
     Reading,
+    binned,
     budget_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
@@ -53,7 +56,7 @@ Settled = Annotated[
     ),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(dict([*CATEGORY_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(dict([*CATEGORY_OPTIONS, *BIN_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
@@ -63,6 +66,7 @@ with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
     epilog=examples(
         "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
         "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+        "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
     ),
 )
 @with_categories
@@ -82,7 +86,7 @@ def design(
             "--lower",
             parser=read_number,
             metavar="NUMBER",
-            help="For a mean: the smallest possible value.",
+            help="For a mean or quantiles: the smallest possible value.",
             rich_help_panel=TABLE,
         ),
     ] = None,
@@ -92,7 +96,7 @@ def design(
             "--upper",
             parser=read_number,
             metavar="NUMBER",
-            help="For a mean: the largest possible value.",
+            help="For a mean or quantiles: the largest possible value.",
             rich_help_panel=TABLE,
         ),
     ] = None,
@@ -123,16 +127,20 @@ def design(
     )
     common: dict[str, Any] = {"source": "-", "task": task}
     counting = TASKS[task].counts
+    if task == "quantile":
+        common |= {"bins": binned(lower=lower, upper=upper, **{name: given[name] for name in BINNED})}
+    elif unfit := [name for name in ("bins", "scale", "cuts", "ranges") if given[name] is not None]:
+        raise InvalidInput(f"a {task} takes no --bins, --scale, --cuts and --range, got {unfit[0]}. Leave them out.")
     if counting and not (lower is None and upper is None):
         raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if not counting:
+    if not counting and task != "quantile":
         if lower is None or upper is None:
             raise InvalidInput(
                 "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
                 "--upper 120."
             )
         common |= {"lower": lower, "upper": upper}
-    else:
+    elif counting:
         names = {name: given[name] for name in ("domain", "other", "missing")}
         common |= {"categories": read_categories(given["categories"], learn=False, **names), "method": method}
     with patiently("calibrating"):

@@ -5,6 +5,7 @@ bounds      every published bound on one mechanism
 utility     privacy against utility
 sampler_bars  which sampler for a training
 estimates   estimates with error bars
+distribution_curve  a distribution function with its band
 drawing     a figure that is handed back, and that a notebook shows
 filetypes   which files they can be
 style       colors and type sizes
@@ -12,7 +13,8 @@ style       colors and type sizes
 
 from shuffledp.figures.bounds import comparison_figure
 from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
-from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, estimates_figure, one_line
+from shuffledp.figures.distribution_curve import DrawnDistribution, draw_distribution
+from shuffledp.figures.estimates import ROWS, DrawnEstimates, draw_estimates, estimates_figure, figure_file, one_line
 from shuffledp.figures.filetypes import FIGURE_TYPES, check_figure
 from shuffledp.figures.sampler_bars import samplers_figure
 from shuffledp.figures.utility import plan_figure
@@ -21,13 +23,16 @@ __all__ = [
     "FIGURE_TYPES",
     "POINTS",
     "ROWS",
+    "DrawnDistribution",
     "DrawnEstimates",
     "check_figure",
     "comparison_figure",
     "curve_figure",
     "draw_curve",
+    "draw_distribution",
     "draw_estimates",
     "estimates_figure",
+    "figure_file",
     "one_line",
     "plan_figure",
     "samplers_figure",

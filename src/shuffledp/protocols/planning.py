@@ -12,14 +12,15 @@ import numpy as np
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
+from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
 from shuffledp.protocols.sums import LocalMean, Mean
-from shuffledp.protocols.tasks import task_named
 
 __all__ = [
     "COUNT_ERROR",
@@ -30,14 +31,16 @@ __all__ = [
     "Option",
     "Plan",
     "Task",
+    "error_of",
     "plan",
     "worst_error",
 ]
 
-PLANNED = ("histogram", "frequency", "mean")  # those whose protocols are compared here
+PLANNED = ("histogram", "frequency", "mean", "quantile")  # those whose protocols are compared here
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 MOST_BITS = 1 << 20  # longer reports are not proposed
 ERRORS = {"mean": "standard error of the mean, worst data"}
+BELOW_ERROR = "largest standard error of the count below any cut point, with people spread evenly over the bins"
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
 WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
 
@@ -89,7 +92,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} values" if task_named(self.task).counts else ""
+        size = f" of {self.domain} {_cells(self.task)}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -104,7 +107,16 @@ class Plan:
             )
         lines += [f"{name:<22} refused: {why}" for name, why in self.refused]
         worst = [] if self.task in ERRORS else [f"worst: {WORST_ERROR}"]
-        return "\n".join([*lines, f"error: {ERRORS.get(self.task, COUNT_ERROR)}", *worst])
+        return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
+
+
+def error_of(task: Task) -> str:
+    """What the error of a plan is the error of."""
+    return BELOW_ERROR if task == "quantile" else ERRORS.get(task, COUNT_ERROR)
+
+
+def _cells(task: Task) -> str:
+    return "bins" if task == "quantile" else "values"
 
 
 def _summed(
@@ -146,11 +158,11 @@ def plan(
     """
     if task not in PLANNED:
         raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. A sum is n times a mean.")
-    counting = task_named(task).counts
+    counting = task != "mean"
     if (domain is None) == counting:
         raise InvalidInput(
             f"domain must be given for counts and left out for a mean, got {domain!r}. It is the number of categories, "
-            f"or their list."
+            f"or their list; of quantiles, the number of bins."
         )
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     builders: dict[str, tuple[str, Callable[[], Protocol]]]
@@ -160,6 +172,21 @@ def plan(
             "Mean": ("shuffler", lambda: Mean(**promise)),
             "LocalMean": ("nobody", lambda: LocalMean(**promise)),
             "CentralMean": ("curator", lambda: CentralMean(**promise)),
+        }
+    elif task == "quantile":
+        cuts = tuple(map(float, range(check_count("domain", domain, least=2, remedy="It counts the bins.") + 1)))
+        size = len(cuts) - 1
+        builders = {
+            "Quantiles, all bins": ("shuffler", lambda: Quantiles(cuts=cuts, levels=(), **promise)),
+            **{
+                f"Quantiles, {len(sizes)} levels": (
+                    "shuffler",
+                    lambda sizes=sizes: Quantiles(cuts=cuts, levels=sizes, **promise),  # type: ignore[misc]
+                )
+                for sizes in level_sizes(size)
+            },
+            "LocalQuantiles": ("nobody", lambda: LocalQuantiles(cuts=cuts, levels=(), **promise)),
+            "CentralQuantiles": ("curator", lambda: CentralQuantiles(cuts=cuts, **promise)),
         }
     else:
         known = Categories.of(domain)
@@ -208,6 +235,8 @@ def worst_error(protocol: Protocol) -> float:
     A count's variance is linear in how many users hold each value, and so is largest where all hold
     the same one: for that one, or for another.
     """
+    if isinstance(protocol, Quantiles):
+        return protocol.worst_stderr()
     if not isinstance(protocol, (RandomizedResponse, Frequency)):
         return protocol.predicted_stderr()  # the same for all data, or already that of the worst
     together = np.zeros(len(protocol._known))

@@ -4,6 +4,7 @@ record of a release, and nothing that is not in it.
 document  the whole page, and the list of its sections
 head      what was asked, and the answer at a glance
 answers   the estimates, drawn and in numbers
+distribution  a distribution function, its quantiles and ranges
 signing   what is certified, as a block to sign and as a curve
 collecting  how reports came over the network, and what colluders would learn
 context   what other trust would cost, the budget, and how to check it all again

@@ -40,6 +40,8 @@ def name_of(record: Record) -> str:
 def _kind(record: Record) -> str:
     if record.design.counts:
         return "how many people hold each value"
+    if record.design.distributes:
+        return "how many people are below each cut point"
     return f"the {CLIPPED_MEAN}" if record.estimates.clipped else "the mean"
 
 
@@ -101,7 +103,7 @@ def head(record: Record) -> Markup:
 def _confidence(record: Record) -> str:
     """How sure the accuracy is, and of what."""
     found, sure = record.estimates, level(record.estimates.level)
-    if not record.design.counts:
+    if not record.design.people:
         return phrases.LEVEL_MEAN(record, level=sure)
     if together(found):
         return phrases.LEVEL_TOGETHER(record, level=sure)
@@ -137,7 +139,8 @@ def _question(record: Record) -> list[tuple[str, object]]:
         rows.append(("Source", label(asked.source)))
     if not record.design.counts:
         lower, upper = record.design.bounds
-        rows.append(("Range", f"{exact(lower)} to {exact(upper)}, declared beforehand"))
+        bins = f", in {count(record.estimates.of + 1)} bins" if record.design.distributes else ""
+        rows.append(("Range", f"{exact(lower)} to {exact(upper)}{bins}, declared beforehand"))
     elif asked.categories:
         how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
         rows.append(("Values", join([many(record.estimates.of, "value"), ", ", how])))

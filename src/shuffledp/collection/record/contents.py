@@ -8,6 +8,7 @@ from typing import Any, Self
 from shuffledp.collection.record.forms import (
     CHANCE,
     EPSILON,
+    REMEDY,
     SIZE,
     Part,
     Reading,
@@ -27,10 +28,12 @@ from shuffledp.collection.record.forms import (
     usual,
     whole,
 )
+from shuffledp.errors import InvalidInput
 
 __all__ = [
     "Alternative",
     "Asked",
+    "AtQuantiles",
     "Certificate",
     "Collected",
     "Counted",
@@ -41,6 +44,7 @@ __all__ = [
     "EpsilonBound",
     "Estimates",
     "Hashes",
+    "InRanges",
     "LedgerEntry",
     "Limit",
     "Made",
@@ -50,12 +54,29 @@ __all__ = [
 ]
 
 COUNTS, MEANS = ("histogram", "frequency"), ("mean",)  # the tasks that count people, and the others
+DISTRIBUTIONS = ("quantile",)  # those that count people below cut points
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
 CLIPPED_MEAN = "mean of the clipped values"
 MOST_NUMERICAL_ERROR = 0.1
 
 Floats = tuple[float, ...]
 Category = str | int
+
+
+def _pairs(value: Any) -> bool:
+    """Pairs of cut points."""
+    return isinstance(value, list) and all(
+        isinstance(each, list) and len(each) == 2 and all(map(number, each)) for each in value
+    )
+
+
+def _levels(value: Any) -> bool:
+    """The laws of several levels, none with others inside."""
+    return (
+        isinstance(value, list)
+        and len(value) > 0
+        and all(isinstance(each, dict) and set(each) == {"randomizer", "k", "epsilon0", "integers"} for each in value)
+    )
 
 
 def _named(value: Any) -> bool:
@@ -112,11 +133,26 @@ class WrittenLaw(Part):
     """
 
     randomizer: str = needed(text)
-    k: int = needed(whole)
+    k: int | None = perhaps(whole, default=None)
     epsilon0: float | None = needed(or_none(number))
     integers: tuple[str, ...] = needed([text])
+    weights: Floats = perhaps([CHANCE], default=())
+    questions: list[dict[str, Any]] | None = perhaps(_levels, default=None)
 
     others = (number, text)
+
+    @classmethod
+    def read(cls, value: object, reading: Reading, where: str = "") -> Self:
+        """Of one of several levels, ``questions`` are the laws of the levels, the ``weights`` how
+        likely each is; any other law has ``k`` values.
+        """
+        law = Part.read.__func__(cls, value, reading, where)  # type: ignore[attr-defined]
+        read: Self = law
+        if (read.k is None) == (read.questions is None):
+            raise InvalidInput(
+                f"the record of a release must have its usual form, got a difference in {f'{where}k'!r}. {REMEDY}"
+            )
+        return read
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -145,6 +181,9 @@ class Designed(Part):
     other: Category | None = needed_by(COUNTS, or_none(either(text, whole)), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
+    cuts: Floats | None = needed_by(DISTRIBUTIONS, [number], default=None)
+    at: Floats | None = needed_by(DISTRIBUTIONS, [CHANCE], default=None)
+    ranges: list[list[float]] | None = needed_by(DISTRIBUTIONS, _pairs, default=None)
 
     @classmethod
     def from_json(cls, design: Mapping[str, Any]) -> Self:
@@ -157,8 +196,20 @@ class Designed(Part):
         return self.task in COUNTS
 
     @property
+    def distributes(self) -> bool:
+        """Whether the task is to count people below cut points."""
+        return self.task in DISTRIBUTIONS
+
+    @property
+    def people(self) -> bool:
+        """Whether estimates are numbers of people."""
+        return self.counts or self.distributes
+
+    @property
     def bounds(self) -> tuple[float, float]:
-        """The range of a mean."""
+        """The range of a mean, or of a distribution function."""
+        if self.cuts is not None:
+            return self.cuts[0], self.cuts[-1]
         assert self.lower is not None
         assert self.upper is not None
         return self.lower, self.upper
@@ -287,6 +338,28 @@ class Ends(Part):
 
 
 @part
+class AtQuantiles(Part):
+    """The quantiles that were asked for: each ``value``, and the ends of the bins between which it
+    lies at the level of the estimates.
+    """
+
+    at: Floats = needed([CHANCE])
+    value: Floats = needed([number])
+    lower: Floats = needed([number])
+    upper: Floats = needed([number])
+
+
+@part
+class InRanges(Part):
+    """How many people are in each range that was asked for, and between which limits."""
+
+    value: Floats = needed([number])
+    stderr: Floats = needed([number])
+    lower: Floats = needed([number])
+    upper: Floats = needed([number])
+
+
+@part
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
@@ -304,6 +377,8 @@ class Estimates(Part):
     all_upper: Floats = needed([number])
     together: bool = perhaps(truth, default=False, tasks=COUNTS)
     ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
+    quantiles: AtQuantiles | None = perhaps(AtQuantiles, default=None, tasks=DISTRIBUTIONS)
+    ranges: InRanges | None = perhaps(InRanges, default=None, tasks=DISTRIBUTIONS)
 
     @property
     def clipped(self) -> bool:

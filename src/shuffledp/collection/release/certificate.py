@@ -15,9 +15,11 @@ from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
+from shuffledp.protocols.baselines.curator import CentralQuantiles
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
-from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask
+from shuffledp.protocols.quantiles import LocalQuantiles
+from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask, QuantileTask
 from shuffledp.wording import statement, statement_ids
 
 __all__ = ["certificate", "comparison"]
@@ -96,7 +98,10 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
     alone: Protocol
     curator: Protocol
-    if isinstance(task, MeanTask):
+    if isinstance(task, QuantileTask):
+        alone = LocalQuantiles(cuts=task.cuts, levels=(), **promise)
+        curator = CentralQuantiles(cuts=task.cuts, **promise)
+    elif isinstance(task, MeanTask):
         alone = LocalMean(lower=task.lower, upper=task.upper, **promise)
         curator = CentralMean(lower=task.lower, upper=task.upper, **promise)
     else:

@@ -15,7 +15,7 @@ from shuffledp.collection.release.facts import LEVEL
 from shuffledp.collection.release.notebook import release_html
 from shuffledp.collection.release.picture import draw_release
 from shuffledp.collection.release.rows import EstimateTable
-from shuffledp.collection.release.sentences import certified, charged, headline, warned
+from shuffledp.collection.release.sentences import certified, charged, headline, quantile_sentences, warned
 from shuffledp.collection.release.write import check_folder, write_release
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Estimate
@@ -45,7 +45,7 @@ class Release:
     @cached_property
     def estimates(self) -> EstimateTable:
         """The answer, with error bars: a table that every library can take."""
-        return EstimateTable.of(self.estimate, level=LEVEL)
+        return EstimateTable.of(self.estimate, level=LEVEL, ordered=self.record.design.distributes)
 
     @property
     def certificate(self) -> Certificate:
@@ -90,7 +90,7 @@ class Release:
     def __str__(self) -> str:
         """The estimates, and what is certified."""
         record = self.record
-        said = [headline(record), repr(self.estimates), *warned(record), certified(record)]
+        said = [headline(record), *quantile_sentences(record), repr(self.estimates), *warned(record), certified(record)]
         if record.ledger is not None:
             said.append(f"{charged(record.ledger)}.")
         return "\n".join([*said, *(f"Note: {note}." for note in self.notes)])

@@ -57,13 +57,17 @@ class EstimateTable:
     all_upper: Floats
     level: float
     whole: bool  # whether they count people, and are shown without decimals
+    ordered: bool = False  # whether they stay in their order where some are left out
 
     @classmethod
-    def of(cls, estimate: Estimate, *, level: float) -> EstimateTable:
-        """The table of an estimate."""
+    def of(cls, estimate: Estimate, *, level: float, ordered: bool = False) -> EstimateTable:
+        """The table of an estimate; where the rows are ``ordered``, as those of a distribution
+        function are, some of all are shown, and not the largest.
+        """
         own, together = estimate.interval(level), estimate.simultaneous(level)
         labels = tuple(str(label) for label in estimate.labels)
-        return cls(labels, estimate.values, estimate.stderr, *own, *together, level=level, whole=len(labels) > 1)
+        numbers = (estimate.values, estimate.stderr, *own, *together)
+        return cls(labels, *numbers, level=level, whole=ordered or len(labels) > 1, ordered=ordered)
 
     def __len__(self) -> int:
         """How many estimates there are."""
@@ -117,6 +121,8 @@ class EstimateTable:
 
     def shown(self) -> list[int]:
         """The places of the rows to show: all in their order, or the largest first."""
+        if self.ordered and self.cut:
+            return [int(place) for place in np.linspace(0, len(self) - 1, SHOWN).round()]
         order = np.argsort(-self.estimate, kind="stable") if self.cut else np.arange(len(self))
         return [int(place) for place in order[:SHOWN]]
 

@@ -15,7 +15,7 @@ from shuffledp.collection.verify.check_ledger import KeptLedger, check_claims, c
 from shuffledp.collection.verify.check_page import check_page
 from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
-from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import counted_law
 from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
@@ -77,7 +77,7 @@ def verify(
     """
     effort = Effort(seconds)
     record = read_record(text)
-    design, law = record.design, CountedLaw.of(record.design.law.as_json())
+    design, law = record.design, counted_law(record.design.law.as_json())
     quick: dict[str, Part] = {
         "the page": lambda: check_page(text, record),
         "the design": lambda: check_design(record, law),
