@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import frequency, histogram, mean, quantile
+    from shuffledp.collection.door import crosstab, frequency, histogram, mean, quantile, top
     from shuffledp.collection.release.released import Release
+    from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
+        Count,
+        Crosstab,
         Estimate,
         Frequency,
         Histogram,
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
         Mean,
         Quantiles,
         ShuffledSGD,
+        SplitMean,
+        SplitSum,
         StatisticalQuery,
         Sum,
     )
@@ -73,8 +78,12 @@ if TYPE_CHECKING:
         LocalHash,
         OneOf,
         Randomizer,
+        ShufflerDummies,
+        SignedUnits,
+        SplitShares,
         SubsetSelection,
         Unary,
+        UserFakes,
     )
 
 __version__ = "0.1.0"
@@ -98,6 +107,8 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Count",
+    "Crosstab",
     "DoesNotApply",
     "Estimate",
     "FiniteRandomizer",
@@ -118,17 +129,25 @@ __all__ = [
     "Randomizer",
     "Release",
     "SampleAndThreshold",
+    "Series",
     "ShuffledSGD",
     "ShuffledpError",
+    "ShufflerDummies",
+    "SignedUnits",
+    "SplitMean",
+    "SplitShares",
+    "SplitSum",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
     "Unary",
+    "UserFakes",
     "__version__",
     "audit",
     "calibrate",
     "calibrate_training",
     "compare",
+    "crosstab",
     "engines",
     "frequency",
     "histogram",
@@ -137,6 +156,7 @@ __all__ = [
     "quantile",
     "shuffle",
     "shuffle_groups",
+    "top",
 ]
 
 # Where each name is defined. It is loaded when it is first asked for: the command line answers
@@ -144,8 +164,9 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("frequency", "histogram", "mean", "quantile"),
+    "collection.door": ("crosstab", "frequency", "histogram", "mean", "quantile", "top"),
     "collection.release.released": ("Release",),
+    "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
@@ -162,6 +183,7 @@ HOMES = {
             "CentralHistogram",
             "CentralMean",
             "CentralSum",
+            "Crosstab",
             "Estimate",
             "Frequency",
             "Histogram",
@@ -170,6 +192,7 @@ HOMES = {
             "Mean",
         ),
         *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Count", "SplitMean", "SplitSum"),
     ),
     "randomizers": (
         *(
@@ -187,6 +210,8 @@ HOMES = {
             "LocalHash",
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
+        *("ShufflerDummies", "UserFakes"),
+        *("SignedUnits", "SplitShares"),
     ),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

@@ -86,6 +86,22 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "how many people report, and how many values are missing, may be known: both are published as they are",
         "the number of people who report and the number of missing values may be known: both are published as they are",
     ),
+    "fakes": ("a true report among the fakes of all honest people, a needle in a haystack (docs/theory.md)",),
+    "fakes and reports": ("privacy blanket of fakes and of randomized reports together (docs/theory.md)",),
+    "dummies": ("two values with the shuffler's dummies, added up over their counts (docs/theory.md)",),
+    "signed units": ("counts of +1 and -1 with noise in shares, added up (docs/theory.md)",),
+    "split shares": ("the noise of the sum, and how far mixed shares are from it (docs/theory.md)",),
+    "messages mixed": (
+        "the shuffler releases only the multiset of all messages and does not collude with the analyst",
+    ),
+    "honest dummies": (
+        "the shuffler keeps messages and adds dummies at random exactly as described, tells nobody which, releases "
+        "only the multiset of them, and does not collude with the analyst",
+    ),
+    "sealed": (
+        "nobody but the analyst can read a message, and nobody who can read it learns who sent it: a message is not "
+        "protected by itself",
+    ),
 }
 
 

@@ -130,7 +130,9 @@ def test_shuffled_reports_are_analysed_as_they_were(tmp_path: Path) -> None:
     for name in ("estimates.csv", "design.json"):
         assert (tmp_path / "result" / name).read_bytes().decode() == text("analysed", name)
     now, then = json.loads((tmp_path / "result" / "estimates.json").read_text(encoding="utf-8")), facts_of("analysed")
-    for part in ("asked", "design", "counted", "tally", "estimates", "secure", "notes", "ledger"):
+    assert now["estimates"].pop("sway")  # which the fifth edition began to say
+    assert now["estimates"] == then["estimates"]
+    for part in ("asked", "design", "counted", "tally", "secure", "notes", "ledger"):
         assert now[part] == then[part]
         assert now["hashes"][part] == then["hashes"][part]
 

@@ -71,6 +71,7 @@ def test_its_sealed_reports_are_opened_again_to_the_same_result(tmp_path: Path) 
     (tmp_path / "study" / "analyst.key").chmod(0o600)  # which git does not keep
     made = open_collection(tmp_path / "study", V4 / "sealed.bin").facts
     kept = json.loads(beside("network", "estimates.json"))
+    assert made["estimates"].pop("sway")  # which the fifth edition began to say
     assert {name: made[name] for name in ("tally", "estimates", "counted", "asked")} == {
         name: kept[name] for name in ("tally", "estimates", "counted", "asked")
     }

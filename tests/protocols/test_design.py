@@ -99,7 +99,7 @@ def test_labels_that_json_cannot_hold_are_refused() -> None:
 
 
 def test_a_baseline_has_no_design() -> None:
-    with pytest.raises(InvalidInput, match="must be a Histogram or Frequency or Mean"):
+    with pytest.raises(InvalidInput, match="must be a Histogram or Frequency or "):
         Design.of(sdp.LocalHistogram(categories=["a", "b"], n=10, epsilon0=1.0))
 
 

@@ -2,7 +2,7 @@
 // shipped beside it as the same bytes that the tests run.
 export { readCode } from "./core/codes.ts";
 export { hex, phaseOf, readCollection, sha256, SKEW, type Collection } from "./core/collection.ts";
-export { encode, type Design } from "./core/design.ts";
+export { cellOf, encode, type Design, type Part } from "./core/design.ts";
 export { exposureOf, type Exposure } from "./core/exposure.ts";
 export type { Law } from "./core/laws.ts";
 export { Refused } from "./core/refused.ts";

@@ -18,7 +18,7 @@ mechanism    ``shuffle``
 groups       ``shuffle_groups``: every group of users with its own epsilon0
 threshold    ``SampleAndThreshold``: counts of samples, published from a least count on
 training     noisy steps over records that are allocated to them at random
-dummies      what fake reports hide, as curves
+messages     several messages of everybody, and what fakes, noise in shares and mixing hide
 explanation  a guarantee in words
 calibration  the one unknown of a plan
 training_plan  the same of a training

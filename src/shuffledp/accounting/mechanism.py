@@ -12,12 +12,14 @@ from shuffledp._types import Adversary, View
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Row
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.messages.message_reductions import reduce_messages
 from shuffledp.accounting.pairs import check_pair, reduce_pair
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Round
 from shuffledp.accounting.sampled import Sampled
 from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, called_as, check_users
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["Shuffled", "ShuffledPair", "shuffle", "shuffled_parts"]
@@ -61,6 +63,11 @@ class Shuffled(Round):
         >>> survey.between(0.4, 0.6).epsilon(delta=1e-6).upper < 0.03
         True
         """
+        if isinstance(self.randomizer, MessageLaw):
+            raise InvalidInput(
+                f"between is for one message of each person, got {_law_in_words(self.randomizer)}. Leave it out: the "
+                f"answer is for any two values."
+            )
         if self.adversary != "shuffled":
             raise InvalidInput(
                 f'between is for adversary="shuffled", got {self.adversary!r}. Leave out one of the two.'
@@ -103,6 +110,8 @@ class Shuffled(Round):
     @cached_property
     def reduction(self) -> Reduction:
         """The theorem in use, as curves."""
+        if isinstance(self.randomizer, MessageLaw):
+            return reduce_messages(self.randomizer, self.honest)
         if self.view == "sums":
             return reduce_sums(self.randomizer, self.honest)
         return reduce(self.randomizer, self.honest, self.adversary)
@@ -136,7 +145,8 @@ class Shuffled(Round):
                 f"users must be at least n = {self.n}, those of them who report, got {users}. It counts all from whom "
                 f"the sample is drawn."
             )
-        if self.adversary != "shuffled" or self.honest < self.n or self.view != "reports":
+        plain = self.view == "reports" and not isinstance(self.randomizer, MessageLaw)
+        if self.adversary != "shuffled" or self.honest < self.n or not plain:
             raise InvalidInput(
                 f"a sample must be of honest users whose reports are seen, and the adversary the usual one, got "
                 f"{self!r}. Leave out honest, view and adversary, and count the honest users only."
@@ -154,7 +164,7 @@ class Shuffled(Round):
         """What the proven bounds of the literature say of the same."""
         from shuffledp.literature.comparison import proven_beside  # a door
 
-        if self.ceiling == 0.0:  # nothing leaks: there is nothing to bound
+        if self.ceiling == 0.0 or isinstance(self.randomizer, MessageLaw):  # there is nothing to bound, or no bound
             return []
         if self.view == "sums":  # published bounds are about reports, which say all that their sums do
             reports = shuffle(self.randomizer, n=self.n, honest=self.honest)
@@ -255,6 +265,11 @@ def shuffle(
             f"and releases nothing else."
         )
     round_ = Shuffled(randomizer, n, adversary, honest, view)
+    if isinstance(randomizer, MessageLaw) and (adversary, view) != ("shuffled", "reports"):
+        raise InvalidInput(
+            f'several messages must be seen as "reports" by the adversary "shuffled", got {view!r} and {adversary!r}. '
+            f"Leave both out."
+        )
     if view == "sums":
         if adversary != "shuffled":
             raise InvalidInput(

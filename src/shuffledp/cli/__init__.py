@@ -15,11 +15,14 @@ compare      compare, bounds
 reproduce    the figures of the papers
 plan         which protocol for a task
 studio       the planner, as a page
+track        one design, asked every week
 training     which sampler for a training, and how much noise
 audit        attacks on the code that runs
 look         what a table holds, and a command to copy
 asking       the options of a question about a table
 release      histogram, frequency, mean: from a table to a defended answer
+crosstab     the same for several columns at once
+top          the most frequent words of a column, from no list at all
 spark        the same on tables that Spark reads
 stages       design, encode, shuffle, analyse: the same in parts; and example
 collection   new, invite: a collection over the network is announced

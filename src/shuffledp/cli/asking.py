@@ -22,11 +22,15 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.protocols.design import Design
 
 __all__ = [
+    "ASKED",
     "BINNED",
     "BIN_OPTIONS",
     "BUDGET_OPTIONS",
     "CATEGORY_OPTIONS",
+    "COLUMNS",
     "ENGINE",
+    "LEARN",
+    "LISTS",
     "LOCAL",
     "MESSY_OPTIONS",
     "OUTPUT_OPTIONS",
@@ -154,6 +158,20 @@ LEARN = option(
     annotation=bool,
     flag="learn-categories",
 )
+LISTS = option(
+    "categories",
+    TABLE,
+    "A file with one category per line, or a list such as yes,no; for a crosstab once for each column.",
+    annotation=list[str],
+    metavar="FILE|LIST",
+)
+COLUMNS = option(
+    "column",
+    TABLE,
+    "The column to ask about, or each of those of a crosstab; a table with only one needs no name.",
+    annotation=list[str],
+    metavar="NAME",
+)
 TABLE_OPTIONS = [
     option("column", TABLE, "The column to ask about; a table with only one needs no name.", metavar="NAME"),
     option(
@@ -234,7 +252,7 @@ class Reading:
     """How a table is read: which column, whose rows, and what is forgiven."""
 
     source: str
-    column: str | None
+    column: str | list[str] | None
     format: str | None
     ids: str | None
     keep: str
@@ -262,6 +280,13 @@ class Reading:
             cleaning,
             None if encoding is None else check_encoding(encoding),
         )
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that were named."""
+        if self.column is None:
+            return []
+        return [self.column] if isinstance(self.column, str) else self.column
 
     def fields(self) -> dict[str, Any]:
         """The same as arguments."""
@@ -348,7 +373,7 @@ def binned(
     bins: int | None,
     scale: str | None,
     cuts: str | None,
-    at: str,
+    at: str | None,
     ranges: list[str] | None,
 ) -> Bins:
     """The bins, quantiles and ranges as they are typed."""
@@ -358,7 +383,7 @@ def binned(
         bins=bins,
         scale=scale,
         cuts=None if cuts is None else read_numbers("--cuts", cuts),
-        at=read_numbers("--at", at),
+        at=(0.5,) if at is None else read_numbers("--at", at),
         ranges=[read_range(each) for each in ranges or []],
     )
 

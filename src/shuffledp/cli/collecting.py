@@ -120,10 +120,15 @@ def fetch(
     beside = () if pinned is None else (pinned, pinned.with_name(KEY))  # without the key nothing opens any more
     check_apart(out, *beside, *(path for path in (token, ca) if path is not None))
     analyst = _analyst(url, pinned, token, ca)
+    messages = analyst.collection.encoder.randomizer.messages
     with progress("fetching") as watched:
-        header = analyst.fetch(out, force=force, tick=watched(analyst.status()["reports"], lambda: None))
+        total = analyst.status()["reports"] * messages
+        header = analyst.fetch(out, force=force, tick=watched(total, lambda: None))
+    people = header.count // messages if header.people is None else header.people
+    several = {} if people == header.count else {"messages": header.count}
     if as_json:
-        return show.as_json({"out": str(out), "collection": header.collection, "reports": header.count})
-    show.sentences([f"{header.count:,} sealed reports written to {out}."])
+        return show.as_json({"out": str(out), "collection": header.collection, "reports": people, **several})
+    what = f"{header.count:,} sealed messages for {people:,} people" if several else f"{people:,} sealed reports"
+    show.sentences([f"{what} written to {out}."])
     study = "study" if pinned is None else str(pinned.parent)
     return show.command(f"shuffledp open {quote(study)} {quote(str(out))} --out result", "Next: ")

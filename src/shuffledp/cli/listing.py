@@ -100,6 +100,26 @@ LISTED = (
         "The median and other quantiles of a number that people hold, and how many lie in a range.",
     ),
     Listed(
+        "crosstab",
+        "crosstab",
+        RUN,
+        "How many people hold each combination of several columns' categories, with all sums; with --by, shares within "
+        "groups.",
+    ),
+    Listed(
+        "top",
+        "top",
+        RUN,
+        "Which words are most frequent, when nobody has listed them: beginnings that many people share are followed, "
+        "symbol by symbol, each step with other people.",
+    ),
+    Listed(
+        "track",
+        "track",
+        RUN,
+        "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+    ),
+    Listed(
         "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
     ),
     Listed(

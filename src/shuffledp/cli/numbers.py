@@ -7,7 +7,7 @@ import typer
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["read_count", "read_number", "read_numbers", "read_people", "read_range"]
+__all__ = ["read_count", "read_number", "read_numbers", "read_people", "read_range", "read_sizes"]
 
 
 def read_number(text: str) -> float:
@@ -64,6 +64,15 @@ def read_count(text: str) -> int:
     except InvalidOperation:
         pass
     raise typer.BadParameter(f"{text!r} is not a whole number of reasonable size. Write it as 10000 or 1e4.")
+
+
+def read_sizes(text: str) -> int | str:
+    """How many categories: a count, or one for each of several columns.
+
+    >>> read_sizes("1e3"), read_sizes("4x3")
+    (1000, '4x3')
+    """
+    return text if "x" in text.lower() else read_count(text)
 
 
 def read_people(text: str) -> int | Fraction:

@@ -8,7 +8,7 @@ import typer
 from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
-from shuffledp.cli.numbers import read_count, read_people
+from shuffledp.cli.numbers import read_count, read_people, read_sizes
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
@@ -25,6 +25,7 @@ __all__: list[str] = []
     epilog=examples(
         "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
         "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
+        "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
         "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
     ),
 )
@@ -39,12 +40,13 @@ def plan(
         ),
     ],
     domain: Annotated[
-        int | None,
+        Any,
         typer.Option(
             "--domain",
-            parser=read_count,
+            parser=read_sizes,
             metavar="COUNT",
-            help="How many categories, or bins of a quantile; a mean has none.",
+            help="How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has "
+            "none.",
             rich_help_panel=QUESTION,
         ),
     ] = None,

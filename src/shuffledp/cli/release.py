@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.rows import EstimateTable
     from shuffledp.protocols.design import Design
 
-__all__ = ["fitting", "heard", "show_release"]
+__all__ = ["PROMISED", "answer", "fitting", "found", "heard", "show_release"]
 
 TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
 WOULD_REPLACE = (
@@ -144,14 +144,19 @@ def quantile(
 
 
 def _answer(asking: Asking, **asked: Any) -> None:
-    """Read, calibrate, and either show the plan or carry it out."""
     from shuffledp.collection.release.question import Question
+
+    answer(asking, Question, **asked)
+
+
+def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
+    """Read, calibrate, and either show the plan or carry it out."""
     from shuffledp.collection.release.write import check_folder
 
-    question, keeping = Question(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
+    question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with _found(asking, question) as table:
+    with found(asking, question) as table:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
@@ -162,7 +167,7 @@ def _answer(asking: Asking, **asked: Any) -> None:
     return show_release(made, as_json=keeping.as_json, more=more)
 
 
-def _found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
+def found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
     """The table of a question, here or on an engine."""
     if asking.engine is None:
         return _in_file(asking, question)
@@ -227,6 +232,7 @@ def heard(*, as_json: bool) -> Iterator[None]:
 
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
     """What would be done, what it would be worth, and what it would cost."""
+    from shuffledp.collection.client import sparse
     from shuffledp.collection.page.distribution import CLIPPED_ENDS
     from shuffledp.collection.release.certificate import certificate, comparison
     from shuffledp.collection.release.write import holds_release
@@ -272,7 +278,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             ),
             *(
                 [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
-                if question.categories is not None or question.bins is not None
+                if design.task.counts or design.task.edges is not None
                 else []
             ),
         ],
@@ -280,6 +286,8 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
     )
     if question.clip:
         show.warnings([TO_BE_CLIPPED if question.bins is None else CLIPPED_ENDS])
+    if said := sparse(design, design.protocol.predicted_stderr()):
+        show.warnings(said)
     if receipt is not None:
         spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
         show.sentences(
@@ -301,6 +309,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
     within the budget, if that is known.
     """
+    from shuffledp.collection.page.poisoning import poisoned
     from shuffledp.collection.release.sentences import certified, charged, headline, warned
     from shuffledp.collection.release.write import FILES
 
@@ -316,7 +325,13 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
         _show_quantiles(record)
     else:
         _show_estimates(made.estimates)
+    if made.shares:
+        show.sentences([f"\nShares within {record.asked.by}:"])
+        percent = f"{100.0 * record.estimates.level:g} % interval"
+        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
+    if (cheated := poisoned(record)) is not None:
+        show.sentences([cheated])
     if record.ledger is not None:
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
+from shuffledp.cli.asking import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.numbers import read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import CrosstabTask, Task
 
 if TYPE_CHECKING:
     from shuffledp.collection.network.sending.sender import Client, Receipt
@@ -30,7 +31,9 @@ ONE = [
     option(
         "value",
         QUESTION,
-        "The answer; - reads it from standard input, and leaves it in no list of processes.",
+        "The answer, or one for each column of a crosstab; - reads it from standard input, and leaves it in no list of "
+        "processes.",
+        annotation=list[str],
         metavar="TEXT",
     ),
     option("code", QUESTION, "The invitation, if the collection asks for one.", metavar="CODE"),
@@ -38,6 +41,7 @@ ONE = [
 MANY = [
     option("source", TABLE, "Instead of one answer: a CSV, Parquet or Arrow file.", metavar="FILE", flag="table"),
     *TABLE_OPTIONS,
+    COLUMNS,
     option("codes", TABLE, "A file with an invitation for each row.", annotation=Path, metavar="FILE"),
     option("missing", TABLE, "Count missing values as this category.", metavar="NAME"),
     *MESSY_OPTIONS,
@@ -50,6 +54,7 @@ MANY = [
     epilog=examples(
         "send study/collection.json --value yes",
         "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
+        "send study/collection.json --value north --value yes",
         "send study/collection.json --table people.csv --column answer",
     ),
 )
@@ -128,7 +133,7 @@ def send(
     from shuffledp.collection.network.sending.sender import Client
 
     as_json, file = given.pop("as_json"), given.pop("file")
-    if (given["value"] is None) == (given["source"] is None):
+    if (not given["value"]) == (given["source"] is None):
         raise InvalidInput(
             "either --value or --table must be given, got both or none. Add --value yes, or --table people.csv."
         )
@@ -158,7 +163,7 @@ def send(
 def _one(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
     """An answer; a dry run stops where it would be drawn."""
     _check_absent(given, MANY, "--value")
-    value = _asked() if given["value"] == "-" else given["value"]
+    value = _answers(client.collection.design.task, given["value"])
     if dry_run:
         client.check(value, code=given["code"], clip=clip)
         return None
@@ -166,17 +171,32 @@ def _one(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> 
         return client.send(value, code=given["code"], clip=clip)
 
 
-def _asked() -> str:
+def _answers(task: Task, typed: Sequence[str]) -> object:
+    """The answer, or those about all columns of a crosstab; one - asks for all of them."""
+    columns = task.columns if isinstance(task, CrosstabTask) else None
+    if columns is None:
+        if len(typed) > 1:
+            raise InvalidInput(f"--value must be given once, got it {len(typed)} times. One person has one answer.")
+        return _asked() if typed[0] == "-" else typed[0]
+    texts = ["-"] * len(columns) if list(typed) == ["-"] else typed
+    if len(texts) != len(columns):
+        raise InvalidInput(
+            f"--value must be given once for each of {', '.join(columns)}, in this order, got {len(texts)}. Repeat it."
+        )
+    return tuple(_asked(name) if text == "-" else text for name, text in zip(columns, texts, strict=True))
+
+
+def _asked(about: str | None = None) -> str:
     """An answer from standard input; on a terminal, nobody sees it."""
     if sys.stdin.isatty():
         with suppress(EOFError):
-            return getpass("Your answer: ")
+            return getpass("Your answer: " if about is None else f"Your answer about {about}: ")
     return sys.stdin.readline(LONGEST_LINE).rstrip("\r\n")
 
 
 def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
     """The answers of a table."""
-    from shuffledp.collection.client import Drawing
+    from shuffledp.collection.client import Drawing, column_for
     from shuffledp.collection.network.sending.sender import read_codes
     from shuffledp.collection.tables import open_column
 
@@ -197,7 +217,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
         codes = None if given["codes"] is None else read_codes(given["codes"])
         column = open_column(
             reading.source,
-            reading.column,
+            column_for(client.collection.design, reading.columns),
             kind=kind,
             format=reading.format,  # type: ignore[arg-type]
             ids=reading.ids,
@@ -230,7 +250,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
 def _check_absent(given: dict[str, Any], options: Sequence[tuple[str, Any]], beside: str) -> None:
     """Refuse options of the other way to send."""
     for name, parameter in options:
-        if given[name] not in (None, False):
+        if given[name] not in (None, False, []):
             flag = parameter.default.param_decls[0]
             raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.released import Release
     from shuffledp.protocols.design import Design
 
-__all__ = ["in_spark"]
+__all__ = ["in_spark", "reading_column", "working"]
 
 # As other readers of CSV, and ours, read it: a quote is doubled, and may enclose lines; what fits
 # neither the rules nor the first line is refused.
@@ -31,24 +31,16 @@ ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 @contextmanager
 def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[Found]:
     """Tables that a session of Spark reads, for as long as the question is asked."""
-    from shuffledp.collection.engines.spark_session import session_at
     from shuffledp.collection.engines.spark_stages import release_column
 
     settled = question.settled()
-    _check_early(asking, engine)
-    with ExitStack() as held:
-        quiet = logging.NullHandler()  # else py4j prints where it was when Ctrl-C came
-        logging.getLogger().addHandler(quiet)
-        held.callback(logging.getLogger().removeHandler, quiet)
-        with patiently("starting Spark"):
-            session = held.enter_context(session_at(engine.master))
+    with reading_column(asking, engine, settled) as column:
         with patiently("reading the table"):
-            column = _column(session, engine, settled)
             people = column.survey(settled.reader())
         asked = replace(settled, column=column.name)
 
         def publish(design: "Design") -> "Release":
-            with patiently("drawing, committing and counting"), _work(asking, engine) as work:
+            with patiently("drawing, committing and counting"), working(asking, engine) as work:
                 return release_column(
                     column,
                     design,
@@ -62,18 +54,36 @@ def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[F
         yield Found(asked, people.people, people.missing if asked.leaves_out else None, publish)
 
 
+@contextmanager
+def reading_column(asking: Asking, engine: Engine, question: "Question") -> Iterator["SparkColumn"]:
+    """The column of a question, in a session of Spark that ends when the question is answered."""
+    from shuffledp.collection.engines.spark_session import session_at
+
+    _check_early(asking, engine)
+    with ExitStack() as held:
+        quiet = logging.NullHandler()  # else py4j prints where it was when Ctrl-C came
+        logging.getLogger().addHandler(quiet)
+        held.callback(logging.getLogger().removeHandler, quiet)
+        with patiently("starting Spark"):
+            session = held.enter_context(session_at(engine.master))
+        with patiently("opening the table"):
+            column = _column(session, engine, question)
+        yield column
+
+
 def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn":
     """The column that is asked about; a table with a single one needs no name."""
     from shuffledp.collection.engines.spark_column import SparkColumn
 
     frame = _read(session, engine.tables, question)
-    if question.column is None and len(frame.columns) > 1:
+    if not question.names and len(frame.columns) > 1:
         listed = ", ".join(map(repr, frame.columns[:20]))
         raise InvalidInput(f"column must be named where there are several, got none. The columns are {listed}.")
-    return SparkColumn(
-        frame=frame,
-        name=frame.columns[0] if question.column is None else question.column,
-        missing=None if question.categories is None else question.categories.missing,
+    names = question.names or (frame.columns[0],)
+    return SparkColumn.of(
+        frame,
+        names if len(names) > 1 else names[0],
+        missing=question.gaps,
         clip=question.clip,
         cleaning=question.cleaning,
         ids=question.ids,
@@ -118,7 +128,7 @@ def _read_csv(session: Any, tables: list[str], question: "Question") -> Any:
             f"CSV must have two columns or more, with commas between them, for Spark, got {frame.columns!r}. Spark "
             f"would drop its empty lines: convert it to Parquet, or leave out --engine."
         )
-    asked = [name for name in (question.column, question.ids) if name is not None and name in frame.columns]
+    asked = [name for name in (*question.names, question.ids) if name is not None and name in frame.columns]
     texts = functions.array(*map(_exactly, asked))
     with one_sentence():
         if asked and not frame.where(functions.exists(texts, lambda text: text.contains(UNREADABLE))).isEmpty():
@@ -158,7 +168,7 @@ def _beside(asking: Asking) -> Path:
 
 
 @contextmanager
-def _work(asking: Asking, engine: Engine) -> Iterator[str]:
+def working(asking: Asking, engine: Engine) -> Iterator[str]:
     """The folder for what is drawn: the one that was named, or one beside the answer, which is gone
     when that stands. Its name is always the same, so that whoever starts a killed run again goes on
     with what it committed, and draws nothing anew.

@@ -14,6 +14,8 @@ from shuffledp.cli.asking import (
     BINNED,
     BUDGET_OPTIONS,
     CATEGORY_OPTIONS,
+    COLUMNS,
+    LISTS,
     MESSY_OPTIONS,
     OUTPUT_OPTIONS,
     PROMISE_OPTIONS,
@@ -39,9 +41,10 @@ from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.budget import Budget
+    from shuffledp.collection.release.question import Question
     from shuffledp.collection.tables.formats import Kind
 
-__all__: list[str] = []
+__all__ = ["settled_question"]
 
 File = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
@@ -56,7 +59,7 @@ Settled = Annotated[
     ),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(dict([*CATEGORY_OPTIONS, *BIN_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
@@ -65,6 +68,8 @@ with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
     rich_help_panel=RUN,
     epilog=examples(
         "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+        "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
+        "--epsilon 1 --delta 1e-8 --out table.json",
         "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
         "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
     ),
@@ -109,42 +114,16 @@ def design(
     force: Force = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
-    from shuffledp.collection.release.question import Question
-
-    check_apart(
-        check_new_file(out, replace=force), *(() if given["categories"] is None else (Path(given["categories"]),))
-    )
-    if task not in TASKS:
-        raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
-            f"frequency very many."
-        )
+    check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
     promise = Promise(
         epsilon=given["epsilon"],
         delta=given["delta"],
         honest=given["honest"],
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
-    common: dict[str, Any] = {"source": "-", "task": task}
-    counting = TASKS[task].counts
-    if task == "quantile":
-        common |= {"bins": binned(lower=lower, upper=upper, **{name: given[name] for name in BINNED})}
-    elif unfit := [name for name in ("bins", "scale", "cuts", "ranges") if given[name] is not None]:
-        raise InvalidInput(f"a {task} takes no --bins, --scale, --cuts and --range, got {unfit[0]}. Leave them out.")
-    if counting and not (lower is None and upper is None):
-        raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if not counting and task != "quantile":
-        if lower is None or upper is None:
-            raise InvalidInput(
-                "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
-                "--upper 120."
-            )
-        common |= {"lower": lower, "upper": upper}
-    elif counting:
-        names = {name: given[name] for name in ("domain", "other", "missing")}
-        common |= {"categories": read_categories(given["categories"], learn=False, **names), "method": method}
+    question = settled_question(task, given, lower=lower, upper=upper, method=method)
     with patiently("calibrating"):
-        made = Question(**common).settled().design(n, promise)
+        made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
     protocol = made.protocol
     bound = protocol.guarantee.epsilon(delta=promise.delta)
@@ -174,6 +153,57 @@ def design(
     )
 
 
+def settled_question(
+    task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
+) -> "Question":
+    """The question that the options of a design describe, without a table, of one column or of
+    several; ``given`` holds those of its categories.
+    """
+    if task not in TASKS:
+        raise InvalidInput(
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
+            f"frequency very many."
+        )
+    common: dict[str, Any] = {"source": "-", "task": task}
+    counting = TASKS[task].counts
+    if task == "quantile":
+        common |= {"bins": binned(lower=lower, upper=upper, **{name: given.get(name) for name in BINNED})}
+    elif any(given.get(name) is not None for name in ("bins", "scale", "cuts", "ranges")):
+        raise InvalidInput(f"a {task} takes no --bins, --scale, --cuts and --range, got some. Leave them out.")
+    if counting and not (lower is None and upper is None):
+        raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
+    if not counting and task != "quantile":
+        if lower is None or upper is None:
+            raise InvalidInput(
+                "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
+                "--upper 120."
+            )
+        common |= {"lower": lower, "upper": upper}
+    return _question(task, given, method, common).settled()
+
+
+def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
+    """What is asked, of one column or of several."""
+    from shuffledp.collection.release.crossed import CrossQuestion, check_columns, read_parts
+    from shuffledp.collection.release.question import Question
+
+    listed, columns = given["categories"] or [], given["column"] or []
+    rules = {name: given[name] for name in ("other", "missing")}
+    if task == "crosstab":
+        names = check_columns(columns)
+        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules))
+    if columns or len(listed) > 1:
+        raise InvalidInput(
+            f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "
+            f"out, or design a crosstab."
+        )
+    if TASKS[task].counts:
+        text = listed[0] if listed else None
+        known = read_categories(text, learn=False, domain=given["domain"], **rules)
+        common |= {"categories": known, "method": method}
+    return Question(**common)
+
+
 @app.command(
     "encode",
     rich_help_panel=RUN,
@@ -184,6 +214,7 @@ def design(
         [
             argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"),
             *TABLE_OPTIONS,
+            COLUMNS,
             *MESSY_OPTIONS,
             AS_JSON,
         ]
@@ -246,7 +277,7 @@ def encode(
     with progress("encoding") as watched:
         column = open_column(
             reading.source,
-            reading.column,
+            client.column_for(settled, reading.columns),
             kind=kind,
             format=reading.format,  # type: ignore[arg-type]
             ids=reading.ids,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,8 @@ from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
+from shuffledp.protocols.tasks import CrosstabTask, TopTask
+from shuffledp.protocols.tasks.crossing import SPARSE, Missing, one_name, per_column
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
@@ -30,7 +32,7 @@ from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import exactly, large_delta, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.tables import Chosen, Cleaning, Column, Keep, Numbers, Places, ReportsFile
+    from shuffledp.collection.tables import Chosen, Cleaning, Column, ColumnName, Keep, Reader, ReportsFile
 
 __all__ = [
     "MUCH",
@@ -41,10 +43,12 @@ __all__ = [
     "cautions",
     "check_client",
     "check_sealed",
+    "column_for",
     "encode",
     "exposure",
     "read_design",
     "reader_of",
+    "sparse",
 ]
 
 MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
@@ -204,7 +208,7 @@ def _worth(epsilon0: float) -> str:
 
 def cautions(design: Design, error: float) -> list[str]:
     """What a careful colleague would say about a design with that standard error to expect."""
-    said = large_delta(design.delta, design.n)
+    said = large_delta(design.delta, design.n) + sparse(design, error)
     if error > design.task.scale(design.n):
         said.append(
             "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
@@ -213,14 +217,51 @@ def cautions(design: Design, error: float) -> list[str]:
     return said
 
 
-def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Places | Numbers:
+def sparse(design: Design, error: float) -> list[str]:
+    """What is to be said of a crosstab with more cells than its people fill."""
+    task, each = design.task, design.n / (design.law.k or 1)
+    if not isinstance(task, CrosstabTask) or (each >= SPARSE and each >= error):
+        return []
+    return [
+        f"the table is sparse: {design.n:,} people in {task.size:,} cells are about {each:,.0f} in each, with a "
+        f"standard error of about {error:,.0f}; merge rare categories, or leave a column out"
+    ]
+
+
+def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
+    """The column of a table to read for a design: the one that was named, or none; for a crosstab
+    as many as it has, or those of the same names.
+    """
+    task = design.task
+    wanted = len(task.columns) if isinstance(task, CrosstabTask) else 1
+    if given and len(given) != wanted:
+        raise InvalidInput(
+            f"a {task.name} must be asked of {wanted} {'columns' if wanted > 1 else 'column'}, got {len(given)}: "
+            f"{', '.join(given)}. Repeat --column once for each, in the order of the question."
+        )
+    if isinstance(task, CrosstabTask):
+        return tuple(given) or task.columns
+    return given[0] if given else None
+
+
+def reader_of(design: Design, *, missing: Missing, clip: bool, cleaning: Cleaning) -> Reader:
     """From what a table holds to what the encoder takes."""
-    from shuffledp.collection.tables import Numbers, Places
+    from shuffledp.collection.tables import JoinedPlaces, LevelWords, Numbers, Places
 
     task = design.task
+    if isinstance(task, TopTask):
+        return LevelWords(task, cleaning)
+    if isinstance(task, CrosstabTask):
+        gaps = per_column("missing", missing, task.columns)
+        return JoinedPlaces(
+            tuple(
+                Places(part.labels, other=part.rest, missing=gap, cleaning=cleaning)
+                for part, gap in zip(task.parts, gaps, strict=True)
+            )
+        )
     if task.bounds is not None:
         return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
-    return Places(task.labels, other=task.rest, missing=missing, cleaning=cleaning)
+    return Places(task.labels, other=task.rest, missing=one_name("missing", missing), cleaning=cleaning)
 
 
 class Drawn(NamedTuple):

@@ -9,7 +9,7 @@ until somebody saves the release.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -22,10 +22,13 @@ import pyarrow as pa
 
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.crossed import CrossQuestion, crossed_columns
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release
 from shuffledp.collection.release.terms import Categories, Promise, given_bins, given_categories, read_categories
+from shuffledp.collection.release.top_question import TopQuestion, read_tokens
+from shuffledp.collection.release.top_release import TopRelease, release_search
 from shuffledp.collection.tables import Cleaning, Keep
 from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
@@ -35,9 +38,10 @@ from shuffledp.errors import InvalidInput, called_as, check_finite, shown
 from shuffledp.protocols.binning import Scale
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.frequency import Method
+from shuffledp.protocols.tasks.crossing import per_column
 from shuffledp.sampling import Rng
 
-__all__ = ["frequency", "histogram", "mean", "quantile"]
+__all__ = ["crosstab", "frequency", "histogram", "mean", "quantile", "top"]
 
 PathLike = str | os.PathLike[str]
 LARGEST_LABEL = 10**18  # of whole numbers as categories
@@ -160,6 +164,74 @@ def frequency(
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
 
 
+@called_as('sdp.crosstab(frame, ["region", "smoker"], categories=[regions, ["yes", "no"]], epsilon=1, delta=1e-6)')
+def crosstab(
+    data: object,
+    columns: Iterable[str],
+    *,
+    categories: Iterable[Listed | None] | None = None,
+    by: str | None = None,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    other: str | Mapping[str, str] | None = None,
+    missing: str | Mapping[str, str] | None = None,
+    learn_categories: bool = False,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold each combination of the categories of several ``columns``, with all sums
+    over some of them.
+
+    ``categories`` has an entry for each column, as ``histogram`` takes it; with
+    ``learn_categories``, those that are None, or all, come from the data. ``other`` and ``missing``
+    are one name for all columns, or names by column, such as {"region": "elsewhere"}. With ``by``,
+    a column, shares within its groups are told beside the counts; it is added to the columns if it
+    is not among them. A row without a value in any column is left out, unless that column counts
+    it. Everything else is as for ``histogram``.
+
+    >>> rows = {"region": ["north", "south"] * 2000, "smoker": ["no", "no", "yes", "no"] * 1000}
+    >>> table = crosstab(
+    ...     pa.table(rows),
+    ...     ["region", "smoker"],
+    ...     categories=[["north", "south"], ["yes", "no"]],
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ... )
+    >>> row = table.estimates["north × yes"]
+    >>> abs(row.estimate - 1000) < 6 * row.stderr, len(table.estimates)
+    (True, 8)
+    """
+    with in_python():
+        listed = as_list("columns", columns, remedy='Pass a list such as ["region", "smoker"].')
+        names = [str(_name("columns", each)) for each in listed]
+        group, learn = _name("by", by), _switch("learn_categories", learn_categories)
+        asked = crossed_columns(names, group)
+        known = [None] * len(asked) if categories is None else list(categories)
+        question = CrossQuestion(
+            **_reading(data, None, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            columns=asked,
+            parts=_parts(asked, known, learn=learn, other=other, missing=missing),
+            by=group,
+            cleaning=_cleaning(strip, ignore_case, na),
+        )
+        promise = _promise(epsilon, delta, rounds, least)
+        return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
 @called_as('sdp.mean(frame, "age", lower=0, upper=120, epsilon=1, delta=1e-6)')
 def mean(
     data: object,
@@ -209,6 +281,72 @@ def mean(
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.top(frame, "query", k=50, epsilon=1, delta=1e-6)')
+def top(
+    data: object,
+    column: str | None = None,
+    *,
+    k: int = 50,
+    longest: int = 16,
+    tokens: PathLike | Iterable[str] | None = None,
+    least_holders: int = 50,
+    error: float = 1e-3,
+    candidates: int | None = None,
+    epsilon: float,
+    delta: float,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> TopRelease:
+    """The ``k`` most frequent words that people hold, when nobody has listed them.
+
+    Beginnings that many people share are followed, symbol by symbol, up to ``longest`` of them;
+    each step is asked of other people, who drew it at random, so that the promise to everybody is
+    that of one step. Symbols are bytes, or ``tokens``: a list, or a file with one per line. With
+    probability 1 - ``error`` no word is listed, and no beginning followed, that fewer than
+    ``least_holders`` people hold. ``found`` of what is returned says what may have been missed.
+    Everything else is as for ``histogram``.
+
+    >>> fruit = ["fig"] * 9000 + ["kiwi"] * 6000 + [f"rare{i}" for i in range(2000)]
+    >>> found = top(fruit, k=5, longest=4, epsilon=1.0, delta=1e-6)
+    >>> [row.label for row in found.estimates][:2]
+    ['fig', 'kiwi']
+    """
+    with in_python():
+        known = read_tokens(Path(_path("tokens", tokens))) if isinstance(tokens, (str, os.PathLike)) else tokens
+        question = TopQuestion(
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            k=k,
+            longest=longest,
+            tokens=None if known is None else tuple(known),
+            least_holders=least_holders,
+            error=error,
+            candidates=candidates,
+            cleaning=_cleaning(strip, ignore_case, na),
+        ).checked()
+        promise = _promise(epsilon, delta, 1, least)
+        budget = _budget(ledger, population, limit_epsilon, limit_delta)
+        opened = question.open()
+        named = None if opened.bare and opened.name == VALUES else opened.name
+        settled = replace(question, column=named)
+        with settled.values(opened, rng=rng) as values:
+            return release_search(
+                settled.search(values.count, promise), values, settled.asked(), budget=budget, rng=rng
+            )
 
 
 @called_as('sdp.quantile(frame, "age", lower=0, upper=120, at=[0.1, 0.5], epsilon=1, delta=1e-6)')
@@ -343,6 +481,22 @@ def _categories(given: object, *, learn: bool, other: str | None, missing: str |
         return read_categories(None, learn=learn, domain=None, other=other, missing=missing)
     listed = as_list("categories", given, remedy='Pass a list such as ["yes", "no"].')
     return given_categories([_text(label) for label in listed], learn=learn, other=other, missing=missing)
+
+
+def _parts(
+    columns: Sequence[str], given: Sequence[object], *, learn: bool, other: object, missing: object
+) -> tuple[Categories, ...]:
+    """The same for each column of a crosstab."""
+    if len(given) != len(columns):
+        raise InvalidInput(
+            f"categories must have an entry for each of the columns {', '.join(columns)}, got {len(given)}. The column "
+            f"of the groups comes first if only by names it."
+        )
+    rests, gaps = per_column("other", other, columns), per_column("missing", missing, columns)
+    return tuple(
+        _categories(listed, learn=learn and listed is None, other=rest, missing=gap)
+        for listed, rest, gap in zip(given, rests, gaps, strict=True)
+    )
 
 
 def _text(label: Any) -> str:

@@ -25,7 +25,7 @@ def plan_figure(
     *,
     n: int,
     delta: float,
-    domain: int | Iterable[Hashable] | None = None,
+    domain: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
     least: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
@@ -37,7 +37,7 @@ def plan_figure(
     from matplotlib.figure import Figure
 
     path = check_figure(path)
-    domain = list(domain) if domain is not None and not isinstance(domain, int) else domain
+    domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
     plans = [
         plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds, least=least) for epsilon in epsilons
     ]

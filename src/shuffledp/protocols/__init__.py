@@ -13,12 +13,20 @@ estimate      ``Estimate``: values, standard errors, intervals
 estimators    from votes to counts
 exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
+least_noise   the fewest fakes that keep a promise
+fake_votes    votes of fakes: their law, limits without them, and whether they are there
+dummy_histogram  counts from true values among fakes of users, or of the shuffler
+crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
+shared_noise_limits  intervals where everybody adds a share of the noise
+count         how many hold a value, by +1 and -1 messages
+split_and_mix  sums and means by shares that say nothing one by one
 binning       cut points, and the bins into which numbers fall
 below         how many people are in a group of bins, and the quantiles that follow
 levels        coarse and fine bins, brought together by least squares
 quantiles     distribution functions
+top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
 sgd           noisy gradient descent over shuffled data
@@ -34,6 +42,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+    from shuffledp.protocols.count import Count
+    from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
@@ -43,6 +53,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.quantiles import Quantiles
     from shuffledp.protocols.sgd.batches import BallsAndBins
     from shuffledp.protocols.sgd.descent import ShuffledSGD
+    from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
 
 __all__ = [
@@ -51,6 +62,8 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "Count",
+    "Crosstab",
     "Design",
     "Estimate",
     "Frequency",
@@ -65,6 +78,8 @@ __all__ = [
     "Quantiles",
     "Reports",
     "ShuffledSGD",
+    "SplitMean",
+    "SplitSum",
     "StatisticalQuery",
     "Sum",
     "plan",
@@ -72,6 +87,8 @@ __all__ = [
 
 HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
+    "crosstab": ("Crosstab",),
+    "count": ("Count",),
     "design": ("Design",),
     "estimate": ("Estimate", "Interval"),
     "frequency": ("Frequency",),
@@ -82,6 +99,7 @@ HOMES = {
     "quantiles": ("Quantiles",),
     "sgd.batches": ("BallsAndBins",),
     "sgd.descent": ("ShuffledSGD",),
+    "split_and_mix": ("SplitMean", "SplitSum"),
     "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

@@ -45,12 +45,14 @@ class Bag:
     """What the shuffler releases: the multiset of reports.
 
     A bag sorts its rows when it is made, so two orders of the same reports give the same bag: order
-    and senders are gone.
+    and senders are gone. Where its rows are not one for each of the ``people``, it says how many
+    they are.
     """
 
     description: Mapping[str, object]
     rows: NDArray[Any]
     secure: bool = True
+    people: int | None = None
 
     def __post_init__(self) -> None:
         rows = np.ascontiguousarray(self.rows)
@@ -71,7 +73,7 @@ class Bag:
 
     def __len__(self) -> int:
         """How many reports arrived."""
-        return len(self.rows)
+        return len(self.rows) if self.people is None else self.people
 
     def __repr__(self) -> str:
         """How many there are, and of what."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.rounding import check_bounds, check_numbers
-from shuffledp.protocols.tasks import MOST_BINS
+from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 
 __all__ = ["BINS", "SCALES", "Scale", "cut_points", "in_bins", "plainly"]
 

@@ -20,7 +20,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
-from shuffledp.protocols.tasks import FLAT, LEVELS, REMEDY, TASKS, Task, task_named
+from shuffledp.protocols.tasks import REMEDY, TASKS, Task, task_named
+from shuffledp.protocols.tasks.quantile_task import FLAT, LEVELS
 from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import exactly, short
 

@@ -20,7 +20,7 @@ from shuffledp.protocols.exact_limits import Law
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "combine"]
+__all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "check_level", "combine"]
 
 FEW, MANY = (
     3.0 - 1e-9,
@@ -75,14 +75,19 @@ class Noise:
         half = z * np.sqrt(np.maximum(self.base + self.slope * centre + (z * self.slope) ** 2 / 4.0, 0.0))
         middle = centre + z * z * self.slope / 2.0
         low, high = middle - half, middle + half
-        if self.law is not None and np.any(few := self._few(np.clip(values, 0.0, self.law.n))):
+        if self.law is not None and np.any(few := self.few(values)):
             low[few], high[few] = self.law.limits(few, tail)
         return Interval(np.minimum(low, values), np.maximum(high, values))
 
-    def _few(self, held: Floats) -> NDArray[np.bool_]:
+    def few(self, values: Floats) -> NDArray[np.bool_]:
         """Where the votes vary too little, or too little for a value that nobody holds, for a
         normal law.
         """
+        if self.law is None:
+            return np.zeros(len(values), dtype=np.bool_)
+        if self.law.throughout:
+            return np.ones(len(values), dtype=np.bool_)
+        held = np.clip(values, 0.0, self.law.n)
         there, nobody = (self.stderr(each) ** 2 / self.unit**2 for each in (held, np.zeros_like(held)))
         return (there < FEW) | ((nobody < FEW) & (there < MANY))
 
@@ -132,6 +137,7 @@ class Estimate:
     noise: Noise
     secure: bool = True
     notes: tuple[str, ...] = ()
+    of: int | None = None  # how many were estimated in all, if these are the ones that are listed
 
     def __post_init__(self) -> None:
         for name in ("values", "stderr", "unbiased"):
@@ -161,7 +167,7 @@ class Estimate:
         """Each interval by itself covers its true value with probability ``level``, up to the
         normal approximation, or more often where noise is rare.
         """
-        return self.noise.interval(self.unbiased, (1.0 - _check_level(level)) / 2.0)
+        return self.noise.interval(self.unbiased, (1.0 - check_level(level)) / 2.0)
 
     def simultaneous(self, level: float = 0.95) -> Interval:
         """All intervals together cover all true values with probability ``level`` (Bonferroni), up
@@ -170,7 +176,8 @@ class Estimate:
         So far out in the tails that approximation is a little short: with 100 categories and 12,000
         people 94.3 % were covered, not 95 %.
         """
-        return self.noise.interval(self.unbiased, (1.0 - _check_level(level)) / (2.0 * len(self.values)))
+        every = len(self.values) if self.of is None else self.of
+        return self.noise.interval(self.unbiased, (1.0 - check_level(level)) / (2.0 * max(1, every)))
 
     def plot(self, level: float = 0.95) -> Figure:
         """A matplotlib figure of the estimates with their intervals, which a notebook shows."""
@@ -250,5 +257,6 @@ def check_estimates(estimates: object) -> None:
         raise InvalidInput(f"estimates must hold at least one estimate, got none. {remedy}")
 
 
-def _check_level(level: float) -> float:
+def check_level(level: float) -> float:
+    """Refuse a level that is no probability."""
     return check_probability("level", level, remedy="It is the probability that an interval covers; 0.95 is usual.")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from scipy.special import betainc
 
 from shuffledp._types import Floats
 
-__all__ = ["Bounded", "Law", "Signed", "Supports"]
+__all__ = ["Bounded", "GroupSupports", "Law", "Signed", "Supports"]
 
 Ints = NDArray[np.int64]
 CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
@@ -30,6 +30,8 @@ class Law(ABC):
     """How what is ``seen`` in ``rounds`` bags together, votes usually, depends on how many of the
     ``n`` users hold a value.
     """
+
+    throughout: ClassVar[bool] = False  # whether no votes are so many that a normal law would do
 
     seen: NDArray[Any]
     n: int
@@ -102,6 +104,35 @@ class Supports(Law):
             weights * binomial_above(held[:, None], least[:, None] - np.arange(self._reach), self.hit)
         ).sum(axis=1)
         return found, np.maximum(1.0 - weights.sum(axis=1), 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupSupports(Law):
+    """``Supports`` of groups of values, each with a chance of its own: ``hits`` and ``misses``."""
+
+    hits: Floats = field(default_factory=lambda: np.zeros(0))
+    misses: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
+        low, high = np.zeros(len(self.seen)), np.zeros(len(self.seen))
+        for hit in np.unique(self.hits[chosen]).tolist():
+            alike = chosen & (self.hits == hit)
+            miss = float(self.misses[alike][0])
+            law = Supports(self.seen, self.n, hit, self.rounds, miss=miss)
+            low[alike], high[alike] = law.limits(alike, tail)
+        return low[chosen], high[chosen]
+
+    def add(self, other: Self) -> Self | None:
+        if self.n != other.n or not np.array_equal(self._chances, other._chances):
+            return None
+        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds)
+
+    def at(self, chosen: Any) -> Self:
+        return replace(self, seen=self.seen[chosen], hits=self.hits[chosen], misses=self.misses[chosen])
+
+    @property
+    def _chances(self) -> Floats:
+        return np.stack([self.hits, self.misses])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,8 +10,8 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports
-from shuffledp.protocols.estimate import NOT_FOR_RELEASE, Estimate
+from shuffledp.protocols.bag import Bag, Reports, notes_of
+from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.randomizers.messages import MessageLaw
@@ -73,18 +73,16 @@ class MessageProtocol(ReportingProtocol):
         """
         rows, secure = self._gather(reports)
         self._check_arrived(len(rows), colluding)
-        return Bag(self.describe(), self.randomizer.mixed_messages(rows.ravel(), rng=rng), secure and rng is None)
+        messages = self.randomizer.mixed_messages(rows.ravel(), rng=rng)
+        return Bag(self.describe(), messages, secure and rng is None, people=len(rows))
 
     def analyse(self, bag: Bag) -> Estimate:
         if not isinstance(bag, Bag):
             raise InvalidInput(f"bag must come from shuffle(...), got {type(bag).__name__}. Shuffle the reports first.")
         self._check_same(bag)
-        tally = self.tally(bag.rows)
-        people = self.randomizer.opened(tally).people
-        self._check_most(people)
-        absent = f"{people} of {self.n} reports arrived; guarantee_for({people}) states what holds for them"
-        notes = (*((absent,) if people < self.n else ()), *(() if bag.secure else (NOT_FOR_RELEASE,)))
-        return self.analyse_counts(tally, secure=bag.secure, notes=notes)
+        self._check_most(len(bag))
+        tally = self.randomizer.of_people(self.tally(bag.rows), len(bag))
+        return self.analyse_counts(tally, secure=bag.secure, notes=notes_of(bag, self.n))
 
     @property
     def bits(self) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles
 from shuffledp.protocols.categories import Categories
+from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
 from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
 from shuffledp.protocols.sums import LocalMean, Mean
+from shuffledp.protocols.tasks import CrosstabTask
 
 __all__ = [
     "COUNT_ERROR",
@@ -36,7 +39,7 @@ __all__ = [
     "worst_error",
 ]
 
-PLANNED = ("histogram", "frequency", "mean", "quantile")  # those whose protocols are compared here
+PLANNED = ("histogram", "frequency", "mean", "crosstab", "quantile")  # those whose protocols are compared here
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 MOST_BITS = 1 << 20  # longer reports are not proposed
 ERRORS = {"mean": "standard error of the mean, worst data"}
@@ -141,15 +144,16 @@ def plan(
     n: int,
     epsilon: float,
     delta: float,
-    domain: int | Iterable[Hashable] | None = None,
+    domain: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
     least: int | None = None,
 ) -> Plan:
     """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with its
     predicted error.
 
-    ``domain`` is the number of categories, or a list of them; a mean has none, and is of numbers in
-    [0, 1]. The promise holds as long as ``least`` of the n users are honest; if left out, all
+    ``domain`` is the number of categories, or a list of them; of a crosstab, how many each column
+    has, such as "4x3"; a mean has none, and is of numbers in [0, 1]. The promise holds as long as
+    ``least`` of the n users are honest; if left out, all
     (``--honest`` on the command line).
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
@@ -164,6 +168,8 @@ def plan(
             f"domain must be given for counts and left out for a mean, got {domain!r}. It is the number of categories, "
             f"or their list; of quantiles, the number of bins."
         )
+    if isinstance(domain, str) and task != "crosstab":
+        raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     builders: dict[str, tuple[str, Callable[[], Protocol]]]
     if not counting:
@@ -187,6 +193,14 @@ def plan(
             },
             "LocalQuantiles": ("nobody", lambda: LocalQuantiles(cuts=cuts, levels=(), **promise)),
             "CentralQuantiles": ("curator", lambda: CentralQuantiles(cuts=cuts, **promise)),
+        }
+    elif task == "crosstab":
+        sizes = column_sizes(domain)
+        columns, size = _numbered(len(sizes)), prod(sizes)
+        builders = {
+            "Crosstab": ("shuffler", lambda: Crosstab(columns=columns, categories=sizes, **promise)),
+            "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(size), **promise)),
+            "CentralHistogram": ("curator", lambda: CentralHistogram(categories=range(size), **promise)),
         }
     else:
         known = Categories.of(domain)
@@ -226,6 +240,29 @@ def plan(
         raise InvalidInput(refused[0][1])
     options.sort(key=lambda option: (option.error, option.bits))
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), least)
+
+
+def column_sizes(domain: object) -> list[int]:
+    """How many categories each column of a crosstab has.
+
+    >>> column_sizes("4x3"), column_sizes([4, 3])
+    ([4, 3], [4, 3])
+    """
+    listed = domain.lower().split("x") if isinstance(domain, str) else domain
+    numbers = list(listed) if isinstance(listed, (list, tuple)) else []
+    whole = [int(each) for each in numbers if str(each).strip().isdecimal() and len(str(each)) < 10]
+    if len(numbers) < 2 or len(whole) < len(numbers):
+        raise InvalidInput(
+            f"domain of a crosstab must be how many categories each of its columns has, got {domain!r}. Write it as "
+            f"4x3."
+        )
+    CrosstabTask(_numbered(len(whole)), tuple(whole), (None,) * len(whole)).checked()
+    return whole
+
+
+def _numbered(many: int) -> tuple[str, ...]:
+    """Names for columns that have none yet."""
+    return tuple(f"column {place + 1}" for place in range(many))
 
 
 def worst_error(protocol: Protocol) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import View
+from shuffledp._types import Floats, View
 from shuffledp.accounting.calibration import calibrate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
@@ -309,6 +309,11 @@ class ReportingProtocol(Protocol):
         return None
 
     @property
+    def messages(self) -> int:
+        """How many messages a person sends in a round."""
+        return self.randomizer.messages
+
+    @property
     def law(self) -> Law:
         """The randomizer as a design says it."""
         return Law.from_json(law_of(self.randomizer))
@@ -322,6 +327,18 @@ class ReportingProtocol(Protocol):
     @abstractmethod
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
         """``analyse`` from the ``tally`` of a whole bag."""
+
+    def sway(self, estimate: Estimate) -> Floats:
+        """How far one malicious person could have moved each estimate, at most: whoever sends
+        another report than the protocol draws. ``math.inf`` where there is no limit.
+        """
+        return np.full(len(estimate.values), self.randomizer.sway)
+
+    def check_noise(self, counts: ArrayLike) -> None:
+        """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets
+        that be seen.
+        """
+        return
 
     def _crowd(self, honest: int | None) -> int:
         """How many of the honest users' reports one report hides among."""

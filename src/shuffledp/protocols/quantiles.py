@@ -104,6 +104,13 @@ class Quantiles(ShuffledProtocol):
         assert self.levels is not None
         return _shaped(self._size, tuple(self.levels))
 
+    def sway(self, estimate: Estimate) -> Floats:
+        """Of levels, the largest less the smallest weight that a report of any node has."""
+        if not isinstance(self.randomizer, OneLevel):
+            return super().sway(estimate)
+        spread: Floats = np.ptp(LeastSquares(self.randomizer, _below(self._size)).weights, axis=1)
+        return spread
+
     def settle(self) -> Self:
         """Choose the shape, if it was left out, and then the noise."""
         if vars(self)["randomizer"] is None and self.levels is None:

@@ -27,7 +27,7 @@ from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import Family, ShuffledProtocol, bits_for, calibrated
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
-from shuffledp.protocols.tasks import MeanTask
+from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
@@ -188,6 +188,10 @@ class Summation(ShuffledProtocol):
         law = Noise.constant(np.array([variance * scale**2]))
         return Estimate((type(self).__name__.lower(),), value, law.stderr(value), m, value, law, secure, notes)
 
+    def sway(self, estimate: Estimate) -> Floats:
+        """A report is one point of the grid."""
+        return super().sway(estimate) * self._width / self._divisor(estimate.n)
+
     def at_ends(self, counts: ArrayLike) -> Estimate:
         """How many users' numbers were rounded to ``lower`` and to ``upper``, from the counts that
         ``analyse_counts`` takes: it costs no more privacy.
@@ -285,6 +289,11 @@ class Sum(Summation):
     >>> abs(estimate.value - 500.0) < 4 * tally.predicted_stderr()
     True
     """
+
+    @property
+    def task(self) -> SumTask:
+        """The question, for a design."""
+        return SumTask(self.lower, self.upper)
 
     def _divisor(self, reports: int) -> int:
         return 1

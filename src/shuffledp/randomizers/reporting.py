@@ -8,6 +8,7 @@ together.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
@@ -155,6 +156,14 @@ class Reporting(ABC):
         something to do. It must be done once, before anybody else sees the tally.
         """
         return tally
+
+    @property
+    def sway(self) -> float:
+        """How far one malicious person can move an unbiased count, or a sum of numbers in [0, 1]:
+        the largest weight less the smallest that anything which passes for a report can have;
+        ``math.inf`` where there is no limit, or none is known.
+        """
+        return math.inf
 
     def group_law(self, size: int, people: int) -> GroupLaw:
         """What the votes of ``people`` say of a group of ``size`` of the k values; refused where

@@ -76,6 +76,11 @@ class Unmixed(VotingRandomizer):
         return above, below
 
     @property
+    def sway(self) -> float:
+        sent = self.weights[self.table.max(axis=0) > 0.0]
+        return float(np.ptp(sent, axis=0).max())
+
+    @property
     def k(self) -> int:  # type: ignore[override]
         """How many inputs there are."""
         return len(self.table)

@@ -154,6 +154,11 @@ class VotingRandomizer(Randomizer, Reporting):
             return super().group_law(size, people)
         return GroupLaw(self.hit + (size - 1) * self.miss, size * self.miss, self.contrast)
 
+    @property
+    def sway(self) -> float:
+        """A report votes for a value or does not; in a block, for it, against it, or not at all."""
+        return 2.0 / self.hit if self.blocks else 1.0 / self.contrast
+
     def debias(self, reports: ArrayLike) -> Floats:
         """Unbiased estimates of how many users hold each value; they may be negative, and sum to
         about the number of reports.

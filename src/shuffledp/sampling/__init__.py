@@ -11,6 +11,8 @@ draws         ``bernoulli``, ``uniform``, ``choice``: arrays with exactly the st
               words are uniform
 permutation   uniformly random orders
 noise_tables  integer tables of noise: Laplace and Gaussian
+count_tables  integer tables of counts: Poisson and two-sided geometric
+share_tables  integer tables of one person's share of noise that many add up
 """
 
 from __future__ import annotations

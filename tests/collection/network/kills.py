@@ -112,7 +112,7 @@ class Outcome:
 
 def records(collection: Collection, bodies: Sequence[bytes]) -> set[bytes]:
     """The envelopes in some uploads."""
-    return {delivery.envelope for body in bodies for delivery in Uploads(collection).read(body)}
+    return {delivery.envelopes for body in bodies for delivery in Uploads(collection).read(body)}
 
 
 def killed(folder: Path, rounds: int, *, seed: int = 0) -> Outcome:

@@ -52,7 +52,7 @@ class Pretended:
         assert request.url.path == Address(self.collection.digest).reports
         assert request.headers["content-type"] == "application/octet-stream"
         deliveries = self.uploads.read(request.content)
-        self.seen |= {each.envelope for each in deliveries}
+        self.seen |= {each.envelopes for each in deliveries}
         if self.first:
             said = self.first.pop(0)
             if isinstance(said, Exception):
@@ -62,7 +62,7 @@ class Pretended:
 
     def honest(self, request: httpx.Request) -> httpx.Response:
         deliveries = self.uploads.read(request.content)
-        fresh = {each.envelope: each.code for each in deliveries if each.envelope not in self.envelopes}
+        fresh = {each.envelopes: each.code for each in deliveries if each.envelopes not in self.envelopes}
         for at, (envelope, code) in enumerate(deliveries):
             if self.collection.codes and envelope in fresh and code not in self.unused:
                 status, word = (409, "used") if code in self.used else (403, "unknown")

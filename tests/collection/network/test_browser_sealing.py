@@ -59,7 +59,7 @@ def sealed_in(page: Page, collection: Collection, report: bytes, curve: str) -> 
 def test_what_the_browser_seals_opens_for_the_analyst_alone(page: Page, name: str, curve: str) -> None:
     collection = file(name)
     ways = Envelopes(collection)
-    report = bytes(range(1, 1 + ways.report_bytes))
+    report = bytes(range(1, 1 + ways.message_bytes))
     envelope = sealed_in(page, collection, report, curve)
     assert len(envelope) == ways.length
     assert ways.opened([envelope], KEY).tobytes() == report, "the positive control"

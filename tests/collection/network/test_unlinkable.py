@@ -13,19 +13,24 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 
 from shuffledp.collection.network.codes import hash_of_code
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealed_file import SealedHeader
+from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.stores import postgres_server
 from shuffledp.collection.network.stores.interface import Added, Store
 from shuffledp.collection.network.stores.postgres_store import PostgresStore
 from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from shuffledp.collection.network.wire import MEDIA_TYPE, Address, Delivery, Uploads
+from shuffledp.randomizers.messages import ShufflerDummies
 from tests.collection.network.linking import Disk, Truth, findings
+from tests.collection.network.several import with_law
 from tests.collection.network.shufflers import process, trial
 from tests.collection.network.stores.running_postgres import RunningPostgres
 from tests.collection.network.studies import study
@@ -230,6 +235,49 @@ def test_a_closed_database_has_forgotten_too(
     assert set(found) >= {"order", "code", "time"}, "the positive control: the log of writes tells all"
     assert any("pg_wal" in place for place in found["order"])
     assert any("pg_wal" not in place for place in found["order"]), "a sample of those that came early"
+
+
+# ---- dummies of the shuffler
+
+
+def told_apart(disk: Disk, collection: Collection, people: list[bytes], released: bytes) -> set[str]:
+    """What the attacker finds of what the shuffler drew: messages that it dropped, or anything that
+    depends on which are dummies.
+    """
+    handed = {released[start : start + 49] for start in range(0, len(released), 49)}
+    kept, dropped = [each for each in people if each in handed], [each for each in people if each not in handed]
+    dummies = list(handed - set(people))
+    found = {"dropped"} if any(each[:16] in content for content in disk.files.values() for each in dropped) else set()
+    return found | set(findings(disk, Truth(collection.digest, [*kept, *dummies])))
+
+
+@pytest.mark.parametrize("careful", [True, False])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.fleet)])
+def test_a_closed_store_has_forgotten_what_was_dropped_and_which_are_dummies(
+    kind: str, careful: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    law = ShufflerDummies(k=3, keep=0.5, center=100, left=0.6, right=0.6)
+    collection = with_law(law, question=f"Dummies, careful: {careful}?")
+    people = Envelopes(collection).seal(np.repeat([0, 1, 2], PEOPLE // 3))
+    before, store = Disk(), cast(Store, None)
+    if kind == "sqlite":
+        store = SQLiteStore(tmp_path / "reports.sqlite", collection)
+        if not careful:
+            monkeypatch.setattr("shuffledp.collection.network.stores.sqlite_store._overwrite", lambda _: None)
+            monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
+    else:
+        database = request.getfixturevalue("database")
+        before = Disk.of(database.folder)
+        request.addfinalizer((store := PostgresStore(database.address(), collection)).stop)
+        if not careful:
+            monkeypatch.setattr(postgres_server, "write_over_log", lambda _: True)
+    store.add([[Delivery(each, None)] for each in people])
+    assert store.close(PEOPLE).closed
+    released = b"".join(store.sealed())
+    disk = Disk.of(tmp_path) if kind == "sqlite" else server_disk(request.getfixturevalue("database"), before)
+    store.stop()
+    found = told_apart(disk, collection, people, released)
+    assert found == (set() if careful else {"dropped", "order"}), "and the positive control, a careless shuffler"
 
 
 # ---- what is fetched

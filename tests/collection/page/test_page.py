@@ -108,7 +108,7 @@ def test_it_is_accessible_by_construction() -> None:
     assert all(tags.count(landmark) == 1 for landmark in ("header", "main", "footer", "h1"))
     names = [each["id"] for tag, each in page.elements if tag == "h2"]
     assert names == [each["aria-labelledby"] for tag, each in page.elements if tag == "section"]
-    assert names == ["estimates", "certificate", "curve", "trust", "budget", "verify"]
+    assert names == ["estimates", "poisoning", "certificate", "curve", "trust", "budget", "verify"]
     assert all("scope" in each for tag, each in page.elements if tag == "th")
     drawings = [place for place, (tag, each) in enumerate(page.elements) if tag == "svg" and each.get("role") == "img"]
     assert len(drawings) == 4

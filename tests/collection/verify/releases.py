@@ -33,6 +33,7 @@ NAMES = (
     "rounds",
     "few rounds",
     "binary rounds",
+    "crosstab",
 )
 
 
@@ -66,6 +67,8 @@ def told(name: str) -> dict[str, Any]:
     """A release of which all is told that can be."""
     made = facts(name)
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
+    week = {"name": "cities", "week": 1, "weeks": made["design"]["rounds"], "period": "2026-W47", "digest": "5e" * 32}
+    made["asked"]["series"] = week
     made["counted"]["repeated"] = 3
     made["notes"] = ["a note", "another"]
     return rehashed(collected(made) | {"ledger": LEDGER})
@@ -89,13 +92,9 @@ def made_by(protocol: ShuffledProtocol, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     tally = protocol.tally(Encoder.of(design).encode(values, rng=np.random.default_rng(7)))
-    made = record_of(
-        design,
-        tally,
-        estimate_of(design, tally),
-        asked=Asked(task=design.task.name, source="people.csv", column="x", learned=False),
-        missing=3,
-    )
+    by = "region" if design.task.name == "crosstab" else None
+    asked = Asked(task=design.task.name, source="people.csv", column="x", by=by, learned=False)
+    made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 
 
@@ -122,6 +121,9 @@ def _asked(name: str) -> tuple[ShuffledProtocol, Any]:
         return sdp.Histogram(categories=["yes", "no"], n=300, epsilon0=2.0, delta=1e-5, rounds=4), rng.integers(
             0, 2, 300
         )
+    if name == "crosstab":
+        columns = {"columns": ["region", "smoker"], "categories": [["n", "s"], 2], "other": ["s", None]}
+        return sdp.Crosstab(**columns, n=900, epsilon0=3.0, delta=1e-6), rng.integers(0, 3, 900)  # type: ignore[arg-type]
     small = name == "one block"
     method: Any = "hadamard" if small else name
     n = 1000 if method == "hadamard" else 8000  # the first-clone swap of more people is summed in half the time

@@ -6,9 +6,18 @@ import { onGrid } from "./rounding.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
 import { SECURE, type Words } from "./words.ts";
 
+/** What is asked about one column of a crosstab. */
+export interface Part {
+  column: string;
+  labels: readonly string[];
+  other: string | null;
+}
+
 export interface Design {
   task: string;
-  /** The answers to choose from; none where a number is asked for. */
+  /** Of a crosstab, what is asked about each column; else none. An answer is then a cell: see ``cellOf``. */
+  parts: readonly Part[];
+  /** The answers to choose from, or the cells of a crosstab; none where a number is asked for. */
   labels: readonly string[];
   /** The answer that everything else counts as. */
   other: string | null;
@@ -23,20 +32,26 @@ export interface Design {
   learned: boolean;
 }
 
-type Question = Pick<Design, "labels" | "other" | "bounds"> & { families: readonly string[] };
+type Question = Pick<Design, "labels" | "other" | "bounds"> & { parts?: readonly Part[]; families: readonly string[] };
 
 const COMMON = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned"];
 const MOST_LABELS = 2 ** 22;
 const LARGEST_BOUND = 1e100;
+const CROSS = " × "; // between the categories of a cell
+const ALL = "(all)"; // what the sums of cells are called by
+const MOST_NUMBERS = 10_000; // cells and sums
 const METHODS: Record<string, string> = { hadamard: "hadamard", hashing: "hash", subset: "subset", unary: "oue" };
 
 const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) => Question }> = {
   histogram: {
     fields: ["categories", "other"],
-    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr"] }),
+    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr", "fakes", "dummies"] }),
   },
   frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
+  sum: { fields: ["lower", "upper"], read: mean },
+  count: { fields: ["value", "other"], read: count },
+  crosstab: { fields: ["columns", "categories", "other"], read: crosstab },
 };
 
 export function designOf(written: Json | undefined): Design {
@@ -53,11 +68,12 @@ export function designOf(written: Json | undefined): Design {
   const n = whole(fields, "n", 1);
   const { families, ...question } = kind.read(fields);
   const law = lawOf(fields.get("law"));
-  const size = question.bounds ? law.form.outputs : question.labels.length; // numbers are not asked for by a check-in
-  const fits = families.includes(law.family) && law.k === size;
+  const sized = question.bounds ? !law.blank : law.k === question.labels.length; // no check-in asks for numbers
+  const fits = families.includes(law.family) && sized;
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
+    parts: [],
     ...question,
     n,
     least: whole(fields, "least", 1, n),
@@ -69,7 +85,7 @@ export function designOf(written: Json | undefined): Design {
   };
 }
 
-/** One report about an answer, a place among the labels or a number: the bytes that are sealed. */
+/** One report about an answer, a place among the labels or a number: the bytes that are sealed, message by message. */
 export function encode(design: Design, answer: number, source: Words = SECURE): Uint8Array<ArrayBuffer> {
   const { law, labels, bounds } = design;
   if (bounds) {
@@ -85,6 +101,11 @@ export function encode(design: Design, answer: number, source: Words = SECURE): 
   return bytesOf(law.form, law.draw(source, answer));
 }
 
+/** The cell of a crosstab that somebody is in, by the place of an answer about each column: the last changes fastest. */
+export function cellOf({ parts }: Design, places: readonly number[]): number {
+  return parts.reduce((cell, { labels }, at) => cell * labels.length + places[at]!, 0);
+}
+
 function frequency(fields: Fields): Question {
   const method = text(fields, "method");
   if (!Object.hasOwn(METHODS, method)) {
@@ -93,11 +114,50 @@ function frequency(fields: Fields): Question {
   return { ...listed(fields, "domain"), families: [METHODS[method]!] };
 }
 
+/** Whether somebody holds a value, or something else. */
+function count(fields: Fields): Question {
+  const value = label("value", fields.get("value")!);
+  const other = optional(fields, "other", (of, name) => label(name, of.get(name)!));
+  const labels = [other ?? "anything else", value];
+  if (labels[0] === value) throw unsound("other", "another answer than the value", fields.get("other"));
+  return { labels, other, bounds: null, families: ["signed"] };
+}
+
 function mean(fields: Fields): Question {
   const lower = real(fields, "lower", -LARGEST_BOUND, LARGEST_BOUND, true);
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
-  return { labels: [], other: null, bounds: [lower, upper], families: ["krr"] };
+  return { labels: [], other: null, bounds: [lower, upper], families: ["krr", "split"] };
+}
+
+function crosstab(fields: Fields): Question {
+  const lists = ["columns", "categories", "other"].map((name) => {
+    const json = fields.get(name);
+    if (!Array.isArray(json)) throw unsound(name, "a list with an entry for each column", json);
+    return json;
+  });
+  const [columns, categories, others] = lists as [Json[], Json[], Json[]];
+  const names = columns.map((json) => {
+    if (typeof json !== "string" || !json || UNPRINTABLE.test(json)) throw unsound("columns", "printable names", json);
+    return json;
+  });
+  const alike = categories.length === names.length && others.length === names.length;
+  if (names.length < 2 || !alike || new Set(names).size < names.length) {
+    throw unsound("columns", "two or more names, each once, with categories for each", columns);
+  }
+  const parts = names.map((column, at) => {
+    const own = new Map([["categories", categories[at]!], ["other", others[at]!]]);
+    const { labels, other } = listed(own, "categories");
+    const odd = labels.find((each) => each === ALL || each.includes(CROSS));
+    if (odd !== undefined) throw unsound("A category of a crosstab", `neither ${ALL} nor with ${CROSS} in it`, odd);
+    return { column, labels, other };
+  });
+  const numbers = parts.reduce((product, { labels }) => product * (labels.length + 1), 1) - 1;
+  if (numbers > MOST_NUMBERS) throw unsound("A crosstab", `of at most ${MOST_NUMBERS} cells and sums`, categories);
+  const labels = parts
+    .map((part) => part.labels)
+    .reduce((cells, own) => cells.flatMap((cell) => own.map((each) => cell + CROSS + each)));
+  return { parts, labels, other: null, bounds: null, families: ["krr"] };
 }
 
 /** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */

@@ -1,5 +1,5 @@
-// Where an answer is given: one of a few, one of many, or a number. It is never stored.
-import type { Design } from "../client.ts";
+// Where an answer is given: one of a few, one of many, a number, or one about each of several things. It is never stored.
+import { cellOf, type Design } from "../client.ts";
 import { byId, make } from "../shared/dom.ts";
 import { inDigits } from "../shared/numbers.ts";
 import { finder } from "./finder.ts";
@@ -11,22 +11,44 @@ export interface Answers {
   demand(): void;
 }
 
+/** What is asked in one place: answers to choose from, their title, and a mark that tells its parts from others'. */
+export interface Choice {
+  labels: readonly string[];
+  other: string | null;
+  title: string;
+  mark: string;
+}
+
 const FEW = 12;
 
 export function answersOf(design: Design, place: HTMLElement, changed: () => void): Answers {
   if (design.bounds) return aNumber(design.bounds, place, changed);
-  return design.labels.length <= FEW ? oneOfFew(design, place, changed) : finder(design, place, changed);
+  if (!design.parts.length) return oneOf({ ...design, title: "Your answer", mark: "" }, place, changed);
+  const asked = design.parts.map(({ column, labels, other }, at) =>
+    oneOf({ labels, other, title: column, mark: `-${at}` }, place, changed),
+  );
+  return {
+    chosen: () => {
+      const places = asked.map((each) => each.chosen());
+      return places.includes(null) ? null : cellOf(design, places as number[]);
+    },
+    demand: () => asked.find((each) => each.chosen() === null)?.demand(),
+  };
 }
 
-function oneOfFew({ labels, other }: Design, place: HTMLElement, changed: () => void): Answers {
+function oneOf(choice: Choice, place: HTMLElement, changed: () => void): Answers {
+  return choice.labels.length <= FEW ? oneOfFew(choice, place, changed) : finder(choice, place, changed);
+}
+
+function oneOfFew({ labels, other, title, mark }: Choice, place: HTMLElement, changed: () => void): Answers {
   const options = labels.map((label, index) => {
-    const input = make("input", { type: "radio", name: "answer", value: index, autocomplete: "off" });
+    const input = make("input", { type: "radio", name: `answer${mark}`, value: index, autocomplete: "off" });
     const more = label === other ? [make("small", {}, "or anything that is not listed")] : [];
     return make("label", { class: "choice" }, input, make("span", { dir: "auto" }, label), ...more);
   });
-  const mistake = make("p", { class: "mistake", id: "answer-error", role: "alert" });
-  const legend = make("legend", {}, "Your answer");
-  const field = make("fieldset", { "aria-describedby": "answer-error" }, legend, ...options, mistake);
+  const mistake = make("p", { class: "mistake", id: `answer-error${mark}`, role: "alert" });
+  const legend = make("legend", { dir: "auto" }, title);
+  const field = make("fieldset", { "aria-describedby": `answer-error${mark}` }, legend, ...options, mistake);
   place.append(field);
   field.addEventListener("change", () => {
     mistake.textContent = "";

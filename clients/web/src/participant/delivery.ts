@@ -47,7 +47,8 @@ export class Delivery {
     for (const id of ["form", "code-form", "notice"]) show(id, false);
     say("answers"); // the answer is gone from the page, and from its picture
     say("picture", ...pictureOf(this.collection.design, null));
-    waiting("Your report is noisy, sealed and kept on this device. It is being sent.");
+    const noisy = this.collection.design.law.epsilon0 < Infinity ? "noisy, " : "";
+    waiting(`Your report is ${noisy}sealed and kept on this device. It is being sent.`);
     byId("status").focus(); // what had the focus is gone
     for (;;) {
       try {
@@ -152,6 +153,7 @@ export class Delivery {
     };
     for (const [name, fact] of Object.entries(facts)) say(`receipt-${name}`, fact);
     copies("receipt-copy", () => Object.entries(facts).map(([name, fact]) => `${name}: ${fact}`).join("\n"));
+    show("receipt-noisy", this.collection.design.law.epsilon0 < Infinity);
     show("receipt");
     byId("receipt-title").focus();
   }

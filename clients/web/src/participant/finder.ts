@@ -1,36 +1,41 @@
 // One answer of very many: a field to type in, and a list of what fits (the combobox of the ARIA practices).
-import type { Design } from "../client.ts";
 import { byId, make } from "../shared/dom.ts";
 import { plural, whole } from "../shared/numbers.ts";
-import type { Answers } from "./answers.ts";
+import type { Answers, Choice } from "./answers.ts";
 
 const SHOWN = 50;
 const QUIET = 400; // milliseconds without a key before a screen reader is told how many fit
 
-export function finder({ labels, other }: Design, place: HTMLElement, changed: () => void): Answers {
+export function finder({ labels, other, title, mark }: Choice, place: HTMLElement, changed: () => void): Answers {
   const folded = labels.map(fold);
   const input = make("input", {
-    id: "find",
+    id: `find${mark}`,
     type: "text",
     role: "combobox",
     "aria-autocomplete": "list",
     "aria-expanded": "false",
-    "aria-controls": "found",
-    "aria-describedby": "find-hint find-error",
+    "aria-controls": `found${mark}`,
+    "aria-describedby": `find-hint${mark} find-error${mark}`,
     autocomplete: "off",
     spellcheck: "false",
     dir: "auto",
   });
-  const list = make("ul", { id: "found", class: "found", role: "listbox", "aria-label": "Answers", hidden: true });
-  const mistake = make("p", { class: "mistake", id: "find-error", role: "alert" });
+  const list = make("ul", {
+    id: `found${mark}`,
+    class: "found",
+    role: "listbox",
+    "aria-label": "Answers",
+    hidden: true,
+  });
+  const mistake = make("p", { class: "mistake", id: `find-error${mark}`, role: "alert" });
   const rest = other === null ? "" : ` If yours is not there, choose “${other}”.`;
   const hint = `Type to search ${whole(labels.length)} answers, and choose one.${rest}`;
   place.append(
     make(
       "div",
       { class: "field" },
-      make("label", { for: "find" }, "Your answer"),
-      make("p", { class: "hint", id: "find-hint", dir: "auto" }, hint),
+      make("label", { for: `find${mark}`, dir: "auto" }, title),
+      make("p", { class: "hint", id: `find-hint${mark}`, dir: "auto" }, hint),
       make("div", { class: "finder" }, input, list),
       mistake,
     ),
@@ -52,7 +57,7 @@ export function finder({ labels, other }: Design, place: HTMLElement, changed: (
     });
     fitting = ranked.flat();
     const options = fitting.slice(0, SHOWN).map((index, row) =>
-      make("li", { id: `option-${row}`, role: "option", "aria-selected": "false", dir: "auto" }, labels[index]!),
+      make("li", { id: `option${mark}-${row}`, role: "option", "aria-selected": "false", dir: "auto" }, labels[index]!),
     );
     options.forEach((option, row) => option.addEventListener("click", () => choose(row)));
     const more = fitting.length - options.length;

@@ -8,8 +8,12 @@ const COLUMNS: Record<number, number> = { 100: 10, 1000: 40 };
 const MOST_BARS = 12;
 const HEIGHT = 110;
 
-/** The picture for an answer: a place among the labels, a number, or null while there is none. */
+/**
+ * The picture for an answer: a place among the labels, a number, or null while there is none. Where an answer is sent
+ * as it is, there is no noise to be seen.
+ */
 export function pictureOf(design: Design, answer: number | null): Node[] {
+  if (design.law.epsilon0 === Infinity) return [];
   return design.bounds ? bars(design, design.bounds, answer) : crowds(design, answer);
 }
 

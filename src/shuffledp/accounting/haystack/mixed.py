@@ -35,6 +35,7 @@ __all__ = ["MixedBlanket", "MixedDataset", "Needle", "reciprocal"]
 
 RULE_MARGIN = 1e-11  # relative: rounding of the rules' nodes and weights
 FEW_ITEMS, LAGUERRE = 400.0, 16
+NEAREST = 1e-9  # an epsilon so near to epsilon0 leaves nothing to gain but rounding
 TINY_TAIL = 25.0  # e^-25 of delta is left to views with unusually few items
 THIRD = "all others hold a third value"
 
@@ -197,7 +198,7 @@ class MixedDataset:
 
     def _gain(self, epsilon: float, gap: float) -> float:
         needle = self.blanket.needle
-        if epsilon >= needle.epsilon0:
+        if epsilon >= needle.epsilon0 - NEAREST:
             return 0.0
         if self.share is not None:
             return _binary_gain(needle, self.share, epsilon, gap)

@@ -3,6 +3,7 @@
 batch          an Arrow batch of values -> one of reports, or of sums; no engine is imported
 spark          Spark: encode, count, survey, release
 spark_stages   the same, for Python and the command line
+spark_search   a search for frequent words, level after level
 spark_column   a column of a frame: looked at, surveyed, one row chosen of each person
 spark_folder   the work folder: a claim, what was drawn under it, and whether that was committed
 spark_tasks    what runs on Spark's workers

@@ -15,7 +15,7 @@ import hmac
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.client import Encoder, check_client, read_design, reader_of
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, batch_rows
-from shuffledp.collection.tables.columns import nearest
+from shuffledp.collection.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.collection.tables.counted_reports import CountedReports, new_batch
 from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import KeyedNoise, SecureSource
 from shuffledp.sampling.keyed import check_round, check_secret
@@ -91,8 +92,8 @@ class BatchEncoder:
     """
 
     text: str  # the design, as canonical JSON
-    column: str
-    missing: str | None = None
+    column: ColumnName
+    missing: Missing = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     ids: str | None = None
@@ -100,9 +101,10 @@ class BatchEncoder:
     round: int = 1
 
     @classmethod
-    def of(cls, design: Any, *, column: str, **rules: Any) -> Self:
+    def of(cls, design: Any, *, column: str | Sequence[str], **rules: Any) -> Self:
         """For a design, a protocol, or the file of a design; ``rules`` are ``missing``, ``clip``
-        and ``cleaning``. One that promises nothing, or that does not run here, is refused.
+        and ``cleaning``. One that promises nothing, or that does not run here, is refused. A
+        crosstab has several columns.
 
         With a ``secret``, and ``ids``, the column that says whose row it is, noise is keyed:
         whoever draws again, in any batch and order, draws the same reports for this design and
@@ -112,7 +114,7 @@ class BatchEncoder:
         """
         settled = design_of(design)
         check_client(settled)
-        made = cls(canonical(settled.as_json()), column, **rules)
+        made = cls(canonical(settled.as_json()), column if isinstance(column, str) else tuple(column), **rules)
         made._reader()
         if (made.secret is None) != (made.ids is None):
             raise InvalidInput(
@@ -214,7 +216,9 @@ class BatchEncoder:
         return keyed_noise(self.secret, self.design, ids, values, round=self.round, title=title_of(self.ids))
 
 
-def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
+def survey(
+    batches: Batches, name: ColumnName, reader: Reader, *, weights: str | None = None
+) -> Iterator[pa.RecordBatch]:
     """``BatchEncoder.survey`` where there is no design yet, which needs to know how many people
     there are.
     """
@@ -228,15 +232,17 @@ def survey(batches: Batches, name: str, reader: Reader, *, weights: str | None =
     yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
 
 
-def title_of(column: str) -> str:
+def title_of(column: ColumnName) -> str:
     """A column, as messages call it."""
-    return f"column {column!r}"
+    return f"column {joined_name(column)!r}"
 
 
-def column_of(batch: pa.RecordBatch, name: str, *, argument: str = "column") -> pa.Array:
-    """A column by its name, in one array, where a table has chunks; messages name the ``argument``
-    that named it.
+def column_of(batch: pa.RecordBatch, name: ColumnName, *, argument: str = "column") -> pa.Array:
+    """A column by its name, or several joined, in one array, where a table has chunks; messages
+    name the ``argument`` that named it.
     """
+    if not isinstance(name, str):
+        return joined([column_of(batch, each, argument=argument) for each in name], name)
     names = batch.schema.names
     if name not in names:
         raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")

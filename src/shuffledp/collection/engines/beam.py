@@ -18,10 +18,12 @@ Then ``shuffledp analyse counted.json --out result``.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks.crossing import Missing
 
 try:
     import apache_beam as beam
@@ -82,12 +84,12 @@ class Encode(beam.PTransform):
         self,
         design: Any,
         *,
-        column: str,
+        column: str | Sequence[str],
         out: str | os.PathLike[str] | None = None,
         ids: str | None = None,
         secret: bytes | None = None,
         round: int = 1,
-        missing: str | None = None,
+        missing: Missing = None,
         clip: bool = False,
         cleaning: Cleaning = AS_WRITTEN,
     ) -> None:

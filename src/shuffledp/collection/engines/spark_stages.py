@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 __all__ = [
     "EncodedFolder",
     "added_rows",
+    "claimed_folder",
+    "count_claimed",
     "count_folder",
+    "draw_claimed",
     "encode_column",
     "keyed_reports",
     "release_column",
@@ -206,6 +209,21 @@ def release_column(
         )
     counted = _counted(column.frame.sparkSession, place, design)
     return release_counts(counted, design, asked, folder, budget=budget, force=force)
+
+
+def claimed_folder(column: SparkColumn, design: Design, out: object) -> tuple[WorkFolder, Claim]:
+    """A folder for the sums of a question, and what a run claims there."""
+    return _prepared(column, design, out, tallied=True)
+
+
+def draw_claimed(column: SparkColumn, folder: WorkFolder, claim: Claim) -> None:
+    """Draw everybody's report in one job, and commit their sums."""
+    _encoded(column, folder, claim)
+
+
+def count_claimed(column: SparkColumn, folder: WorkFolder, design: Design) -> CountedReports:
+    """What was committed there, added up."""
+    return _counted(column.frame.sparkSession, folder, design)
 
 
 def _votes(session: SparkSession, parts: list[str], design: Design, law: Reporting) -> Sums:

@@ -2,6 +2,7 @@
 exceed the limit is refused.
 
 entry   what is to be released, as plain data: randomizers with their integers, users, rounds
+in_advance  series that were paid for before their weeks are released
 alike   many mechanisms, counted as a few that are harsher
 total   everything released over the same users, composed
 fit     the largest release that would still fit, and how many more of the same
@@ -35,8 +36,9 @@ nobody can tell what was seen of it.
 
 from shuffledp.collection.ledger.book import Release
 from shuffledp.collection.ledger.check import Check
-from shuffledp.collection.ledger.entry import Entry, Part
+from shuffledp.collection.ledger.entry import Entry, Part, Turn
 from shuffledp.collection.ledger.export import write_csv, write_json
+from shuffledp.collection.ledger.in_advance import PaidSeries
 from shuffledp.collection.ledger.names import check_name
 from shuffledp.collection.ledger.seal import Population
 from shuffledp.collection.ledger.spend import Ledger, OverLimit, Receipt
@@ -46,10 +48,12 @@ __all__ = [
     "Entry",
     "Ledger",
     "OverLimit",
+    "PaidSeries",
     "Part",
     "Population",
     "Receipt",
     "Release",
+    "Turn",
     "check_name",
     "write_csv",
     "write_json",

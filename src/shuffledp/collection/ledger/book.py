@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.entry import Entry, Part, mechanism_of
+from shuffledp.collection.ledger.in_advance import PaidSeries, covered_ids, paid_series
 from shuffledp.collection.ledger.schema import FORMAT, check_schema
 from shuffledp.collection.ledger.seal import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.collection.ledger.store import reading
@@ -62,8 +63,10 @@ class Release:
     @property
     def state(self) -> str:
         """Either "published" or "recorded": then its output may never have been put in place, and
-        it counts all the same.
+        it counts all the same. What pays for a series has no output: it is "paid in advance".
         """
+        if self.entry.series is not None and self.entry.series.week is None:
+            return "paid in advance"
         return "recorded" if self.published is None else "published"
 
 
@@ -85,6 +88,25 @@ class Book:
         """The releases of a population, or of all."""
         return tuple(parsed(row) for row in self.rows if name is None or row.population == name)
 
+    def rows_of(self, name: str) -> list[Row]:
+        """The releases of a population, as they are stored."""
+        return [row for row in self.rows if row.population == name]
+
+    def covered(self, name: str) -> frozenset[int]:
+        """The releases of a population that were paid for in advance, as weeks of a series."""
+        return covered_ids(self.rows_of(name))
+
+    def series(self, name: str) -> dict[str, PaidSeries]:
+        """The series of a population, by name."""
+        return paid_series(self.rows_of(name))
+
+    def charged(self, name: str) -> tuple[Release, ...]:
+        """The releases of a population that cost something: all but the weeks of its series, which
+        were paid for in advance.
+        """
+        covered = self.covered(name)
+        return tuple(release for release in self.releases(name) if release.id not in covered)
+
     def mechanisms(self, name: str) -> list[Mechanism]:
         """All that was released about a population, equal mechanisms counted together.
 
@@ -94,8 +116,9 @@ class Book:
         """
         rounds: Counter[tuple[str, int, int]] = Counter()
         known: dict[tuple[bool, str], list[tuple[tuple[str, int, int], int]]] = {}
-        for row in self.rows:
-            if row.population == name:
+        covered = self.covered(name)
+        for row in self.rows_of(name):
+            if row.id not in covered:
                 batches = BATCHES.match(row.entry)
                 rest = (batches is None, row.entry if batches is None else row.entry[batches.end() :])
                 if rest not in known:

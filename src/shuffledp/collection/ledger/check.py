@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shuffledp.collection.ledger.book import Book, Release, parsed
+from shuffledp.collection.ledger.in_advance import series_faults
 from shuffledp.collection.ledger.names import lookalikes
 from shuffledp.collection.ledger.total import composed
 from shuffledp.errors import InvalidInput
@@ -51,9 +52,11 @@ def checked(book: Book, last: str | None = None) -> Check:
             faults.append(str(error))
     faults += _promises(releases)
     for population in book.populations:
-        some = [release for release in releases if release.population == population.name]
+        covered = book.covered(population.name)
+        some = [each for each in releases if each.population == population.name and each.id not in covered]
         if not some:
             continue
+        faults += [f"{population.name}: {each}" for each in series_faults(book.rows_of(population.name))]
         try:
             total = composed(part for release in some for part in release.entry.mechanisms).delta_at_most(
                 epsilon=population.limit_epsilon
@@ -69,7 +72,9 @@ def checked(book: Book, last: str | None = None) -> Check:
             )
     names = [each.name for each in book.populations]
     for population in book.populations:
-        own = [release for release in releases if release.population == population.name and release.published is None]
+        own = [each for each in releases if each.population == population.name and each.state == "recorded"]
+        for series in book.series(population.name).values():
+            remarks.append(f"{population.name}: {len(series.begun)} of the {series.turn} were released")
         if waiting := [str(release.id) for release in own if release.begun is not None]:
             remarks.append(
                 f"{population.name}: recorded and never published: {_listed(waiting)}. These count, because nobody can "

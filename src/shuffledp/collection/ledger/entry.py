@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -12,15 +13,16 @@ from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled, shuffle, shuffled_parts
 from shuffledp.accounting.rounds import Rounds
-from shuffledp.errors import InvalidInput, check_delta, check_positive, check_rounds, check_users
+from shuffledp.errors import InvalidInput, check_count, check_delta, check_positive, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.written_law import law_of, randomizer_of
 from shuffledp.storage.canonical import canonical
 
-__all__ = ["Entry", "Part", "check_digest", "check_text", "mechanism_of"]
+__all__ = ["Entry", "Part", "Turn", "check_digest", "check_text", "mechanism_of"]
 
 LONGEST = 500  # characters of a name or of a description
 FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
+SERIES = "series"  # stands in no entry but those of a series
 REMEDY = "Take it from what shuffledp wrote."
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
@@ -37,13 +39,42 @@ class Part(NamedTuple):
     rounds: int
 
 
+class Turn(NamedTuple):
+    """A place in the series ``name`` of so many ``weeks``: one of its weeks, or, without a
+    ``week``, the payment for all of them in advance.
+    """
+
+    name: str
+    weeks: int
+    week: int | None = None
+
+    def __str__(self) -> str:
+        if self.week is None:
+            return f"{self.weeks} weeks of series {self.name}"
+        return f"week {self.week} of {self.weeks} of series {self.name}"
+
+    @classmethod
+    def checked(cls, facts: object) -> Turn:
+        """A turn, or what JSON says of one, with every rule checked."""
+        if isinstance(facts, Mapping) and set(facts) == set(cls._fields):
+            facts = cls(**facts)
+        if not isinstance(facts, cls):
+            raise InvalidInput(f"a series must have {', '.join(cls._fields)} in an entry, got {facts!r}. {REMEDY}")
+        weeks = check_count("weeks", facts.weeks, least=2, remedy="A series has at least two.")
+        week = facts.week
+        if week is not None and check_count("week", week, least=1, remedy=REMEDY) > weeks:
+            raise InvalidInput(f"week must be at most the {weeks} that series {facts.name!r} has, got {week}. {REMEDY}")
+        return cls(unicodedata.normalize("NFC", check_text("series", facts.name)), weeks, week)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A release: its mechanisms, what it is, the digest of its design, and the (epsilon, delta)
     that it promises by itself.
 
     ``batches`` names the calls of ``encode`` whose reports it holds, where they were made apart: no
-    report may be in two different releases.
+    report may be in two different releases. ``series`` says that this pays for a series, or is a
+    week of one, which costs nothing more.
     """
 
     parts: tuple[Part, ...]
@@ -52,6 +83,7 @@ class Entry:
     epsilon: float
     delta: float
     batches: tuple[str, ...] = ()
+    series: Turn | None = None
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -70,6 +102,8 @@ class Entry:
         if not all(re.fullmatch("[0-9a-f]{32}", str(batch)) for batch in self.batches):
             raise InvalidInput(f"batches must be names of 32 digits 0-9 and a-f, got {self.batches!r}. {REMEDY}")
         object.__setattr__(self, "batches", tuple(sorted(set(self.batches))))
+        if self.series is not None:
+            object.__setattr__(self, "series", Turn.checked(self.series))
 
     @classmethod
     def of(
@@ -81,6 +115,7 @@ class Entry:
         epsilon: float,
         delta: float,
         batches: tuple[str, ...] = (),
+        series: Turn | None = None,
     ) -> Entry:
         """The entry of a guarantee from ``shuffle``, ``compose`` or ``Accountant.total``."""
         if not isinstance(guarantee, (Shuffled, Rounds)):
@@ -101,7 +136,7 @@ class Entry:
                 'view="reports", which promises less and holds for sums, too.'
             )
         parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds) for each, rounds in mechanisms)
-        return cls(parts, what, design, epsilon, delta, batches)
+        return cls(parts, what, design, epsilon, delta, batches, series)
 
     @property
     def mechanisms(self) -> tuple[tuple[Shuffled, int], ...]:
@@ -126,6 +161,7 @@ class Entry:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "batches": list(self.batches),
+            **({} if self.series is None else {SERIES: self.series._asdict()}),
         }
 
     @classmethod
@@ -133,7 +169,7 @@ class Entry:
         """The entry of ``as_json``; every rule is checked again."""
         if (
             not isinstance(facts, Mapping)
-            or set(facts) != FIELDS
+            or set(facts) - {SERIES} != FIELDS
             or not all(isinstance(facts[name], list) for name in ("parts", "batches"))
         ):
             raise InvalidInput(f"an entry must have {', '.join(sorted(FIELDS))}, got something else. {REMEDY}")
@@ -142,6 +178,8 @@ class Entry:
                 raise InvalidInput(
                     f"a part of an entry must have {', '.join(Part._fields)}, got something else. {REMEDY}"
                 )
+        if SERIES in facts:
+            facts = {**facts, SERIES: Turn.checked(facts[SERIES])}
         return cls(
             **{**facts, "parts": tuple(Part(**part) for part in facts["parts"]), "batches": tuple(facts["batches"])}
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.collection.ledger.book import Book, Release
+from shuffledp.collection.ledger.entry import Entry
 from shuffledp.collection.ledger.fit import more
 from shuffledp.collection.ledger.seal import Population
 from shuffledp.collection.ledger.total import composed
@@ -19,7 +20,7 @@ __all__ = ["exported", "total_facts", "write_csv", "write_json"]
 FORMAT = 1  # of the export; what is added to it later has a name of its own
 COLUMNS = (
     *("population", "id", "state", "recorded", "published", "what", "n", "honest", "rounds", "randomizer", "epsilon0"),
-    *("epsilon", "delta", "design", "output", "version", "record"),
+    *("epsilon", "delta", "design", "output", "version", "record", "series", "week"),
 )
 
 
@@ -33,8 +34,9 @@ def exported(book: Book) -> dict[str, Any]:
             "created": each.created,
             "limit_epsilon": each.limit_epsilon,
             "limit_delta": each.limit_delta,
-            "total": total_facts(releases, each.limit_delta),
-            "more": _more(each, releases),
+            "total": total_facts(book.charged(each.name), each.limit_delta),
+            "more": _more(each, book.charged(each.name), releases[-1].entry),
+            "series": [series.as_json() for series in book.series(each.name).values()],
             "releases": [_facts(release) for release in releases],
         }
         for each in book.populations
@@ -63,6 +65,7 @@ def write_csv(facts: dict[str, Any], path: Path) -> None:
     def lines() -> Iterator[list[object]]:
         for population in facts["populations"]:
             for release in population["releases"]:
+                turn = release["entry"].get("series", {})
                 for part in release["entry"]["parts"]:
                     cells = {
                         **population,
@@ -71,16 +74,18 @@ def write_csv(facts: dict[str, Any], path: Path) -> None:
                         **part,
                         **part["law"],
                         "population": population["name"],
+                        "series": turn.get("name"),
+                        "week": turn.get("week"),
                     }
                     yield [cells[name] for name in COLUMNS]
 
     write_table(path, COLUMNS, lines())
 
 
-def _more(population: Population, releases: tuple[Release, ...]) -> int:
+def _more(population: Population, releases: tuple[Release, ...], last: Entry) -> int:
     """How many more releases like the last one fit."""
     earlier = [each for release in releases for each in release.entry.mechanisms]
-    return more(earlier, releases[-1].entry, limit_epsilon=population.limit_epsilon, limit_delta=population.limit_delta)
+    return more(earlier, last, limit_epsilon=population.limit_epsilon, limit_delta=population.limit_delta)
 
 
 def _facts(release: Release) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from shuffledp.collection.ledger.check import Check, checked
 from shuffledp.collection.ledger.entry import Entry, check_digest
 from shuffledp.collection.ledger.export import exported
 from shuffledp.collection.ledger.fit import largest, more
+from shuffledp.collection.ledger.in_advance import PaidSeries, check_turn, turn_of
 from shuffledp.collection.ledger.names import check_name, check_new_name, lookalikes
 from shuffledp.collection.ledger.schema import Damaged, damaged
 from shuffledp.collection.ledger.seal import START, Population, begun_seal, output_seal, seal_of
@@ -99,6 +100,9 @@ class Ledger:
         was killed, then keeps its batches from no one; and the very same release, asked for again
         as the next one, takes over that record instead of paying twice. At most one output ever
         comes of a record, since a record begins once.
+
+        An entry that pays for a series (``Entry.series``) is recorded once, however often it is
+        asked for; its weeks cost nothing more, and each of them begins once.
         """
         seen = self._whole()
         terms = _terms(seen, population, entry, limit_epsilon, limit_delta, held_back=held_back)
@@ -147,7 +151,14 @@ class Ledger:
                         f"release {number} must begin once, got a second beginning: another run has taken it over. "
                         f"Spend again."
                     )
-                _check_batches(book, parsed(row).entry, but=number)
+                entry = parsed(row).entry
+                if entry.series is not None and entry.series.week is None:
+                    raise InvalidInput(
+                        f"release {number} must be one that can be seen, got the payment for a series. Begin one of "
+                        f"its weeks."
+                    )
+                _check_batches(book, entry, but=number)
+                check_turn(book.rows_of(row.population), entry, but=number)
                 _note_begun(connection, number, row.record)
             file.confirm(
                 lambda connection: (
@@ -163,13 +174,18 @@ class Ledger:
         with held(self.path) as file:
             with file.transaction() as connection:
                 row = connection.execute(
-                    "SELECT record, output, begun FROM releases LEFT JOIN begun ON begun.release = id"
+                    "SELECT record, output, begun, entry FROM releases LEFT JOIN begun ON begun.release = id"
                     " LEFT JOIN published ON published.release = id WHERE id = ?",
                     (number,),
                 ).fetchone()
                 if row is None:
                     raise _no_release(number)
-                record, before, begun = row
+                record, before, begun, entry = row
+                if begun is None and turn_of(entry) is not None:
+                    raise InvalidInput(
+                        f"release {number} must be begun before it is published, got one of a series that was not. "
+                        f"Call begin({number}) first: another run may have begun its week."
+                    )
                 if before is not None and before != output:
                     raise InvalidInput(
                         f"release {number} must be published once, got another output. Spend again for another release."
@@ -204,7 +220,7 @@ class Ledger:
         row = next((each for each in book.rows if each.id == number), None)
         if row is None:
             raise _no_release(number)
-        before = [each for each in book.releases(row.population) if each.id <= number]
+        before = [each for each in book.charged(row.population) if each.id <= number]
         return composed(part for each in before for part in each.entry.mechanisms).epsilon_at_least(delta=delta)
 
     def more(
@@ -227,6 +243,12 @@ class Ledger:
         if name is not None and book.population(name) is None:
             raise _unknown(book, name)
         return book.releases(name)
+
+    def series(self, population: str) -> dict[str, PaidSeries]:
+        """What was paid for in advance about ``population``, by name, and the weeks that have
+        begun.
+        """
+        return self._whole().series(check_name(population))
 
     def check(self, *, last: str | None = None) -> Check:
         """The file, the chain of records, every entry and every total, checked again; and whether
@@ -322,8 +344,10 @@ def _asked(
     held_back: bool,
 ) -> _Terms:
     owner = _limits(book, population, limit_epsilon, limit_delta)
-    earlier, waiting = book.mechanisms(owner.name), _waiting(book, owner, entry) if held_back else None
-    return _Terms(owner, earlier, _within(owner, earlier, entry if waiting is None else None), waiting)
+    standing = check_turn(book.rows_of(owner.name), entry)
+    earlier, waiting = book.mechanisms(owner.name), _waiting(book, owner, entry) if held_back else standing
+    free = waiting is not None or (entry.series is not None and entry.series.week is not None)
+    return _Terms(owner, earlier, _within(owner, earlier, None if free else entry), waiting)
 
 
 def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | None:

@@ -1,5 +1,6 @@
 """What a shuffler releases: a line that says what it is, then the envelopes, each once, in the
-order of their bytes. The same envelopes give the same file, in whatever order they came.
+order of their bytes. The same envelopes give the same file, in whatever order they came. Where the
+shuffler has dropped some and added dummies, the line says how many people reported (version 2).
 """
 
 from __future__ import annotations
@@ -15,30 +16,40 @@ from shuffledp.storage.canonical import canonical, strict_json
 
 __all__ = ["SealedFile", "SealedHeader", "open_sealed"]
 
-FORMAT, VERSION = "shuffledp-sealed", 1
+FORMAT, VERSION, WITH_PEOPLE = "shuffledp-sealed", 1, 2
 LONGEST_HEADER = 1000
 REMEDY = "Fetch it again: shuffledp collection fetch."
 
 
 @dataclass(frozen=True, slots=True)
 class SealedHeader:
-    """Of which collection the envelopes are, how many, and how long each is."""
+    """Of which collection the envelopes are, how many, and how long each is; and of how many
+    ``people``, where their number does not say that.
+    """
 
     collection: str
     count: int
     length: int
+    people: int | None = None
+
+    @property
+    def version(self) -> int:
+        """Of the file."""
+        return VERSION if self.people is None else WITH_PEOPLE
 
     @property
     def content(self) -> bytes:
         """The first line of the file."""
         facts = {"collection": self.collection, "count": self.count, "length": self.length}
-        return canonical({"format": FORMAT, "version": VERSION, **facts}).encode() + b"\n"
+        told = {} if self.people is None else {"people": self.people}
+        return canonical({"format": FORMAT, "version": self.version, **facts, **told}).encode() + b"\n"
 
     @property
     def sound(self) -> bool:
         """Whether every field is of its kind: a stranger wrote them."""
         numbers = type(self.count) is type(self.length) is int and self.count >= 0 and self.length >= 1
-        return numbers and is_digest(self.collection)
+        people = self.people is None or (type(self.people) is int and self.people >= 0)
+        return numbers and people and is_digest(self.collection)
 
     @classmethod
     def from_line(cls, line: bytes, title: str) -> Self:
@@ -49,13 +60,16 @@ class SealedHeader:
             written = None
         if not isinstance(written, dict) or written.get("format") != FORMAT:
             raise InvalidInput(f"{title} must be a file of sealed reports, got something else. {REMEDY}")
-        if written.get("version") != VERSION:
+        names: tuple[str, ...] = ("collection", "count", "length")
+        if (version := written.get("version")) == WITH_PEOPLE:
+            names += ("people",)
+        elif version != VERSION:
             raise InvalidInput(
-                f"{title} must be of version {VERSION}, got {ascii(written.get('version'))[:20]}. Use the shuffledp "
+                f"{title} must be of version {VERSION} or {WITH_PEOPLE}, got {ascii(version)[:20]}. Use the shuffledp "
                 f"that wrote it."
             )
         try:
-            header = cls(*(written[name] for name in ("collection", "count", "length")))
+            header = cls(*(written[name] for name in names))
         except KeyError:
             header = None
         if header is None or not header.sound or header.content != line:

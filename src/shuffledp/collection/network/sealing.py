@@ -1,7 +1,8 @@
-"""Reports in envelopes that the analyst's key alone opens.
+"""Messages in envelopes that the analyst's key alone opens: a report, or each part of one by itself
+where a person sends several.
 
 HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256, AES-128-GCM. An envelope is the encapsulated key,
-the encrypted report and its tag; nothing else, so that all of a collection have one length. It is
+the encrypted message and its tag; nothing else, so that all of a collection have one length. It is
 sealed for the digest of its collection: in another one, or another round, it does not open.
 """
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.reporting import Form
 from shuffledp.storage.files import check_new_file, replace_file
 from shuffledp.storage.secret_files import read_secret
 
@@ -92,7 +94,7 @@ class AnalystKey:
 
 @dataclass(frozen=True)
 class Envelopes:
-    """How reports of a collection are sealed and opened."""
+    """How the messages of a collection are sealed and opened."""
 
     collection: Collection
 
@@ -102,30 +104,34 @@ class Envelopes:
         return LABEL + bytes.fromhex(self.collection.digest)
 
     @cached_property
-    def report_bytes(self) -> int:
-        """The length of a report."""
-        dtype, width, _ = self.collection.encoder.randomizer.form
+    def message_bytes(self) -> int:
+        """The length of a message."""
+        dtype, width, _ = self._form
         return dtype.itemsize * (width or 1)
 
     @property
     def length(self) -> int:
         """The length of an envelope."""
-        return self.report_bytes + OVERHEAD
+        return self.message_bytes + OVERHEAD
+
+    @property
+    def _form(self) -> Form:
+        return self.collection.encoder.randomizer.message
 
     @cached_property
     def _dtype(self) -> np.dtype[Any]:
-        """Numbers of a report, in an order of bytes that does not depend on the machine."""
-        return self.collection.encoder.randomizer.form.dtype.newbyteorder("<")
+        """Numbers of a message, in an order of bytes that does not depend on the machine."""
+        return self._form.dtype.newbyteorder("<")
 
     def seal(self, reports: NDArray[Any]) -> list[bytes]:
-        """An envelope for each report, a number or a row of them."""
+        """An envelope for each message of the reports: those of one person follow each other."""
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
         cipher, info = suite(), self.info
         key = X25519PublicKey.from_public_bytes(bytes.fromhex(self.collection.key))
-        rows = np.ascontiguousarray(reports, dtype=self._dtype)
+        messages = np.ascontiguousarray(reports, dtype=self._dtype).reshape(-1, self._form.width or 1)
         try:
-            return [cipher.encrypt(row.tobytes(), key, info) for row in rows]
+            return [cipher.encrypt(message.tobytes(), key, info) for message in messages]
         except ValueError:
             raise InvalidInput(
                 f"key of a collection must be a public key that can be sealed to, got {self.collection.key}. Do not "
@@ -133,7 +139,7 @@ class Envelopes:
             ) from None
 
     def opened(self, envelopes: Iterable[bytes], key: AnalystKey) -> NDArray[Any]:
-        """The reports in those envelopes that open to the right length, in their order; a report
+        """The messages in those envelopes that open to the right length, in their order; a message
         may still be none that the law sends.
         """
         from cryptography.exceptions import InvalidTag
@@ -145,8 +151,8 @@ class Envelopes:
                 plain = cipher.decrypt(envelope, private, info)
             except (InvalidTag, ValueError):
                 continue
-            if len(plain) == self.report_bytes:
+            if len(plain) == self.message_bytes:
                 found += plain
-        form = self.collection.encoder.randomizer.form
-        rows = np.frombuffer(bytes(found), dtype=self._dtype).astype(form.dtype)
-        return rows if form.width is None else rows.reshape(-1, form.width)
+        dtype, width, _ = self._form
+        numbers = np.frombuffer(bytes(found), dtype=self._dtype).astype(dtype)
+        return numbers if width is None else numbers.reshape(-1, width)

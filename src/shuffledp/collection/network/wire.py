@@ -1,8 +1,8 @@
 """What goes over HTTP between clients, shuffler and analyst.
 
-An upload is records of one length, one after another, and nothing else: a report's envelope, after
-the 16 bytes of its invitation where the collection asks for one. It is stored whole, or refused
-whole.
+An upload is records of one length, one after another, and nothing else: a person's envelope, or as
+many as the design has messages of each, after the 16 bytes of an invitation where the collection
+asks for one. It is stored whole, or refused whole.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, overload
 from shuffledp.collection.network.codes import CODE_BYTES, hash_of_code
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import Envelopes
-from shuffledp.errors import ShuffledpError
+from shuffledp.errors import InvalidInput, ShuffledpError
 
 __all__ = ["MEDIA_TYPE", "MOST_RECORDS", "Address", "Delivery", "Refused", "Upload", "Uploads", "joined"]
 
 MEDIA_TYPE = "application/octet-stream"
-MOST_RECORDS = 10_000  # of one upload
+MOST_RECORDS = 10_000  # of one upload: envelopes, where a person sends several
 LARGEST_UPLOAD = 16 << 20  # bytes
 
 
@@ -65,9 +65,11 @@ class Refused(ShuffledpError):
 
 
 class Delivery(NamedTuple):
-    """An envelope, and the hash of the code that came with it."""
+    """The envelopes of one person, one after another, and the hash of the code that came with
+    them.
+    """
 
-    envelope: bytes
+    envelopes: bytes
     code: bytes | None
 
 
@@ -109,7 +111,7 @@ class Upload(Sequence[Delivery]):
 def joined(uploads: Iterable[Sequence[Delivery]]) -> bytes:
     """The envelopes of some uploads, one after another."""
     return b"".join(
-        (upload.joined() if isinstance(upload, Upload) else None) or b"".join(each.envelope for each in upload)
+        (upload.joined() if isinstance(upload, Upload) else None) or b"".join(each.envelopes for each in upload)
         for upload in uploads
     )
 
@@ -120,19 +122,26 @@ class Uploads:
 
     collection: Collection
     envelope_bytes: int = field(init=False)
+    messages: int = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "envelope_bytes", Envelopes(self.collection).length)
+        object.__setattr__(self, "messages", self.collection.encoder.randomizer.messages)
+        if self.messages > 1 and self.length > LARGEST_UPLOAD:
+            raise InvalidInput(
+                f"the messages of one person must fit into an upload of {LARGEST_UPLOAD:,} bytes, got "
+                f"{self.messages:,} of {self.envelope_bytes} bytes each. Design with fewer messages."
+            )
 
     @property
     def length(self) -> int:
         """The length of a record."""
-        return self.envelope_bytes + (CODE_BYTES if self.collection.codes else 0)
+        return self.messages * self.envelope_bytes + (CODE_BYTES if self.collection.codes else 0)
 
     @property
     def most(self) -> int:
         """How many records an upload may have."""
-        return max(1, min(MOST_RECORDS, LARGEST_UPLOAD // self.length))
+        return max(1, min(MOST_RECORDS // self.messages, LARGEST_UPLOAD // self.length))
 
     @property
     def most_bytes(self) -> int:
@@ -140,10 +149,12 @@ class Uploads:
         return self.most * self.length
 
     def body(self, envelopes: Sequence[bytes], codes: Sequence[bytes] | None = None) -> bytes:
-        """The upload of some envelopes, with the code of each."""
+        """The upload of some people's envelopes, with the code of each person."""
         if codes is None:
             return b"".join(envelopes)
-        return b"".join(code + envelope for code, envelope in zip(codes, envelopes, strict=True))
+        starts = range(0, len(envelopes), self.messages)
+        records = (b"".join(envelopes[start : start + self.messages]) for start in starts)
+        return b"".join(code + record for code, record in zip(codes, records, strict=True))
 
     def read(self, body: bytes) -> Upload:
         """The records of an upload; one that is empty, too long, or no whole number of records is
@@ -156,7 +167,11 @@ class Uploads:
         if not body or len(body) % self.length:
             raise Refused(
                 400,
-                f"an upload must be one or more records of {self.length} bytes, got {len(body):,} bytes. Send reports "
-                f"of this collection, whole.",
+                f"an upload must be one or more records of {self.length} bytes{self._several}, got {len(body):,} "
+                f"bytes. Send reports of this collection, whole.",
             )
         return Upload(body, self.length, self.collection.digest if self.collection.codes else None)
+
+    @property
+    def _several(self) -> str:
+        return f", {self.messages:,} messages of a person" if self.messages > 1 else ""

@@ -5,11 +5,15 @@ document  the whole page, and the list of its sections
 head      what was asked, and the answer at a glance
 answers   the estimates, drawn and in numbers
 distribution  a distribution function, its quantiles and ranges
+crosstabs  the same of several columns at once
+searching  the words that a search found, level by level
 signing   what is certified, as a block to sign and as a curve
 collecting  how reports came over the network, and what colluders would learn
 context   what other trust would cost, the budget, and how to check it all again
+poisoning  how far malicious people could have moved the estimates
 phrases   sentences that an edition worded anew, in the words of each
 clipping  what is said of a mean of clipped values, here and on the terminal
+trend_chart  the weeks of a series, as such a figure
 charts    the figures, as SVG that keeps its type size on every screen
 parts     pieces that several sections are made of
 svg       axes, ticks and shapes

@@ -12,8 +12,18 @@ from shuffledp.collection.page.numerals import count, decimals_for, exact, fixed
 from shuffledp.collection.page.parts import details, figure, gloss, section
 from shuffledp.collection.record import Estimates, Record
 
-__all__ = ["accuracy", "estimates", "together"]
+__all__ = [
+    "COUNTED",
+    "accuracy",
+    "decimals_of",
+    "ends_of",
+    "estimate_table",
+    "estimates",
+    "margins_of",
+    "together",
+]
 
+COUNTED = "Value"  # what stands above the names of what was counted
 SHOWN = 30
 LONG = 400  # rows that are not printed unless they are opened
 VISIBLE = 0.006  # of the scale: error bars that are narrower are no more than a line
@@ -23,12 +33,16 @@ def accuracy(found: Estimates) -> str:
     """How far the worst estimate is from its true value at most, with the probability of the
     intervals.
     """
-    worst = max(_margins(found))
-    return fixed(worst, min(_decimals(found), decimals_for(worst)), up=True)
+    worst = max(margins_of(found), default=0.0)
+    return fixed(worst, min(decimals_of(found), decimals_for(worst)), up=True)
 
 
-def estimates(record: Record) -> Markup:
-    """The estimates of a release."""
+def estimates(record: Record) -> Markup | None:
+    """The estimates of a release about one column; of several, see ``crosstabs``, and of a search,
+    ``searching``.
+    """
+    if record.design.columns is not None or record.counted.search is not None:
+        return None
     if record.design.counts:
         return section("estimates", "The estimates", _counts(record))
     if record.design.distributes:
@@ -43,24 +57,25 @@ def together(found: Estimates) -> bool:
     return found.together and len(found.value) > SHOWN
 
 
-def _ends(found: Estimates) -> tuple[Sequence[float], Sequence[float]]:
+def ends_of(found: Estimates) -> tuple[Sequence[float], Sequence[float]]:
     """The intervals that are shown: of each by itself, or of all at once."""
     return (found.all_lower, found.all_upper) if together(found) else (found.lower, found.upper)
 
 
-def _margins(found: Estimates) -> list[float]:
+def margins_of(found: Estimates) -> list[float]:
     """How far the further end of every interval that is shown is from its estimate."""
-    return [max(value - low, high - value) for value, low, high in zip(found.value, *_ends(found), strict=True)]
+    return [max(value - low, high - value) for value, low, high in zip(found.value, *ends_of(found), strict=True)]
 
 
-def _decimals(found: Estimates) -> int:
-    return decimals_for(min((margin for margin in _margins(found) if margin > 0.0), default=0.0))
+def decimals_of(found: Estimates) -> int:
+    """How many decimals are worth showing."""
+    return decimals_for(min((margin for margin in margins_of(found) if margin > 0.0), default=0.0))
 
 
 def _mean(record: Record) -> list[Markup]:
     found, (lower, upper) = record.estimates, record.design.bounds
     value, low, high = found.value[0], found.lower[0], found.upper[0]
-    decimals, sure = _decimals(found), level(found.level)
+    decimals, sure = decimals_of(found), level(found.level)
     ends = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
     title = phrases.MEAN_TITLE(
         record,
@@ -90,7 +105,7 @@ def _mean(record: Record) -> list[Markup]:
 def _counts(record: Record) -> list[Markup | None]:
     found, reports = record.estimates, record.counted.reports
     shown, rest = _split(found.value)
-    decimals, margins, single = _decimals(found), _margins(found), _ends(found)
+    decimals, margins, single = decimals_of(found), margins_of(found), ends_of(found)
     rows = [
         Bar(
             found.label[at],
@@ -104,8 +119,8 @@ def _counts(record: Record) -> list[Markup | None]:
         figure(
             bars("The estimates as bars. The table below has the same numbers.", rows), _caption(record, shown, margins)
         ),
-        _table(found, shown, reports, decimals, single, margins),
-        _others(record, _table(found, rest, reports, decimals, single, margins), len(rest)) if rest else None,
+        estimate_table(found, shown, reports, decimals, single, margins),
+        _others(record, estimate_table(found, rest, reports, decimals, single, margins), len(rest)) if rest else None,
         element("p", _unlisted(record, unlisted)) if unlisted else None,
         gloss(
             phrases.MARGIN(record, level=level(found.level)),
@@ -115,7 +130,7 @@ def _counts(record: Record) -> list[Markup | None]:
         details(
             phrases.ALL_AT_ONCE(record),
             gloss(phrases.TOGETHER(record)),
-            _table(found, shown, reports, decimals, (found.all_lower, found.all_upper)),
+            estimate_table(found, shown, reports, decimals, (found.all_lower, found.all_upper)),
         )
         if found.of > 1 and not together(found)
         else None,
@@ -146,7 +161,7 @@ def _split(values: Sequence[float]) -> tuple[list[int], list[int]]:
 
 
 def _drawn(found: Estimates, at: int) -> tuple[float, float, float]:
-    low, high = _ends(found)
+    low, high = ends_of(found)
     return found.value[at], low[at], high[at]
 
 
@@ -171,7 +186,7 @@ def _below_zero(record: Record) -> str:
     return phrases.BELOW_ZERO(record) if min(found.lower) < 0.0 else ""
 
 
-def _table(
+def estimate_table(
     found: Estimates,
     places: Sequence[int],
     reports: int,
@@ -179,8 +194,9 @@ def _table(
     ends: tuple[Sequence[float], Sequence[float]],
     margins: Sequence[float] | None = None,
 ) -> Markup:
+    """Some estimates in numbers, each with its interval."""
     at_once = " for all at once" if margins and together(found) else ""
-    names = ["Value", "Estimate", *(["±"] if margins else []), f"{level(found.level)} interval{at_once}", "Share"]
+    names = [COUNTED, "Estimate", *(["±"] if margins else []), f"{level(found.level)} interval{at_once}", "Share"]
     body = []
     for at in places:
         value, low, high = found.value[at], ends[0][at], ends[1][at]

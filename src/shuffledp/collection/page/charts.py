@@ -25,12 +25,13 @@ from shuffledp.collection.page.svg import (
     window,
 )
 
-__all__ = ["CURVE", "Bar", "bars", "curve", "interval", "narrow"]
+__all__ = ["CURVE", "Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
 
 ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
 FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone
 LABEL = "58%"  # of the width; what is longer is cut off
 CURVE = 300.0
+CELL, NAMES, DARKEST = 34.0, 0.26, 0.6  # of a map: height of a row, width of its names, and the largest cell
 LOWEST = 1e-16  # deltas below are not drawn
 WIDE_ENOUGH = 0.04  # of the scale: a narrower interval is enlarged
 AROUND = 4.0  # half-widths shown on either side, enlarged
@@ -90,6 +91,43 @@ def _error(low: float, high: float, y: float, reach: float) -> Markup:
     return join([line(low, y, high, y, class_="error"), *caps])
 
 
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A row of a map: its name, its numbers in words, and as numbers; the last is their sum."""
+
+    label: str
+    words: Sequence[str]
+    values: Sequence[float]
+
+
+def cell_map(title: str, names: Sequence[str], rows: Sequence[MapRow]) -> Markup:
+    """Cells in rows, the darker the larger, each with its number; the last row and the last column
+    are sums, and are outlined only.
+    """
+    most = max((value for row in rows[:-1] for value in row.values[:-1]), default=0.0)
+    width = (1.0 - NAMES) / len(names)
+    heads = [
+        text(NAMES + width * (at + 0.5), TEXT, shortened(name, BRIEF // 2), anchor="middle", class_="tick")
+        for at, name in enumerate(names)
+    ]
+    drawn: list[Markup | None] = []
+    for down, row in enumerate(rows):
+        y = TEXT + 8.0 + CELL * down
+        drawn.append(element("svg", _label(row.label), y=y + CELL / 2.0 - TEXT + 4.0, width=f"{100.0 * NAMES:g}%"))
+        for at, (words, value) in enumerate(zip(row.words, row.values, strict=True)):
+            left = NAMES + width * at
+            inner = down < len(rows) - 1 and at < len(names) - 1
+            share = max(value, 0.0) / most if inner and most > 0.0 else 0.0
+            drawn += [
+                rect(left, y, left + width, CELL, class_="track"),
+                rect(left, y, left + width, CELL, class_="bar", strength=DARKEST * share) if inner else None,
+                text(left + width / 2.0, y + CELL / 2.0 + 5.0, words, anchor="middle", class_="value"),
+            ]
+    lines = [line(NAMES, TEXT + 8.0 + CELL * (len(rows) - 1), 1.0, TEXT + 8.0 + CELL * (len(rows) - 1), class_="axis")]
+    lines.append(line(1.0 - width, TEXT + 8.0, 1.0 - width, TEXT + 8.0 + CELL * len(rows), class_="axis"))
+    return chart(title, TEXT + 10.0 + CELL * len(rows), heads, drawn, lines, class_="bars")
+
+
 def interval(title: str, value: float, low: float, high: float, lower: float, upper: float) -> Markup:
     """A number with its interval on the scale of what was possible; enlarged beneath, if the
     interval is too narrow to be seen.
@@ -112,6 +150,17 @@ def interval(title: str, value: float, low: float, high: float, lower: float, up
 def narrow(low: float, high: float, lower: float, upper: float) -> bool:
     """Whether an interval is too narrow to be seen on the whole scale."""
     return 0.0 < high - low < WIDE_ENOUGH * (upper - lower)
+
+
+def fixed_ticks(low: float, high: float, most: int = 4) -> list[tuple[float, str]]:
+    """Round numbers from ``low`` to ``high``, with as many decimals as tell them apart.
+
+    >>> fixed_ticks(0.21, 0.42, 3)
+    [(0.3, '0.3'), (0.4, '0.4')]
+    """
+    ticks = linear_ticks(low, high, most)
+    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 2
+    return [(tick, fixed(tick, decimals)) for tick in ticks]
 
 
 def _axis(scale: Scale, y: float) -> Markup:

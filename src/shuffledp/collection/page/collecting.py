@@ -43,6 +43,9 @@ def _colluding(record: Record, each: str) -> str:
 
 def _arrived(record: Record, collected: Collected) -> str:
     arrived = many(collected.arrived, "sealed report")
+    if collected.messages is not None:
+        messages = many(collected.messages, "sealed message")
+        arrived = phrases.MESSAGES_OF(record, messages=messages, people=count(collected.arrived))
     if not collected.invalid:
         return phrases.ARRIVED(record, arrived=arrived)
     return phrases.ARRIVED_SOME_INVALID(record, arrived=arrived, invalid=count(collected.invalid))

@@ -12,12 +12,15 @@ from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import estimates
 from shuffledp.collection.page.collecting import collecting
 from shuffledp.collection.page.context import budget, checking, trust
+from shuffledp.collection.page.crosstabs import crosstab
 from shuffledp.collection.page.head import head, name_of
 from shuffledp.collection.page.markup import Markup, element, join
+from shuffledp.collection.page.poisoning import poisoning
+from shuffledp.collection.page.searching import searching
 from shuffledp.collection.page.signing import certificate, profile
 from shuffledp.collection.record import Record, data_block, read_record
 
-__all__ = ["SECTIONS", "html", "plain", "unchanged"]
+__all__ = ["SECTIONS", "html", "plain", "top", "unchanged"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -25,6 +28,9 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 # None. A new one says so only of records of its edition.
 SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (
     estimates,
+    crosstab,
+    searching,
+    poisoning,
     certificate,
     profile,
     collecting,
@@ -42,7 +48,7 @@ def html(record: Record) -> str:
     footer = element("footer", element("p", phrases.FOOTER(record, version=record.made.shuffledp)))
     data = Markup(data_block(record.as_json()))
     body = element("body", head(record), element("main", join(sections, "\n")), footer, "\n", data, "\n")
-    return f"<!DOCTYPE html>\n{element('html', _top(record), body, lang='en')}\n"
+    return f"<!DOCTYPE html>\n{element('html', top(name_of(record)), body, lang='en')}\n"
 
 
 def unchanged(text: str) -> bool:
@@ -57,7 +63,8 @@ def plain(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip() + "\n"
 
 
-def _top(record: Record) -> Markup:
+def top(title: str) -> Markup:
+    """The head of a page, which nobody sees: what it may load, which is nothing, and its style."""
     return element(
         "head",
         element("meta", charset="utf-8"),
@@ -65,7 +72,7 @@ def _top(record: Record) -> Markup:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", f"{name_of(record)} · shuffledp"),
+        element("title", f"{title} · shuffledp"),
         element("style", _style()),
     )
 

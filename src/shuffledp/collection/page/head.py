@@ -38,6 +38,10 @@ def name_of(record: Record) -> str:
 
 
 def _kind(record: Record) -> str:
+    if record.counted.search is not None:
+        return "the most frequent words"
+    if record.design.columns is not None:
+        return "how many people hold each combination"
     if record.design.counts:
         return "how many people hold each value"
     if record.design.distributes:
@@ -91,13 +95,19 @@ def head(record: Record) -> Markup:
                 f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}",
             ),
             _tile("Accuracy", f"± {accuracy(record.estimates)}", _confidence(record)),
-            _tile("Crowd", count(record.counted.reports), "reports, shuffled"),
+            _tile("Crowd", count(record.counted.people), _crowd(record)),
             class_="tiles",
         ),
         element("p", tied(meaning(epsilon, delta)), class_="meaning"),
         _gloss(record),
         facts_list(_question(record)),
     )
+
+
+def _crowd(record: Record) -> str:
+    """What the people sent."""
+    search = record.counted.search
+    return "reports, shuffled" if search is None else f"people, one report each, at {len(search.levels)} levels"
 
 
 def _confidence(record: Record) -> str:
@@ -133,8 +143,10 @@ def _gloss(record: Record) -> Markup:
 def _question(record: Record) -> list[tuple[str, object]]:
     asked, counted = record.asked, record.counted
     rows: list[tuple[str, object]] = []
+    if asked.series is not None:
+        rows.append(("Series", label(asked.series)))
     if asked.column:
-        rows.append(("Column", label(asked.column)))
+        rows.append(("Column" if record.design.columns is None else "Columns", label(asked.column)))
     if asked.source:
         rows.append(("Source", label(asked.source)))
     if not record.design.counts:
@@ -143,8 +155,8 @@ def _question(record: Record) -> list[tuple[str, object]]:
         rows.append(("Range", f"{exact(lower)} to {exact(upper)}{bins}, declared beforehand"))
     elif asked.categories:
         how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
-        rows.append(("Values", join([many(record.estimates.of, "value"), ", ", how])))
-    rows.append(("Answered", many(counted.reports, "person", "people") + _rounds(record)))
+        rows.append(("Values", join([_values(record), ", ", how])))
+    rows.append(("Answered", many(counted.people, "person", "people") + _rounds(record)))
     if counted.repeated is not None:
         rows.append(("One row each", phrases.REPEATED(record, rows=many(counted.repeated, "other row"))))
     rows += _missing(record)
@@ -153,6 +165,14 @@ def _question(record: Record) -> list[tuple[str, object]]:
     if asked.outside:
         rows.append(("Values outside", label(asked.outside)))
     return rows
+
+
+def _values(record: Record) -> str:
+    """How many values there are to tell apart."""
+    if record.design.columns is None:
+        return many(record.estimates.of, "value")
+    sizes = " × ".join(count(len(each)) for each in record.design.crossed)
+    return f"{sizes} categories, {many(record.design.values, 'cell')}"
 
 
 def _missing(record: Record) -> list[tuple[str, object]]:

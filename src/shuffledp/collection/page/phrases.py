@@ -113,6 +113,20 @@ MANY_CLIPPED = Phrase(
 )
 
 # The estimates.
+MAP = Phrase(
+    "Every cell counts the people with these values; the darker, the more people. The last column and the last row are "
+    "sums, and (all) in both is how many answered.",
+)
+SUMS_AGREE = Phrase(
+    "Every sum is the sum of its cells as they are estimated, so that the table agrees with itself; its error is "
+    "smaller than that of as many separate estimates. A count below 0 is noise around a true count that is 0 or small.",
+)
+TOO_FEW = Phrase("too few to say")
+SHARES = Phrase(
+    "A share is of those in the same group. Its interval covers the error of both counts. A group whose count cannot "
+    "be told from 0 has no shares, nor has a cell of which every share from 0 to 100 % would be possible: {silent} "
+    "here.",
+)
 COVERAGE = Phrase(
     "The interval shows the error that the privacy noise adds: with this probability the true value, among those who "
     "answered, lies inside. People who did not answer, or not truthfully, are not accounted for. ",
@@ -307,6 +321,7 @@ COLLECTED = Phrase(
     "release it sorted by its bytes: without senders, without times, and in an order that says nothing. No page can "
     "prove that everybody kept to that."
 )
+MESSAGES_OF = Phrase("{messages} for {people} people")
 ARRIVED = Phrase("{arrived}, all of them valid")
 ARRIVED_SOME_INVALID = Phrase(
     "{arrived}, {invalid} of them invalid and left out: those did not open, or held no report of this design"
@@ -324,6 +339,19 @@ COLLUDING_TRUTH = Phrase(
     "person{each}: the messages are the truth among fakes."
 )
 PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
+
+# People who cheat.
+ANY_ESTIMATE = Phrase("any of these numbers")
+THE_ESTIMATE = Phrase("the estimate")
+SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
+    "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "
+    "intervals do not cover this."
+)
+UNLIMITED_SWAY = Phrase(
+    "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. In "
+    "this protocol nothing limits how far one such person could have moved {what}. The intervals do not cover this."
+)
 
 # Other kinds of trust, the budget, and how to check it all.
 TRUST_TITLE = Phrase("What other trust would cost", (3, "What other kinds of trust would cost"))
@@ -384,3 +412,27 @@ FOOTER = Phrase(
         "is.",
     ),
 )
+
+# A search for frequent words.
+FOUND_NONE = Phrase("No word was found that enough people hold.")
+LISTED_WORDS = Phrase(
+    "With probability {sure}, every listed word is held by at least {least} of the {people} people, and so is every "
+    "beginning that was followed: what fewer hold reaches the votes that are needed, at any level, with probability "
+    "{error} at most. "
+)
+COUNTED_WORDS = Phrase(
+    "Counts are estimates for all {people} people, from the {reports} who were asked at the last level; error bars and "
+    "limits are {level} intervals, noise and sampling included, that hold for all {counted} counted words at once. "
+)
+GOES_ON_WORDS = Phrase(
+    "A word with … at its end stands for all longer words that begin so: more than {longest} symbols were not asked. "
+)
+ONE_LEVEL = Phrase(
+    "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
+    "each. So the certificate is that of one level: of the first one, which has the fewest people. What was asked at a "
+    "level follows from the votes of the levels before it."
+)
+MISSED_WORDS = Phrase(
+    "A word that {found_from} or more people hold is missed with probability {miss} at most, if it is not crowded out. "
+)
+MISSED_ANY = Phrase("Any word may have been missed: there are too few people. ")

@@ -110,10 +110,16 @@ def line(x1: float, y1: float, x2: float, y2: float, *, class_: str) -> Markup:
     return element("line", x1=_share(x1), y1=_short(y1), x2=_share(x2), y2=_short(y2), class_=class_)
 
 
-def rect(x1: float, y: float, x2: float, height: float, *, class_: str) -> Markup:
-    """A bar from ``x1`` to ``x2``."""
+def rect(x1: float, y: float, x2: float, height: float, *, class_: str, strength: float | None = None) -> Markup:
+    """A bar from ``x1`` to ``x2``, in full color or some of it."""
     return element(
-        "rect", x=_share(x1), y=_short(y), width=_share(max(x2 - x1, 0.0)), height=_short(height), class_=class_
+        "rect",
+        x=_share(x1),
+        y=_short(y),
+        width=_share(max(x2 - x1, 0.0)),
+        height=_short(height),
+        class_=class_,
+        fill_opacity=None if strength is None else _short(strength),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Self
 
 from shuffledp.collection.record.forms import (
@@ -29,6 +30,7 @@ from shuffledp.collection.record.forms import (
     whole,
 )
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks.crossing import row_labels
 
 __all__ = [
     "Alternative",
@@ -43,24 +45,32 @@ __all__ = [
     "Ends",
     "EpsilonBound",
     "Estimates",
+    "GroupShares",
     "Hashes",
     "InRanges",
+    "InSeries",
     "LedgerEntry",
     "Limit",
     "Made",
+    "SearchLevel",
+    "Searched",
     "Tally",
     "Total",
     "WrittenLaw",
 ]
 
-COUNTS, MEANS = ("histogram", "frequency"), ("mean",)  # the tasks that count people, and the others
+COUNTS, MEANS = ("histogram", "frequency", "crosstab"), ("mean",)  # the tasks that count people, and the others
+CATEGORIES, CROSSTABS = ("histogram", "crosstab"), ("crosstab",)  # those with categories, and with several columns
+TOP = ("top",)  # the search for frequent words, which counts people too
 DISTRIBUTIONS = ("quantile",)  # those that count people below cut points
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
 CLIPPED_MEAN = "mean of the clipped values"
 MOST_NUMERICAL_ERROR = 0.1
 
 Floats = tuple[float, ...]
+Gaps = tuple[float | None, ...]
 Category = str | int
+Listed = int | list[Category]
 
 
 def _pairs(value: Any) -> bool:
@@ -84,6 +94,18 @@ def _named(value: Any) -> bool:
     return count(value) or (isinstance(value, list) and all(text(each) or whole(each) for each in value))
 
 
+def _crossed(value: Any) -> bool:
+    """The same for each of several columns."""
+    return isinstance(value, list) and len(value) > 1 and all(map(_named, value))
+
+
+def _rests(value: Any) -> bool:
+    """What everything else counts as; of each column of a crosstab, perhaps nothing."""
+    if isinstance(value, list):
+        return all(each is None or text(each) or whole(each) for each in value)
+    return text(value) or whole(value)
+
+
 @part
 class Made(Part):
     """When a release was made, and with which versions."""
@@ -98,9 +120,26 @@ class Made(Part):
 
 
 @part
+class InSeries(Part):
+    """Which week of which series a release is, and of which period, if that was said. ``digest`` is
+    that of the series' file: its name, its design, its number of weeks.
+    """
+
+    name: str = needed(text)
+    week: int = needed(some)
+    weeks: int = needed(some)
+    period: str | None = perhaps(text, default=None)
+    digest: str = needed(text)
+
+    def __str__(self) -> str:
+        period = "" if self.period is None else f" ({self.period})"
+        return f"week {self.week:,} of {self.weeks:,} of series {self.name}{period}"
+
+
+@part
 class Asked(Part):
     """The question in the words of whoever asked, and what happened to values that answer it in no
-    usual way.
+    usual way; and of which series it is a week, if it is of one: editions 1 to 4 had no such.
     """
 
     task: str = needed(text)
@@ -112,7 +151,9 @@ class Asked(Part):
     categories: str | None = perhaps(or_none(text), default=None)
     outside: str | None = perhaps(or_none(text), default=None)
     missing: str | None = perhaps(or_none(text), default=None)
+    by: str | None = perhaps(text, default=None, tasks=CROSSTABS)
     learned: bool = needed(truth)
+    series: InSeries | None = perhaps(InSeries, default=None)
 
     @property
     def clips(self) -> bool:
@@ -175,15 +216,22 @@ class Designed(Part):
     delta: float = needed(CHANCE)
     law: WrittenLaw = needed(WrittenLaw)
     learned: bool = needed(truth)
-    categories: int | list[Category] | None = needed_by(("histogram",), _named, default=None)
+    columns: tuple[str, ...] | None = needed_by(CROSSTABS, [text], default=None)
+    categories: Listed | list[Listed] | None = needed_by(CATEGORIES, either(_named, _crossed), default=None)
     domain: int | list[Category] | None = needed_by(("frequency",), _named, default=None)
     method: str | None = needed_by(("frequency",), text, default=None)
-    other: Category | None = needed_by(COUNTS, or_none(either(text, whole)), default=None)
+    other: Category | list[Category | None] | None = needed_by(COUNTS, or_none(_rests), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
     cuts: Floats | None = needed_by(DISTRIBUTIONS, [number], default=None)
     at: Floats | None = needed_by(DISTRIBUTIONS, [CHANCE], default=None)
     ranges: list[list[float]] | None = needed_by(DISTRIBUTIONS, _pairs, default=None)
+    tokens: tuple[str, ...] | None = needed_by(TOP, or_none([text]), default=None)
+    longest: int | None = needed_by(TOP, some, default=None)
+    words: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
+    prefixes: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
+    span: int | None = needed_by(TOP, count, default=None)
+    room: int | None = needed_by(TOP, some, default=None)
 
     @classmethod
     def from_json(cls, design: Mapping[str, Any]) -> Self:
@@ -193,7 +241,7 @@ class Designed(Part):
     @property
     def counts(self) -> bool:
         """Whether the task is to count people, and not a mean."""
-        return self.task in COUNTS
+        return self.task in (*COUNTS, *TOP)
 
     @property
     def distributes(self) -> bool:
@@ -216,41 +264,128 @@ class Designed(Part):
 
     @property
     def listed(self) -> range | list[Category]:
-        """The categories; a mean has none."""
-        own = self.domain if self.categories is None else self.categories
+        """All that is counted: the categories, or the cells of a crosstab and their sums; a mean
+        has none.
+        """
+        if self.columns is not None:
+            return list(row_labels(self.crossed))
+        own: Any = self.domain if self.categories is None else self.categories
         if own is None:
             return []
         return range(own) if isinstance(own, int) else own
 
     @property
+    def crossed(self) -> list[list[str]]:
+        """The categories of each column of a crosstab, as text."""
+        own: Any = self.categories if self.columns is not None else []
+        return [[str(each) for each in (range(listed) if isinstance(listed, int) else listed)] for listed in own]
+
+    @property
+    def values(self) -> int:
+        """How many values a report can be about: the categories, or the cells."""
+        return prod(map(len, self.crossed)) if self.columns is not None else len(self.listed)
+
+    @property
     def labels(self) -> list[str]:
-        """The categories as text."""
+        """What is counted, as text."""
         return [str(each) for each in self.listed]
 
 
 @part
 class Collected(Part):
-    """Which collection over the network reports came from: its ``digest`` and its round. So many
-    envelopes ``arrived``; the ``invalid`` ones did not open, or held no report of the design.
+    """Which collection over the network reports came from: its ``digest`` and its round. The
+    reports of so many people ``arrived``, each in an envelope; or, where a person sends several or
+    the shuffler adds some, ``messages`` in all, each in one. The ``invalid`` envelopes did not
+    open, or held nothing that the design sends. ``messages`` came with edition 5.
     """
 
     digest: str = needed(text)
     round: int = needed(some)
     arrived: int = needed(count)
     invalid: int = needed(count)
+    messages: int | None = perhaps(count, default=None)
+
+    @property
+    def envelopes(self) -> int:
+        """How many the analyst opened."""
+        return self.arrived if self.messages is None else self.messages
+
+    @property
+    def people(self) -> int:
+        """Of how many the answer is: where they send several messages, an invalid one is a
+        blank.
+        """
+        return self.arrived - self.invalid if self.messages is None else self.arrived
+
+
+@part
+class SearchLevel(Part):
+    """One level of a search for frequent words: which beginnings were followed for ``span`` symbols
+    more, or which words were counted, in a group that each person was in with probability
+    ``share``. The values in ``passed`` reached the threshold, whole words or beginnings, with so
+    many ``votes``; ``fell_out`` others did too, and were too many. ``digest`` binds all votes.
+    """
+
+    share: float = needed(CHANCE)
+    reports: int = needed(some)
+    words: tuple[str, ...] = needed([text])
+    prefixes: tuple[str, ...] = needed([text])
+    span: int = needed(count)
+    threshold: int = needed(some)
+    passed: tuple[str, ...] = needed([text])
+    whole: tuple[bool, ...] = needed([truth])
+    votes: tuple[int, ...] = needed([count])
+    fell_out: int = needed(count)
+    fell_votes: int = needed(count)
+    digest: str = needed(text)
+
+
+@part
+class Searched(Part):
+    """A search for frequent words: what was agreed on, and its levels. ``delta`` is what the search
+    promises; its levels promise a little less, and the rest is the chance that a group is smaller
+    than they assume. Words of ``found_from`` holders or more are missed with probability ``miss``
+    at most.
+    """
+
+    people: int = needed(some)
+    least: int = needed(some)
+    delta: float = needed(CHANCE)
+    k: int = needed(some)
+    candidates: int = needed(some)
+    least_holders: int = needed(some)
+    error: float = needed(CHANCE)
+    spans: tuple[int, ...] = needed([some])
+    share: int = needed(some)
+    found_from: int | None = needed(or_none(count))
+    miss: float = needed(CHANCE)
+    levels: tuple[SearchLevel, ...] = needed([SearchLevel])
+
+    @property
+    def counting(self) -> SearchLevel | None:
+        """The level at which words were counted, if any had been found."""
+        last = self.levels[-1]
+        return last if last.words else None
 
 
 @part
 class Counted(Part):
     """What may be known of everybody: how many reports there were, how many values were missing,
     how many rows were left out since their person has another one, and how reports came over the
-    network, if they did; editions 1 to 3 had no such.
+    network, if they did; editions 1 to 3 had no such. Of a search for frequent words the reports
+    are those of its first level, which has the smallest group, and ``search`` has all levels.
     """
 
     reports: int = needed(count)
     missing: int | None = needed(or_none(count))
     repeated: int | None = perhaps(count, default=None)
     collected: Collected | None = perhaps(Collected, default=None)
+    search: Searched | None = perhaps(Searched, default=None)
+
+    @property
+    def people(self) -> int:
+        """How many people the estimates speak of."""
+        return self.reports if self.search is None else self.search.people
 
 
 @part
@@ -320,7 +455,7 @@ class Tally(Part):
     """
 
     reports: int = needed(count)
-    blocks: tuple[int, ...] | None = needed_by(COUNTS, [whole], default=None)
+    blocks: tuple[int, ...] | None = needed_by((*COUNTS, *TOP), [whole], default=None)
     votes: tuple[int, ...] = needed([whole])
     digest: str | None = perhaps(text, default=None, tasks=COUNTS)
 
@@ -360,9 +495,25 @@ class InRanges(Part):
 
 
 @part
+class GroupShares(Part):
+    """Of those in a group of a crosstab, which share is in each of its cells: a row per cell, null
+    where too few are in the group to say. ``all_lower`` to ``all_upper`` hold at once, with the
+    intervals of all counts.
+    """
+
+    value: Gaps = needed([or_none(CHANCE)])
+    lower: Gaps = needed([or_none(CHANCE)])
+    upper: Gaps = needed([or_none(CHANCE)])
+    all_lower: Gaps = needed([or_none(CHANCE)])
+    all_upper: Gaps = needed([or_none(CHANCE)])
+
+
+@part
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
+    ``sway`` is how far one malicious person could have moved each, null without a limit; editions 1
+    to 4 did not say.
     """
 
     unit: str = needed(text)
@@ -379,6 +530,8 @@ class Estimates(Part):
     ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
     quantiles: AtQuantiles | None = perhaps(AtQuantiles, default=None, tasks=DISTRIBUTIONS)
     ranges: InRanges | None = perhaps(InRanges, default=None, tasks=DISTRIBUTIONS)
+    shares: GroupShares | None = perhaps(GroupShares, default=None, tasks=CROSSTABS)
+    sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
 
     @property
     def clipped(self) -> bool:

@@ -9,6 +9,7 @@ from shuffledp.collection.record.contents import (
     COUNTS,
     DISTRIBUTIONS,
     MEANS,
+    TOP,
     Alternative,
     Asked,
     Certificate,
@@ -123,7 +124,7 @@ class Record(Part):
         edition = _check_outline(facts)
         assert isinstance(facts, dict)
         task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
-        if task not in (*COUNTS, *MEANS, *DISTRIBUTIONS):
+        if task not in (*COUNTS, *MEANS, *TOP, *DISTRIBUTIONS):
             raise unusual("design.task", task)
         reading = Reading(task, None if edition <= EDITION else [])
         return replace(cls.read(facts, reading), later_names=tuple(reading.later or ()))

@@ -10,7 +10,7 @@ from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle, shuffled_parts
-from shuffledp.collection.ledger import Entry, Ledger, Receipt
+from shuffledp.collection.ledger import Entry, Ledger, Receipt, Turn
 from shuffledp.collection.record import LedgerEntry, Limit, Total
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.protocols.design import Design
@@ -71,12 +71,15 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Where a population's releases are recorded, and what they may add up to."""
+    """Where a population's releases are recorded, and what they may add up to. With a ``turn``,
+    the next one is a week of a series that was paid for in advance.
+    """
 
     path: Path
     population: str
     limit_epsilon: float | None = None
     limit_delta: float | None = None
+    turn: Turn | None = None
 
     @classmethod
     def of(
@@ -106,7 +109,22 @@ class Budget:
         """Record one round of a design, or refuse it. With ``held_back``, nothing of it may be seen
         before ``Spent.begin``.
         """
-        ledger, entry = Ledger(self.path), entry_of(design, what, batches)
+        return self._record(entry_of(design, what, batches, self.turn), held_back=held_back)
+
+    def pay(self, design: Design, name: str) -> Spent:
+        """Record all rounds of a design in advance, as the series ``name``, or refuse it; paid once
+        is paid.
+        """
+        turn = Turn(name, design.rounds)
+        whole = _once(design).compose(design.rounds)
+        epsilon = whole.epsilon_at_most(delta=design.delta)
+        entry = Entry.of(
+            whole, what=f"{turn}: {design.task}", design=design.digest, epsilon=epsilon, delta=design.delta, series=turn
+        )
+        return self._record(entry, held_back=False)
+
+    def _record(self, entry: Entry, *, held_back: bool) -> Spent:
+        ledger = Ledger(self.path)
         receipt = ledger.spend(
             self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta, held_back=held_back
         )
@@ -118,7 +136,10 @@ class Budget:
         """
         ledger = Ledger(self.path)
         receipt = ledger.afford(
-            self.population, entry_of(design, what), limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
+            self.population,
+            entry_of(design, what, series=self.turn),
+            limit_epsilon=self.limit_epsilon,
+            limit_delta=self.limit_delta,
         )
         return Spent(ledger, receipt).facts() | {"more": max(self.more(design) - 1, 0)}
 
@@ -130,12 +151,15 @@ class Budget:
         )
 
 
-def entry_of(design: Design, what: str, batches: tuple[str, ...] = ()) -> Entry:
+def entry_of(design: Design, what: str, batches: tuple[str, ...] = (), series: Turn | None = None) -> Entry:
     """One round of a design, as the ledger records it."""
     once, whole = _once(design), design.protocol.guarantee
     # What one of several rounds is worth; of a single one the certificate says it.
     epsilon = (whole if design.rounds == 1 else once).epsilon_at_most(delta=design.delta)
-    return Entry.of(once, what=what, design=design.digest, epsilon=epsilon, delta=design.delta, batches=batches)
+    said = what if series is None else f"{series}: {what}"
+    return Entry.of(
+        once, what=said, design=design.digest, epsilon=epsilon, delta=design.delta, batches=batches, series=series
+    )
 
 
 def _once(design: Design) -> Guarantee:

@@ -19,7 +19,7 @@ from shuffledp.protocols.baselines.curator import CentralQuantiles
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
 from shuffledp.protocols.quantiles import LocalQuantiles
-from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask, QuantileTask
+from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask, QuantileTask, TopTask
 from shuffledp.wording import statement, statement_ids
 
 __all__ = ["certificate", "comparison"]
@@ -105,8 +105,8 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
         alone = LocalMean(lower=task.lower, upper=task.upper, **promise)
         curator = CentralMean(lower=task.lower, upper=task.upper, **promise)
     else:
-        assert isinstance(task, CountingTask)
-        categories: Any = task.values
+        assert isinstance(task, (CountingTask, TopTask))
+        categories: Any = task.room if isinstance(task, TopTask) else task.values
         curator = CentralHistogram(categories=categories, **promise)
         if isinstance(task, FrequencyTask):
             alone = _local_frequency(design, task, promise)

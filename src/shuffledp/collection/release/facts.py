@@ -8,6 +8,7 @@ rows but one could test guesses of the last one against it.
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,6 +28,7 @@ from shuffledp.collection.record import (
     Designed,
     Ends,
     Estimates,
+    GroupShares,
     InRanges,
     LedgerEntry,
     Made,
@@ -36,6 +38,7 @@ from shuffledp.collection.record import (
 from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -44,7 +47,7 @@ from shuffledp.protocols.sums import Mean
 from shuffledp.protocols.tasks import MeanTask
 from shuffledp.storage.canonical import digest_of_votes
 
-__all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "record_of"]
+__all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
@@ -110,7 +113,7 @@ def record_of(
     certified = certificate(design, collected=collected is not None)
     kept = _largest(estimate)
     record = Record.of(
-        made=_made(),
+        made=made_now(),
         asked=asked,
         design=Designed.from_json(design.as_json()),
         counted=Counted(reports=estimate.n, missing=missing, repeated=repeated, collected=collected),
@@ -125,7 +128,8 @@ def record_of(
     return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
 
 
-def _made() -> Made:
+def made_now() -> Made:
+    """When, and with which versions."""
     return Made(
         when=datetime.now(UTC).isoformat(timespec="seconds"),
         shuffledp=__version__,
@@ -156,7 +160,7 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
     return Tally(
         reports=reports,
         blocks=tuple(blocks.tolist()),
-        votes=tuple(votes[kept].tolist()),
+        votes=tuple((votes[kept] if len(kept) < len(votes) else votes).tolist()),
         digest=digest_of_votes(votes) if len(kept) < len(votes) else None,
     )
 
@@ -183,7 +187,21 @@ def _estimates(
         ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
         quantiles=_quantiles(design.protocol, estimate),
         ranges=_ranges(design.protocol, tally),
+        sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
+        shares=None if asked.by is None else _shares(design.protocol, tally, asked.by),
     )
+
+
+def _shares(protocol: ReportingProtocol, tally: NDArray[np.int64], by: str) -> GroupShares | None:
+    """The shares within the groups of a crosstab; of a group with too few people, none."""
+    if not isinstance(protocol, Crosstab):
+        return None
+    known, *columns = protocol.shares(tally, by=by, level=LEVEL)
+    value, lower, upper, all_lower, all_upper = (
+        tuple(share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True))
+        for column in columns
+    )
+    return GroupShares(value=value, lower=lower, upper=upper, all_lower=all_lower, all_upper=all_upper)
 
 
 def _quantiles(protocol: ReportingProtocol, estimate: Estimate) -> AtQuantiles | None:

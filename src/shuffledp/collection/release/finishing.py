@@ -18,7 +18,7 @@ from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import digest_of
 
-__all__ = ["charged", "finished", "standing"]
+__all__ = ["charged", "finished", "publish", "standing"]
 
 REPLACED = (
     "an earlier release stood in this folder and was replaced, which does not undo it: the noise was drawn afresh, so "
@@ -72,7 +72,7 @@ def finished(
     """Estimate, record and write a tally, and note in the ledger that it stands; what was
     ``held_back`` is begun just before it can be seen, and ``last`` is called before that.
     """
-    invalid = collected is not None and collected.invalid > 0
+    invalid = collected is not None and collected.people < collected.arrived
     estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips, invalid=invalid)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
     record = record_of(
@@ -92,11 +92,11 @@ def finished(
     else:
         write_release(folder, record, estimate, replace=force, last=lambda: (final(), begin()))
     if spent is not None:
-        _publish(spent, digest_of(record.as_json()), folder)
+        publish(spent, digest_of(record.as_json()), folder)
     return Release(record, estimate, folder)
 
 
-def _publish(spent: Spent, digest: str, folder: Path | None) -> None:
+def publish(spent: Spent, digest: str, folder: Path | None) -> None:
     """Note in the ledger that a release stands. One in memory was paid for, and an error would lose
     it.
     """

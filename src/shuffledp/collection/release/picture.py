@@ -5,16 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shuffledp.collection.page.answers import margins_of, together
+from shuffledp.collection.page.crosstabs import grid_of
 from shuffledp.collection.record import Asked, Record
 from shuffledp.figures import (
     ROWS,
     DrawnDistribution,
     DrawnEstimates,
+    DrawnTable,
     draw_distribution,
     draw_estimates,
+    draw_table,
     figure_file,
     one_line,
 )
+from shuffledp.protocols.tasks.crossing import ALL
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
@@ -27,12 +32,30 @@ def draw_release(record: Record) -> Figure:
     """The estimates of a release, under what was asked and what is certified."""
     if record.design.distributes:
         return draw_distribution(_distribution(record), title=_title(record))
+    if (table := _table(record)) is not None:
+        return draw_table(table, title=_title(record))
     return draw_estimates(_drawn(record), title=_title(record))
 
 
 def release_figure(record: Record, path: Path) -> Path:
     """The same, as a file."""
     return figure_file(draw_release(record), path)
+
+
+def _table(record: Record) -> DrawnTable | None:
+    """A crosstab that is small enough to be drawn cell by cell."""
+    if record.design.columns is None or not (grid := grid_of(record)).readable:
+        return None
+    found, margins = record.estimates, margins_of(record.estimates)
+    known = float(record.counted.reports)
+    return DrawnTable(
+        down=[*grid.down, ALL],
+        across=[*grid.across, ALL],
+        values=[[known if at is None else found.value[at] for at in row] for row in grid.places],
+        errors=[[None if at is None else margins[at] for at in row] for row in grid.places],
+        level=found.level,
+        together=together(found),
+    )
 
 
 def _drawn(record: Record) -> DrawnEstimates:
@@ -69,13 +92,15 @@ def _distribution(record: Record) -> DrawnDistribution:
 
 def _title(record: Record) -> str:
     bound, found = record.certificate.epsilon, record.estimates
-    rows = found.of if record.design.distributes else min(len(found.value), ROWS)
+    whole = record.design.distributes or _table(record) is not None
+    rows = found.of if whole else min(len(found.value), ROWS)
     largest = f"; the {rows} largest of {found.of:,}" if rows < found.of else ""
     if largest and max(found.all_lower) <= 0.0:
         largest += ", none told from 0"
     delta = f"{bound.delta:g}".replace("e-0", "e-")
+    sent = "reports" if record.counted.search is None else "people"
     return (
-        f"{one_line(_name(record.asked))}{largest}\n{record.counted.reports:,} reports, "
+        f"{one_line(_name(record.asked))}{largest}\n{record.counted.people:,} {sent}, "
         f"ε ≤ {rounded(bound.upper, up=True)} at δ = {delta}"
         f"{'' if record.secure else ', not for release'}"
     )

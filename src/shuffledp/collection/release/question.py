@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shuffledp.collection.record import Asked
+from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
 from shuffledp.collection.release.terms import Bins, Categories, Promise, check_labels, check_words, name_of
 from shuffledp.collection.tables import (
@@ -27,6 +28,7 @@ from shuffledp.collection.tables import (
     read,
 )
 from shuffledp.collection.tables.formats import Kind, Table
+from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
@@ -34,9 +36,10 @@ from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.sampling import Rng
 
-__all__ = ["Question"]
+__all__ = ["Question", "check_common"]
 
 FEW, MOST_RARE = 10, 20  # people who hold a rare value, and how many such values a learned list may have at most
 
@@ -60,6 +63,7 @@ class Question:
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
+    series: InSeries | None = None
 
     def settled(self) -> Question:
         """The same with categories that are known: given ones, or, if that was asked for, those
@@ -95,7 +99,7 @@ class Question:
         person's rows.
         """
         values = read(column, self.reader(), keep=self.keep, rng=rng, tick=tick)
-        if self.categories is not None and self.categories.learned:
+        if self.learned:
             try:
                 self._check_common(values, column.title)
             except BaseException:
@@ -104,26 +108,27 @@ class Question:
         return values
 
     def _check_common(self, values: Values, title: str) -> None:
-        """Refuse to publish a list of values most of which few people hold: names, numbers and free
-        texts, which are people more than categories.
-        """
         assert self.categories is not None
         assert self.categories.labels is not None
-        labels = self.categories.labels
-        held = np.zeros(len(labels), dtype=np.int64)
+        held = np.zeros(len(self.categories.labels), dtype=np.int64)
         for chunk in values.chunks():
-            held += np.bincount(chunk, minlength=len(labels))
-        declared = {self.categories.other, self.categories.missing}
-        counts = [int(count) for label, count in zip(labels, held, strict=True) if label not in declared]
-        rare = sum(count < FEW for count in counts)
-        if rare > MOST_RARE or 2 * rare > len(counts):
-            raise InvalidInput(
-                f"{title} must hold values that many people share for its categories to be learned, got {len(counts)} "
-                f"distinct values, {rare} of which "
-                f"fewer than {FEW} people hold: publishing their list would give those people away. Declare the "
-                f"categories instead, from a public source: "
-                "--categories FILE, with --other NAME for the rest; if there are very many, with `shuffledp frequency`."
-            )
+            held += np.bincount(chunk, minlength=len(held))
+        check_common(self.categories, held, title)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are asked about, as far as they were named."""
+        return () if self.column is None else (self.column,)
+
+    @property
+    def gaps(self) -> Missing:
+        """What missing values count as, if they do."""
+        return None if self.categories is None else self.categories.missing
+
+    @property
+    def learned(self) -> bool:
+        """Whether the list of categories comes from the data."""
+        return self.categories is not None and self.categories.learned
 
     @property
     def leaves_out(self) -> bool:
@@ -141,7 +146,7 @@ class Question:
         clipped = f", clipped to {self.lower:g} to {self.upper:g}" if self.clip else ""
         return f"{self.task} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip() + clipped
 
-    def reader(self) -> Places | Numbers:
+    def reader(self) -> Reader:
         """From what the table holds to what the randomizer takes."""
         if self.categories is None:
             return Numbers(self.lower, self.upper, clip=self.clip, cleaning=self.cleaning)
@@ -167,7 +172,7 @@ class Question:
 
     def design(self, n: int, promise: Promise) -> Design:
         """The protocol, written down."""
-        return Design.of(self.protocol(n, promise), learned=self.categories is not None and self.categories.learned)
+        return Design.of(self.protocol(n, promise), learned=self.learned)
 
     def asked(self) -> Asked:
         """The question in words, for the record."""
@@ -180,6 +185,7 @@ class Question:
             cleaned=self.cleaning.words() or None,
             missing="left out",
             learned=False,
+            series=self.series,
         )
         if self.categories is None:
             return replace(common, outside=CLIPPED_TO_BOUNDS if self.clip else "refused")
@@ -198,3 +204,20 @@ class Question:
         if isinstance(self.source, Table):
             return self.source.title.removeprefix("the ")
         return "standard input" if self.source == "-" else name_of(Path(self.source))
+
+
+def check_common(known: Categories, held: NDArray[np.int64], title: str) -> None:
+    """Refuse to publish a list of values most of which few people hold: names, numbers and free
+    texts, which are people more than categories.
+    """
+    declared = {known.other, known.missing}
+    counts = [int(count) for label, count in zip(known.labels or (), held, strict=True) if label not in declared]
+    rare = sum(count < FEW for count in counts)
+    if rare > MOST_RARE or 2 * rare > len(counts):
+        raise InvalidInput(
+            f"{title} must hold values that many people share for its categories to be learned, got {len(counts)} "
+            f"distinct values, {rare} of which "
+            f"fewer than {FEW} people hold: publishing their list would give those people away. Declare the "
+            f"categories instead, from a public source: "
+            "--categories FILE, with --other NAME for the rest; if there are very many, with `shuffledp frequency`."
+        )

@@ -58,6 +58,7 @@ class EstimateTable:
     level: float
     whole: bool  # whether they count people, and are shown without decimals
     ordered: bool = False  # whether they stay in their order where some are left out
+    chosen: bool = False  # whether they are listed for being large: then, too, for all at once
 
     @classmethod
     def of(cls, estimate: Estimate, *, level: float, ordered: bool = False) -> EstimateTable:
@@ -67,7 +68,9 @@ class EstimateTable:
         own, together = estimate.interval(level), estimate.simultaneous(level)
         labels = tuple(str(label) for label in estimate.labels)
         numbers = (estimate.values, estimate.stderr, *own, *together)
-        return cls(labels, *numbers, level=level, whole=ordered or len(labels) > 1, ordered=ordered)
+        chosen = estimate.of is not None
+        whole = chosen or ordered or len(labels) > 1
+        return cls(labels, *numbers, level=level, whole=whole, ordered=ordered, chosen=chosen)
 
     def __len__(self) -> int:
         """How many estimates there are."""
@@ -117,7 +120,7 @@ class EstimateTable:
     def heads(self) -> tuple[str, str, str]:
         """What stands above the words of a row."""
         percent = f"{100.0 * self.level:g} %"
-        return (*HEAD, f"{percent} for all at once" if self.cut else f"{percent} interval")
+        return (*HEAD, f"{percent} for all at once" if self.cut or self.chosen else f"{percent} interval")
 
     def shown(self) -> list[int]:
         """The places of the rows to show: all in their order, or the largest first."""
@@ -128,7 +131,7 @@ class EstimateTable:
 
     def ends(self, place: int) -> tuple[float, float]:
         """The ends of the interval that is shown with a row."""
-        low, high = (self.all_lower, self.all_upper) if self.cut else (self.lower, self.upper)
+        low, high = (self.all_lower, self.all_upper) if self.cut or self.chosen else (self.lower, self.upper)
         return float(low[place]), float(high[place])
 
     def words(self, place: int) -> tuple[str, str, str]:

@@ -26,7 +26,16 @@ def headline(record: Record) -> str:
     counted = record.counted
     missing = f", {counted.missing:,} values missing" if counted.missing else ""
     again = f", {counted.repeated:,} rows left out because their person has another one" if counted.repeated else ""
-    return f"{record.asked.what}: {many(counted.reports, 'report')}{missing}{again}{_invalid(record)}"
+    series = "" if record.asked.series is None else f"{record.asked.series}, "
+    return f"{series}{record.asked.what}: {_came(record)}{missing}{again}{_invalid(record)}"
+
+
+def _came(record: Record) -> str:
+    """How many answered."""
+    counted = record.counted
+    if counted.search is None:
+        return many(counted.reports, "report")
+    return f"{many(counted.people, 'person', 'people')}, asked at {many(len(counted.search.levels), 'level')}"
 
 
 def _invalid(record: Record) -> str:
@@ -34,7 +43,8 @@ def _invalid(record: Record) -> str:
     collected = record.counted.collected
     if collected is None or not collected.invalid:
         return ""
-    return f", {collected.invalid:,} of {collected.arrived:,} that arrived were invalid"
+    kind = "" if collected.messages is None else " messages"
+    return f", {collected.invalid:,} of {collected.envelopes:,}{kind} that arrived were invalid"
 
 
 def warned(record: Record) -> list[str]:

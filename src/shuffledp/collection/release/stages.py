@@ -78,7 +78,9 @@ def release(
         check_apart(folder, *(() if budget is None else (budget.path,)))
         notes = standing(folder, charging=budget is not None)
     encoder, source = Encoder(design, design.protocol.randomizer), None if rng is None else source_of(rng)
-    spent = None if budget is None else budget.spend(design, question.what)
+    # The week of a series is held back until its folder stands, so that a killed run loses no week.
+    held_back = budget is not None and budget.turn is not None and folder is not None
+    spent = None if budget is None else budget.spend(design, question.what, held_back=held_back)
     with charged(spent):
         counted = tally(
             values.chunks(),
@@ -102,6 +104,7 @@ def release(
             spent=spent,
             force=force,
             notes=notes,
+            held_back=held_back,
         )
 
 

@@ -5,10 +5,11 @@ opening   files that are one whole, and one sentence for those that are not
 formats   CSV, Parquet and Arrow, in batches
 memory    data frames, arrays and lists, likewise
 look      a first look at a table
-columns   one column of a table
+columns   one column of a table, or several joined
 cleaning  what of a messy table is forgiven
 values    its values as the randomizer takes them: places among the categories, or numbers within
          bounds
+spelled   words as rows of symbols, for a search
 spool     rows kept for later, in memory and then on disk
 persons   one row for each person
 reports   the file that clients send and the shuffler releases
@@ -20,14 +21,25 @@ tallying  the same in one process: reports are added up as they are made, and ne
 from __future__ import annotations
 
 from shuffledp.collection.tables.cleaning import AS_WRITTEN, Cleaning
-from shuffledp.collection.tables.columns import Column, open_column
+from shuffledp.collection.tables.columns import Column, ColumnName, open_column
 from shuffledp.collection.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
 from shuffledp.collection.tables.persons import KEEPING, Chosen, Keep, Persons
 from shuffledp.collection.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.collection.tables.shuffle import shuffle_files
+from shuffledp.collection.tables.spelled import LevelWords, Spelled
 from shuffledp.collection.tables.spool import batch_rows
 from shuffledp.collection.tables.tallying import Tally, tally, tally_file
-from shuffledp.collection.tables.values import Numbers, Places, Values, choose_rows, learn_categories, prepared, read
+from shuffledp.collection.tables.values import (
+    JoinedPlaces,
+    Numbers,
+    Places,
+    Reader,
+    Values,
+    choose_rows,
+    learn_categories,
+    prepared,
+    read,
+)
 
 __all__ = [
     "AS_WRITTEN",
@@ -35,13 +47,18 @@ __all__ = [
     "Chosen",
     "Cleaning",
     "Column",
+    "ColumnName",
     "CountedReports",
     "Header",
+    "JoinedPlaces",
     "Keep",
+    "LevelWords",
     "Numbers",
     "Persons",
     "Places",
+    "Reader",
     "ReportsFile",
+    "Spelled",
     "Tally",
     "Values",
     "batch_rows",

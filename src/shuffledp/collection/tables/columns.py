@@ -1,4 +1,6 @@
-"""One column of a table, in batches: one value per person."""
+"""One column of a table, in batches: one value per person. Several columns are joined to one, whose
+values are structs.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,12 @@ import pyarrow as pa
 
 from shuffledp.collection.tables.formats import Format, Kind, Table, open_table
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks.crossing import CROSS
 
-__all__ = ["Batch", "Column", "find_column", "nearest", "open_column"]
+__all__ = ["Batch", "Column", "ColumnName", "find_column", "joined", "joined_name", "nearest", "open_column"]
 
 T = TypeVar("T")
+ColumnName = str | tuple[str, ...]  # of one column, or of several that are joined
 SHOWN = 20  # names of columns in a message
 
 
@@ -26,15 +30,17 @@ class Batch(NamedTuple):
 
 
 class Column:
-    """The column ``name`` of a table, and beside it perhaps the column of ``ids``.
+    """The column ``name`` of a table, or several, ``joined``; and beside it perhaps the column of
+    ``ids``.
 
     ``rows`` is how many there are, where the file says so beforehand. ``unsure`` is true where
     nobody named the column and its name is merely the first line of a CSV file: if that line is a
     value, somebody would be lost.
     """
 
-    def __init__(self, table: Table, name: str, kind: Kind, *, ids: str | None, unsure: bool) -> None:
-        self.name, self.kind, self.ids, self.unsure, self.rows = name, kind, ids, unsure, table.rows
+    def __init__(self, table: Table, name: ColumnName, kind: Kind, *, ids: str | None, unsure: bool) -> None:
+        self.name, self.kind, self.ids, self.unsure, self.rows = joined_name(name), kind, ids, unsure, table.rows
+        self._names = (name,) if isinstance(name, str) else name
         self._table, self._used = table, False
 
     @property
@@ -70,14 +76,29 @@ class Column:
                 "standard input must be read only once, got a second reading. Write it to a file and name that."
             )
         self._used = True
-        wanted = [self.name] if self.ids in (None, self.name) else [self.name, self.ids]
+        wanted = list(dict.fromkeys([*self._names, *([] if self.ids is None else [self.ids])]))
         for batch in _ahead(self._table.batches(wanted, self.kind)):
-            yield Batch(batch.column(self.name), None if self.ids is None else batch.column(self.ids))
+            values = joined([batch.column(name) for name in self._names], self._names)
+            yield Batch(values, None if self.ids is None else batch.column(self.ids))
+
+
+def joined(columns: Sequence[pa.Array], names: Sequence[str]) -> pa.Array:
+    """One column as it is; several as structs, whose parts ``JoinedPlaces`` reads in order."""
+    return columns[0] if len(columns) == 1 else pa.StructArray.from_arrays(columns, names=list(names))
+
+
+def joined_name(name: ColumnName) -> str:
+    """What a column is called, or several together.
+
+    >>> joined_name(("region", "smoker"))
+    'region × smoker'
+    """
+    return name if isinstance(name, str) else CROSS.join(name)
 
 
 def open_column(
     source: str | Table,
-    column: str | None = None,
+    column: ColumnName | None = None,
     *,
     kind: Kind,
     format: Format | None = None,
@@ -85,7 +106,7 @@ def open_column(
     encoding: str | None = None,
 ) -> Column:
     """The column of that name in a CSV, Parquet or Arrow file, "-" for standard input, or a table
-    that is open already; a table with a single column needs no name.
+    that is open already; a table with a single column needs no name, and several are joined.
 
     ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or
     "number". ``encoding`` is that of a CSV file, UTF-8 if it is left out.
@@ -101,7 +122,11 @@ def open_column(
             )
     if column is None and len(table.names) > 1:
         raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table.names)}")
-    name = find_column(table, table.names[0] if column is None else column, "column")
+    name: ColumnName
+    if isinstance(column, tuple):
+        name = tuple(find_column(table, each, "column") for each in column)
+    else:
+        name = find_column(table, table.names[0] if column is None else column, "column")
     return Column(
         table,
         name,

@@ -29,12 +29,14 @@ from shuffledp.sampling import Rng, smallest_dtype
 
 __all__ = [
     "MEMORY",
+    "JoinedPlaces",
     "Numbers",
     "Places",
     "Prepared",
     "Reader",
     "Values",
     "choose_rows",
+    "coded_texts",
     "learn_categories",
     "prepared",
     "read",
@@ -120,7 +122,7 @@ class Places:
                 )
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-        coded, present = _coded(values, title, self.cleaning), None
+        coded, present = coded_texts(values, title, self.cleaning), None
         if coded.null_count and self.missing is None:
             present = coded.is_valid().to_numpy(zero_copy_only=False)
             coded = coded.drop_null()
@@ -157,6 +159,46 @@ class Places:
     @cached_property
     def _labels(self) -> pa.Array:
         return pa.array(map(self.cleaning.key, self.labels), pa.string())
+
+
+@dataclass(frozen=True)
+class JoinedPlaces:
+    """Which cell each row of several joined columns is in, in rows: the last column changes
+    fastest. A row without a value in any of them is missing, unless that column counts it.
+
+    >>> cells = JoinedPlaces((Places(("north", "south")), Places(("yes", "no"))))
+    >>> rows = pa.array(
+    ...     [{"region": "south", "smoker": "yes"}, {"region": "north", "smoker": None}]
+    ... )
+    >>> cells.prepare(rows, "the columns")[0].tolist()
+    [2]
+    """
+
+    parts: tuple[Places, ...]
+
+    def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
+        many = values.type.num_fields if pa.types.is_struct(values.type) else 1
+        if many != len(self.parts):
+            raise InvalidInput(
+                f"a crosstab of {len(self.parts)} columns must be asked of as many, got {title}. Name them all, in "
+                f"the order of the question."
+            )
+        cells = np.zeros(len(values), dtype=np.int64)
+        everywhere = np.ones(len(values), dtype=np.bool_)
+        for part, field, name in zip(self.parts, values.flatten(), values.type.names, strict=True):
+            places, present, _ = part.prepare(field, f"column {name!r}")
+            cells *= len(part.labels)
+            if present is None:
+                cells += places
+            else:
+                cells[present] += places
+                everywhere &= present
+        narrow = cells.astype(smallest_dtype(math.prod(len(part.labels) for part in self.parts)))
+        return (narrow, None, 0) if everywhere.all() else (narrow[everywhere], everywhere, 0)
+
+    def admits(self, text: str) -> bool:
+        """Several columns are always named, so no first line is taken for a name by mistake."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -315,7 +357,7 @@ def learn_categories(
     """
     known = dict[str, Counter[str]]()
     for batch in column.batches():
-        coded = _coded(batch.values, column.title, cleaning)
+        coded = coded_texts(batch.values, column.title, cleaning)
         for text, count in zip(
             coded.dictionary.to_pylist(),
             np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary)).tolist(),
@@ -338,7 +380,7 @@ def learn_categories(
     return tuple(sorted(min(spellings, key=lambda text: (-spellings[text], text)) for spellings in known.values()))
 
 
-def _coded(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> pa.DictionaryArray:
+def coded_texts(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> pa.DictionaryArray:
     """Any column of categories as a dictionary of texts, without missing entries, and places in it;
     what ``cleaning`` takes for missing, is.
     """
@@ -391,7 +433,7 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
     """Any column of numbers as floats; a missing one is NaN."""
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if cleaning.reads_numbers and any(test(kind) for test in TEXTS):
-        coded = _coded(values, title)
+        coded = coded_texts(values, title)
         places = coded.indices.cast(pa.int64()).fill_null(len(coded.dictionary)).to_numpy()
         read_off: NDArray[np.float64] = np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
         return read_off

@@ -7,6 +7,8 @@ check_design       its integers, and whether clients could run it
 check_consistency  counts, promises and hashes
 check_sentences    method, assumptions and adversary
 check_estimates    every column of estimates
+check_shares       shares within the groups of a crosstab
+check_search       the levels of a search for frequent words
 check_table        the estimates.csv beside it
 check_ledger       what its ledger says
 check_certificate  the certified intervals, against the oracle
@@ -15,6 +17,7 @@ oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
 counted_levels     the same of one of several levels of bins
 counted_estimates  estimates, standard errors and limits from the votes
+counted_tables     cells, sums and shares of a crosstab from the votes
 counted_intervals  confidence limits from their definition
 counted_distribution  people below cut points, and quantiles
 outcomes           one line of a verification

@@ -20,6 +20,7 @@ def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     return [
         *_counts(record, law),
         *_collected(record),
+        *_series(record),
         *_promise(record, law),
         *_hashes(record),
         *_bound(record),
@@ -62,14 +63,36 @@ def _collected(record: Record) -> list[Check]:
     collected, rounds = record.counted.collected, record.design.rounds
     if collected is None:
         return []
-    valid, digest = collected.arrived - collected.invalid, collected.digest
+    digest = collected.digest
     named = re.fullmatch("[0-9a-f]{64}", digest) is not None
     how = "reports that arrived, without the invalid ones"
-    return [
-        equal("valid reports of the collection", record.counted.reports, valid, how),
+    if collected.messages is not None:
+        how = "people whose messages arrived"
+    checks = [
+        equal("valid reports of the collection", record.counted.reports, collected.people, how),
         holds("round of the collection", collected.round, f"1 to {rounds}", "the design", collected.round <= rounds),
         holds("digest of the collection", digest, "64 hexadecimal digits", "a SHA-256", named),
     ]
+    if (messages := collected.messages) is not None:
+        most = f"at most {messages}"
+        checks.append(holds("invalid messages", collected.invalid, most, "all of them", collected.invalid <= messages))
+    return checks
+
+
+def _series(record: Record) -> list[Check]:
+    """What is said of a series: its weeks are the rounds of the design."""
+    series, collected = record.asked.series, record.counted.collected
+    if series is None:
+        return []
+    named = re.fullmatch("[0-9a-f]{64}", series.digest) is not None
+    checks = [
+        equal("weeks of the series", series.weeks, record.design.rounds, "the rounds of the design"),
+        holds("week of the series", series.week, f"1 to {series.weeks}", "the series", series.week <= series.weeks),
+        holds("digest of the series", series.digest, "64 hexadecimal digits", "a SHA-256", named),
+    ]
+    if collected is not None:
+        checks.append(equal("week that was collected", series.week, collected.round, "the round of the collection"))
+    return checks
 
 
 def _promise(record: Record, law: CountedLaw) -> list[Check]:
@@ -114,6 +137,8 @@ def _bound(record: Record) -> list[Check]:
         "collected": record.counted.collected is not None,
         "quantiles": record.estimates.quantiles is not None,
         "ranges": record.estimates.ranges is not None,
+        "sway": record.estimates.sway is not None,
+        "series": record.asked.series is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
@@ -124,6 +149,8 @@ def _bound(record: Record) -> list[Check]:
         "collected": record.since(4) and said["collected"],
         "quantiles": bool(record.design.at),
         "ranges": bool(record.design.ranges),
+        "sway": record.since(5),
+        "series": record.since(5) and said["series"],
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"

@@ -38,10 +38,11 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
 
 def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
     family = "krr" if design.method is None else FAMILIES.get(design.method, "")
-    size = len(design.listed) if design.counts else law.k
+    size = design.values if design.counts else law.k
+    size = design.room or size
     if design.distributes:
         family, size = law.family if isinstance(law, CountedLevels) else "krr", len(design.cuts or ()) - 1
-    somewhere = design.other is None or bool(places_of([str(design.other)], design))
+    somewhere = _known_rest(design)
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
     return [
@@ -72,6 +73,16 @@ def _check_levels(law: CountedLaw) -> list[Check]:
         equal("integers of the levels", [_listed(level.integers) for level in law.levels], found, least),
         holds("epsilon0 of the levels", law.epsilon0, "at least that of each", "the integers, as fractions", loud),
     ]
+
+
+def _known_rest(design: Designed) -> bool:
+    """Whether what is not listed counts as something that is, or is refused."""
+    if design.columns is None:
+        return design.other is None or bool(places_of([str(design.other)], design))
+    rests = design.other if isinstance(design.other, list) else []
+    if len(rests) != len(design.columns):
+        return False
+    return all(rest is None or str(rest) in each for rest, each in zip(rests, design.crossed, strict=True))
 
 
 def _listed(integers: tuple[int, ...]) -> str:

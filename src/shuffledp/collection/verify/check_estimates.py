@@ -10,10 +10,13 @@ import numpy as np
 
 from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN
-from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins
+from shuffledp.collection.verify.check_search import check_search
+from shuffledp.collection.verify.check_shares import check_shares
+from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_tables import counted_table
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 
@@ -26,7 +29,9 @@ INVERTED = "the test that defines it, inverted by halving"
 
 
 def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
-    """Every column of the table of estimates."""
+    """Every column of the table of estimates; those of a search are made of its levels."""
+    if record.design.task == "top":
+        return check_search(record, law)
     misshapen = _misshapen(record, law)
     if misshapen is not None:
         return [misshapen]
@@ -51,7 +56,28 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
         ("all together: upper", claimed.all_upper, all_high),
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
-    return [*checks, *_check_ends(record, law), *_check_quantiles(record, found), *_check_ranges(record, law)]
+    checks += [*_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
+    return [*checks, *_check_quantiles(record, found), *_check_ranges(record, law)]
+
+
+def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
+    """How far one malicious person could have moved an estimate: the weights that a report can
+    have, from the design.
+    """
+    claimed, design = record.estimates.sway, record.design
+    if claimed is None:
+        return []
+    how = "the largest less the smallest weight of a report, as fractions"
+    said = [np.nan if each is None else each for each in claimed]
+    if design.distributes:
+        found = swayed_bins([(0, end) for end in range(1, law.k)], law)
+        return [agree("what one malicious person can move", said, found, how, within=1e-7 * found)]
+    weight = 2 / law.hit if law.family == "hadamard" else 1 / (law.hit - law.miss)
+    if not design.counts:
+        lower, upper = map(Fraction, design.bounds)
+        weight *= (upper - lower) / record.tally.reports
+    found = np.full(len(record.estimates.value), float(weight))
+    return [agree("what one malicious person can move", said, found, how, within=1e-9 * found)]
 
 
 def tails_of(record: Record) -> tuple[float, float]:
@@ -94,6 +120,8 @@ def _labels(record: Record) -> list[str]:
 
 def _estimated(record: Record, law: CountedLaw) -> Estimated:
     design, tally = record.design, record.tally
+    if design.columns is not None:
+        return counted_table(tally.votes, [len(each) for each in design.crossed], tally.reports, law)
     if design.counts:
         return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
     if design.distributes:
@@ -185,7 +213,8 @@ def _misshapen_counts(record: Record) -> Check | None:
     if not isinstance(design.listed, range) and len(set(design.labels)) < of:
         return holds("labels of the design", f"{of} labels", "fewer that differ", "each is there once", False)
     listed = min(of, LISTED)
-    if len(labels) == len(votes) == len(_places(record)) == listed:
+    cast = design.values if design.columns is not None else listed
+    if len(labels) == len(_places(record)) == listed and len(votes) == cast:
         return None
     claimed = f"{len(labels)} for {len(votes)} votes"
     return holds("labels of the estimates", claimed, f"{listed} distinct ones", "the design", False)

@@ -29,10 +29,12 @@ class KeptFaults(Protocol):
 
 
 class KeptEntry(Protocol):
-    """What was to be released."""
+    """What was to be released, and its place in a series: a name, how many weeks, and which."""
 
     @property
     def design(self) -> str: ...
+    @property
+    def series(self) -> tuple[str, int, int | None] | None: ...
 
 
 class KeptRelease(Protocol):
@@ -153,11 +155,17 @@ def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
             kept.entry.design,
             "the digest that was recorded before anything was written",
         ),
+        equal("week in the ledger", _week(record), kept.entry.series, "the ledger"),
         equal("releases in the ledger, up to this one", claimed.releases, len(before), "the ledger"),
         equal("limit in the ledger", stated, limit, "the ledger"),
         _total(claimed.total.upper, least),
         _published(kept, record),
     ]
+
+
+def _week(record: Record) -> tuple[str, int, int] | None:
+    series = record.asked.series
+    return None if series is None else (series.name, series.weeks, series.week)
 
 
 def _total(upper: float, least: float) -> Check:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,18 +14,10 @@ from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.literature.exact.lattice import UNIT, Array
 
-__all__ = ["below_error", "counted_bins", "in_bins_of", "quantile_bins"]
+__all__ = ["below_error", "counted_bins", "in_bins_of", "quantile_bins", "swayed_bins"]
 
 Group = tuple[int, int]
 LEVELS_ROUND = 1e-9  # of a standard error: what solving equations in floats may lose
-
-
-@dataclass(frozen=True)
-class _Chances:
-    """How likely a report names a bin of a group, if its sender is in it, and if not."""
-
-    hit: Fraction
-    miss: Fraction
 
 
 def counted_bins(votes: Sequence[int], groups: Sequence[Group], law: CountedLaw) -> Estimated:
@@ -40,8 +31,7 @@ def counted_bins(votes: Sequence[int], groups: Sequence[Group], law: CountedLaw)
         turned = 2 * size > law.k
         if turned:
             size, seen = law.k - size, n - seen
-        chances = _Chances(law.hit + (size - 1) * law.miss, size * law.miss)
-        value, error, limits = counts([seen], n, chances)  # type: ignore[arg-type]
+        value, error, limits = counts([seen], n, law.hit + (size - 1) * law.miss, size * law.miss)
         values.append(n - float(value[0]) if turned else float(value[0]))
         errors.append(float(error[0]))
         parts.append((turned, limits))
@@ -101,6 +91,14 @@ def _bernstein(variance: Array, linear: Array, strength: float) -> Array:
     """The largest t with t^2 / (2 (variance + linear t)) at most the strength."""
     middle = strength * linear
     return np.asarray(middle + np.sqrt(np.maximum(middle**2 + 2.0 * strength * variance, 0.0)))
+
+
+def swayed_bins(groups: Sequence[Group], law: CountedLaw) -> Array:
+    """By how much a report can move each count: its largest weight less its smallest."""
+    if isinstance(law, CountedLevels):
+        weights = _weights(groups, law)[0]
+        return np.asarray(weights.max(axis=1) - weights.min(axis=1))
+    return np.full(len(groups), float(1 / (law.hit - law.miss)))
 
 
 def below_error(law: CountedLaw, n: int) -> float:

@@ -14,7 +14,7 @@ from shuffledp.collection.verify.counted_intervals import rare, rare_signed, sco
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
 
-__all__ = ["Estimated", "counted_at_ends", "counted_mean", "counted_people"]
+__all__ = ["Estimated", "counted_at_ends", "counted_mean", "counted_people", "counts", "too_few"]
 
 SHARP = 1e-7  # of a standard error
 LAST_DIGITS = 1e-12  # relative
@@ -56,7 +56,7 @@ def counted_people(
     if signed:
         values, errors, limits = signed_counts(distinct, blocks, [block * rows for _, block in order], reports, law)
     else:
-        values, errors, limits = counts(distinct, reports, law)
+        values, errors, limits = counts(distinct, reports, law.hit, law.miss)
 
     def spread(tail: float) -> tuple[Array, Array]:
         low, high = limits(tail)
@@ -68,7 +68,7 @@ def counted_people(
 def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
     """How many people's numbers were rounded to either end of the range of a mean."""
     reports = sum(votes)
-    return Estimated(*counts([votes[0], votes[-1]], reports, law), math.sqrt(UNIT * reports))
+    return Estimated(*counts([votes[0], votes[-1]], reports, law.hit, law.miss), math.sqrt(UNIT * reports))
 
 
 def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float]) -> Estimated:
@@ -95,9 +95,8 @@ def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, flo
     return Estimated(np.array([float(value)]), np.array([error]), limits, math.sqrt(UNIT * reports) * width / reports)
 
 
-def counts(votes: list[int], n: int, law: CountedLaw) -> tuple[Array, Array, Limits]:
+def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction) -> tuple[Array, Array, Limits]:
     """With c holders the votes are Bin(c, hit) + Bin(n - c, miss)."""
-    hit, miss = law.hit, law.miss
     contrast = hit - miss
     own, other = hit * (1 - hit), miss * (1 - miss)
     values = [(each - n * miss) / contrast for each in votes]
@@ -107,7 +106,7 @@ def counts(votes: list[int], n: int, law: CountedLaw) -> tuple[Array, Array, Lim
     base = np.full(len(votes), float(n * other / contrast**2))
     slope = np.full(len(votes), float((own - other) / contrast**2))
     skew = _floats([third / (variance * contrast) for third, variance in zip(thirds, variances, strict=True)])
-    few = [variance < FEW or (n * other < FEW and variance < MANY) for variance in variances]
+    few = [too_few(variance, n * other) for variance in variances]
     known: dict[tuple[int, float], tuple[float, float]] = {}
 
     def limits(tail: float) -> tuple[Array, Array]:
@@ -119,6 +118,13 @@ def counts(votes: list[int], n: int, law: CountedLaw) -> tuple[Array, Array, Lim
         return np.minimum(low, _floats(values)), np.maximum(high, _floats(values))
 
     return _floats(values), np.sqrt(_floats([variance / contrast**2 for variance in variances])), limits
+
+
+def too_few(variance: Fraction, of_nobody: Fraction) -> bool:
+    """Whether votes vary too little for a normal law; ``of_nobody`` is how much they would for a
+    value that nobody holds.
+    """
+    return variance < FEW or (of_nobody < FEW and variance < MANY)
 
 
 def signed_counts(
@@ -151,7 +157,7 @@ def signed_counts(
     few = []
     for base, slope, c in zip(bases, slopes, held, strict=True):
         there, nobody = max(base + slope * c, Fraction(0)) * hit**2, max(base, Fraction(0)) * hit**2
-        few.append(there < FEW or (nobody < FEW and there < MANY))
+        few.append(too_few(there, nobody))
 
     def limits(tail: float) -> tuple[Array, Array]:
         low, high = score(_floats(values), _floats(bases), _floats(slopes), skew, tail)

@@ -16,7 +16,7 @@ from shuffledp.literature.exact.lattice import Array
 
 __all__ = ["rare", "rare_signed", "score"]
 
-HALVINGS = 200
+HALVINGS = 80  # more than floats have digits
 LEFT_OUT = 1e-16
 
 

@@ -98,9 +98,19 @@ class MessageLaw(Randomizer, Reporting):
         """
         return messages
 
+    def most_messages(self, people: int) -> int:
+        """How many messages the shuffler hands on of so many people's, at most."""
+        return people * self.messages
+
     def tally(self, reports: ArrayLike) -> Ints:
         messages = self.check_reports(reports).ravel()
         return np.concatenate([np.array([len(messages)], dtype=np.int64), self._tally(messages)])
+
+    def of_people(self, tally: Ints, people: int) -> Ints:
+        """The ``tally`` of messages that the shuffler handed on, as that of the ``people`` whose
+        they were: it may have added some.
+        """
+        return np.concatenate([np.array([people * self.messages], dtype=np.int64), tally[1:]])
 
     def opened(self, tally: Ints) -> Opened:
         people, left = divmod(int(tally[0]), self.messages)

@@ -435,7 +435,7 @@ def noting(usual: Any, log: Path) -> Any:
 
     def call(request: httpx.Request) -> httpx.Response:
         with log.open("a") as file:
-            file.writelines(f"{each.envelope.hex()}\n" for each in Uploads(study()).read(request.content))
+            file.writelines(f"{each.envelopes.hex()}\n" for each in Uploads(study()).read(request.content))
         answer: httpx.Response = usual(request)
         return answer
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from shuffledp.randomizers.messages import MessageLaw
+from tests.collection.network.several import with_law
 from tests.collection.network.stores.places import Place
 from tests.collection.network.studies import study
 
@@ -23,10 +26,11 @@ def own(request: pytest.FixtureRequest) -> str:
 def place(request: pytest.FixtureRequest, tmp_path: Path, own: str) -> Iterator[Places]:
     made: list[Place] = []
 
-    def at(*, codes: bool = False) -> Place:
+    def at(*, codes: bool = False, law: MessageLaw | None = None) -> Place:
         kind = request.param
         where = tmp_path / "reports.sqlite" if kind == "sqlite" else request.getfixturevalue("database").address()
-        made.append(Place(study(question=own, codes=codes), where))
+        changed: dict[str, Any] = {"question": own, "codes": codes}
+        made.append(Place(study(**changed) if law is None else with_law(law, **changed), where))
         return made[-1]
 
     yield at

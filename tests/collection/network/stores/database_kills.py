@@ -59,7 +59,7 @@ def shuffler(address: str, collection: Collection, seed: int, stop: Path) -> Tol
                 ]
                 for _ in range(draw.randrange(1, 5))
             ]
-            told.sent |= {each.envelope: each.code or b"" for upload in waiting for each in upload}
+            told.sent |= {each.envelopes: each.code or b"" for upload in waiting for each in upload}
         try:
             answers = store.add(waiting)
         except Unavailable:
@@ -85,7 +85,7 @@ def _note(told: Told, uploads: list[list[Delivery]], answers: list[Added | Refus
         if isinstance(answer, Refused):
             told.refused += 1
         else:
-            told.acknowledged |= {each.envelope for each in upload}
+            told.acknowledged |= {each.envelopes for each in upload}
 
 
 def kill_under_load(

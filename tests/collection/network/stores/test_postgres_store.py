@@ -243,7 +243,7 @@ def test_a_full_disk(database: RunningPostgres, opened: Opened, collection: Coll
     assert 10 < added < 100
     log = database.log.read_text()
     assert "No space left on device" in log, "the server writes down what failed"
-    assert not any(one[0].envelope[:8].hex() in log for one in long), "and not of which report"
+    assert not any(one[0].envelopes[:8].hex() in log for one in long), "and not of which report"
     with tables(database, collection) as connection:
         connection.execute("ALTER TABLE reports SET TABLESPACE pg_default")
         connection.execute("DROP TABLESPACE small")

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from shuffledp.collection.network.codes import hash_of_code, new_codes
+from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores import sqlite_store
 from shuffledp.collection.network.stores.fingerprints import Fingerprints
 from shuffledp.collection.network.stores.interface import Added, Stocked, Unavailable
@@ -111,7 +112,7 @@ def test_a_log_loses_its_head_before_the_rest(folder: Path, monkeypatch: pytest.
     assert kept == [bytes(head) + whole[head:], bytes(len(whole))]
 
 
-def killed_while_closing(folder: Path, more: list[bytes], line: int) -> bool:
+def killed_while_closing(folder: Path, more: list[bytes], line: int, collection: Collection | None = None) -> bool:
     """Add and close in a process that kills itself when it first comes to some line of the store's
     code; return whether it did.
     """
@@ -129,8 +130,8 @@ def killed_while_closing(folder: Path, more: list[bytes], line: int) -> bool:
             os.kill(os.getpid(), signal.SIGKILL)
         return trace
 
-    store = SQLiteStore(folder / "reports.sqlite", study())
-    store.add([upload(more)])
+    store = SQLiteStore(folder / "reports.sqlite", collection or study())
+    store.add([upload(more)] if more else [])
     sys.settrace(trace)
     store.close(500)
     os._exit(0)

@@ -10,6 +10,7 @@ import pytest
 
 from shuffledp.collection.network.stores.interface import Added, Stocked
 from shuffledp.collection.network.wire import Delivery
+from tests.collection.network.several import AmongBlanks, delivery, messages_of
 from tests.collection.network.stores.conftest import Places
 from tests.collection.network.stores.places import LEAST, MOST, code, envelope, told, upload
 
@@ -171,3 +172,41 @@ def test_an_empty_collection_closes_too(place: Places) -> None:
     store = place().open()
     assert store.close(0) == Stocked(0, closed=True)
     assert list(store.sealed()) == []
+
+
+def test_the_messages_of_a_person_are_stored_together_or_not_at_all(place: Places) -> None:
+    at = place(law=AmongBlanks())
+    store = at.open()
+    one, two, three = (messages_of(person) for person in (1, 2, 3))
+    assert store.add([[delivery(*one), delivery(*two)], [delivery(*one)]]) == [Added(2, 2), Added(1, 0)]
+    assert store.add([[delivery(*reversed(one))]]) == [Added(1, 0)], "they have no order"
+    wrong = [
+        [delivery(*three[:2], one[0])],
+        [delivery(*three), delivery(three[0], two[0], messages_of(4)[0])],
+        [delivery(*3 * three[:1])],
+    ]
+    for _ in range(2):
+        assert [told(each) for each in store.add(wrong)] == 3 * [(409, None)]
+        assert store.stock() == Stocked(2, closed=False), "refused whole"
+        store = at.reopen()
+    assert store.add([[delivery(*three), delivery(*three)]]) == [Added(2, 1)]
+    assert store.close(4) == Stocked(3, closed=False)
+    assert store.close(3) == Stocked(3, closed=True)
+    assert b"".join(store.sealed()) == b"".join(sorted(one + two + three))
+    answers = store.add([[delivery(*two)], [delivery(*messages_of(4))], [delivery(*two[:2], one[0])]])
+    assert [told(each) for each in answers] == [Added(1, 0), (410, None), Added(1, 0)]
+
+
+def test_a_collection_of_several_messages_is_full_of_people(place: Places) -> None:
+    store = place(law=AmongBlanks()).open()
+    everybody = [delivery(*messages_of(person)) for person in range(MOST + 1)]
+    assert store.add([everybody[:-1]]) == [Added(MOST, MOST)]
+    assert [told(each) for each in store.add([everybody[-1:], everybody[:5]])] == [(409, None), Added(5, 0)]
+
+
+def test_one_code_is_for_all_messages_of_a_person(place: Places) -> None:
+    store = place(law=AmongBlanks(), codes=True).open()
+    store.invite([code(1), code(2)])
+    answers = store.add([[delivery(*messages_of(1), code=code(1))], [delivery(*messages_of(2), code=code(1))]])
+    assert [told(each) for each in answers] == [Added(1, 1), (409, 0)]
+    assert store.add([[delivery(*messages_of(2), code=code(2))]]) == [Added(1, 1)]

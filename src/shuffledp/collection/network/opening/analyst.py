@@ -24,6 +24,7 @@ from shuffledp.collection.network.shuffler.tokens import read_token
 from shuffledp.collection.network.web_client import check_trust, compressed, new_web_client, printable
 from shuffledp.collection.network.wire import Address
 from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.storage.canonical import strict_json
 from shuffledp.storage.files import check_new_file, replace_file
 
@@ -131,7 +132,9 @@ class Analyst:
 
     def _download(self, place: Path, tick: Tick | None) -> None:
         length, most = Envelopes(self.collection).length, self.collection.design.n
-        room = len(SealedHeader(self.collection.digest, most, length).content) + most * length
+        law = self.collection.encoder.randomizer
+        count = law.most_messages(most) if isinstance(law, MessageLaw) else most
+        room = len(SealedHeader(self.collection.digest, count, length, most).content) + count * length
         with self._answer("GET", self.address.sealed, self._bearer()) as answer, place.open("wb") as file:
             for piece in answer.iter_bytes():
                 room -= len(piece)

@@ -29,7 +29,7 @@ FORMAT, VERSION = "shuffledp-opened", 1
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """The SHA-256 of a sealed file, of which collection it is, and how many of the reports in it
+    """The SHA-256 of a sealed file, of which collection it is, and how many of the envelopes in it
     were valid and invalid.
     """
 

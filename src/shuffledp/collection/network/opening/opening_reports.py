@@ -1,5 +1,7 @@
 """The analyst opens what a shuffler released: every envelope by itself, on all cores; what does not
-open, or is no report, is counted and left out; the rest becomes a release like any other.
+open, or is no message of the design, is counted and left out; the rest becomes a release like any
+other. Where a person sends several messages, an invalid one counts as a blank, and people are
+counted by envelopes: which of them came together, nobody knows any more.
 """
 
 from __future__ import annotations
@@ -11,14 +13,15 @@ from pathlib import Path
 from typing import Self
 
 from shuffledp.collection.arguments import in_python
+from shuffledp.collection.engines.batch import Sums
 from shuffledp.collection.network.collection_file import Collection, read_collection
 from shuffledp.collection.network.opening.opened_file import OpenedFile, check_opened, remember
 from shuffledp.collection.network.opening.opening_processes import OnAllCores
 from shuffledp.collection.network.opening.opening_tasks import Opener, Opening, slices_of
 from shuffledp.collection.network.organizing import COLLECTION, KEY
-from shuffledp.collection.network.sealed_file import SealedFile, open_sealed
+from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
-from shuffledp.collection.record import Asked, Collected
+from shuffledp.collection.record import Asked, Collected, InSeries
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release_counts
@@ -26,6 +29,8 @@ from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.release.write import check_folder
 from shuffledp.errors import InvalidInput, called_as
 from shuffledp.protocols.settling import certify
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies
+from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["Study", "open_collection", "publish_study"]
 
@@ -70,10 +75,34 @@ class Study:
                 f"{title} must hold sealed reports of {length} bytes, got {found.header.length}. Fetch it again: "
                 f"shuffledp collection fetch."
             )
+        self._check_messages(found.header, title)
         return found
 
+    def _check_messages(self, header: SealedHeader, title: str) -> None:
+        """Refuse envelopes that cannot be of whole people."""
+        again, told = "Fetch it again: shuffledp collection fetch.", header.people is not None
+        if told != isinstance(self.law, ShufflerDummies):
+            raise InvalidInput(
+                f"{title} must say how many people reported if the shuffler adds dummies, and only then, got "
+                f"{'a' if told else 'no'} number. {again}"
+            )
+        if header.count % self.law.messages:
+            raise InvalidInput(
+                f"{title} must hold {self.law.messages} sealed messages of each person, got {header.count:,} in all. "
+                f"{again}"
+            )
+
+    @property
+    def law(self) -> VotingRandomizer | MessageLaw:
+        """How a person's answer becomes messages."""
+        return self.collection.encoder.randomizer
+
+    def people(self, header: SealedHeader) -> int:
+        """Whose messages arrived."""
+        return header.count // self.law.messages if header.people is None else header.people
+
     def check_valid(self, valid: int, arrived: int) -> None:
-        """Refuse fewer valid reports than were promised, and more than there are people."""
+        """Refuse fewer people with valid messages than were promised, and more than there are."""
         design = self.collection.design
         if valid < design.least:
             others = "" if valid == arrived else f": the other {arrived - valid:,} do not open, or are no reports"
@@ -99,36 +128,51 @@ def publish_study(
     force: bool = False,
     opening: Opening | None = None,
     notes: tuple[str, ...] = (),
+    series: InSeries | None = None,
 ) -> Release:
     """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
-    is spent, and what was opened is written down before anything can be seen.
+    is spent, and what was opened is written down before anything can be seen. With a ``series``, it
+    is the week of the collection's round.
     """
     collection, path = study.collection, sealed.path
-    design, arrived = certify(collection.design).design, sealed.header.count
+    certified, arrived = certify(collection.design), study.people(sealed.header)
+    design = certified.design
     if arrived < design.least:
         study.check_valid(arrived, arrived)
     file = slices_of(sealed)
     check_opened(study.folder, collection.digest, file.digest, repr(str(path)))
     opener = Opener(collection.content, study.key, path.absolute(), sealed.header)
     sums = (opening or OnAllCores())(opener, file.slices)
-    study.check_valid(sums.reports, arrived)
-    opened = OpenedFile(collection.digest, file.digest, sums.reports, arrived - sums.reports)
+    opened = OpenedFile(collection.digest, file.digest, sums.reports, sealed.header.count - sums.reports)
+    # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
+    study.check_valid(arrived - -(-opened.invalid // study.law.messages), arrived)
+    messages = None
+    if isinstance(study.law, MessageLaw):
+        messages = sealed.header.count
+        sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
+        certified.protocol.check_noise(sums.votes)  # before anything is spent
     # By its collection a ledger knows another file of it, by its own digest this one again.
     batches = (collection.digest[:BATCH_DIGITS], file.digest[:BATCH_DIGITS])
     return release_counts(
         sums.counted(design, batches=batches, secure=True),
         design,
-        _asked(collection, title),
+        _asked(collection, title, series),
         folder,
         budget=budget,
         force=force,
-        collected=Collected(digest=collection.digest, round=collection.round, arrived=arrived, invalid=opened.invalid),
+        collected=Collected(
+            digest=collection.digest,
+            round=collection.round,
+            arrived=arrived,
+            invalid=opened.invalid,
+            messages=messages,
+        ),
         notes=notes,
         last=lambda: remember(study.folder, opened, repr(str(path))),
     )
 
 
-def _asked(collection: Collection, title: str | None) -> Asked:
+def _asked(collection: Collection, title: str | None, series: InSeries | None) -> Asked:
     """The question, as the collection put it to people."""
     design = collection.design
     which = "" if design.rounds == 1 else f", round {collection.round}"
@@ -138,6 +182,7 @@ def _asked(collection: Collection, title: str | None) -> Asked:
         title=title or collection.question,
         source=collection.shuffler,
         learned=design.learned,
+        series=series,
     )
 
 

@@ -67,7 +67,7 @@ class Opener:
     header: SealedHeader
 
     def __call__(self, part: Slice) -> Sums:
-        """What the valid reports of a slice add up to; all others count for nothing."""
+        """What the valid messages of a slice add up to; all others count for nothing."""
         try:
             envelopes = list(SealedFile(self.path, self.header).envelopes(part.begin, part.end))
         except OSError as error:
@@ -82,9 +82,9 @@ class Opener:
             )
         sealing = _envelopes(self.collection)
         law = sealing.collection.encoder.randomizer
-        reports = sealing.opened(envelopes, self.key)
-        legal = legal_rows(reports, law.check_reports) if len(reports) else None
-        valid = reports if legal is None else reports[legal]
+        messages = sealing.opened(envelopes, self.key)
+        legal = legal_rows(messages, law.check_reports) if len(messages) else None
+        valid = messages if legal is None else messages[legal]
         votes = law.tally(valid) if len(valid) else np.zeros(law.tally_size, dtype=np.int64)
         return Sums(len(valid), 0, votes)
 

@@ -1,4 +1,4 @@
-"""Reports sealed on all cores: by processes, since one process seals one envelope at a time."""
+"""Messages sealed on all cores: by processes, since one process seals one envelope at a time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from shuffledp.collection.network.sealing import Envelopes
 
 __all__ = ["sealed"]
 
-SLICE = 5000  # reports that a process seals at once: half a second's work
+SLICE = 5000  # messages that a process seals at once: half a second's work
 
 
 def sealed(collection: Collection, chunks: Iterable[NDArray[Any]], *, processes: int = 1) -> Iterator[list[bytes]]:
-    """The envelopes of reports that come in chunks, in their order. Other processes are started
-    only for more than a slice.
+    """The envelopes of reports that come in chunks, in their order, those of a report together.
+    Other processes are started only for more than a slice.
     """
-    slices = (chunk[start : start + SLICE] for chunk in chunks for start in range(0, len(chunk), SLICE))
+    step = max(1, SLICE // collection.encoder.randomizer.messages)
+    slices = (chunk[start : start + step] for chunk in chunks for start in range(0, len(chunk), step))
     begun = list(islice(slices, 2))
     feed = chain(begun, slices)
     if processes < 2 or len(begun) < 2:

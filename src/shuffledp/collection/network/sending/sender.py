@@ -164,7 +164,8 @@ class Client:
         none = True
         for envelopes in sealed(self.collection, reports(), processes=processes):
             none = False
-            yield self.uploads.body(envelopes, None if codes is None else [mine.popleft() for _ in envelopes])
+            people = len(envelopes) // self.uploads.messages
+            yield self.uploads.body(envelopes, None if codes is None else [mine.popleft() for _ in range(people)])
         self.check_codes(codes, drawing.rows)
         if none:
             raise InvalidInput("the table must hold at least one value, got none. Check that these are the right data.")

@@ -8,7 +8,7 @@ import difflib
 import math
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import Task
+from shuffledp.protocols.tasks import CrosstabTask, Task
 
 __all__ = ["read_answer"]
 
@@ -16,11 +16,14 @@ SHOWN = 12  # answers that a message lists
 
 
 def read_answer(task: Task, value: object, *, clip: bool = False) -> int | float:
-    """The place of ``value`` among the labels of a task, or a number within its bounds.
+    """The place of ``value`` among the labels of a task, or a number within its bounds; a crosstab
+    takes an answer for each of its columns.
 
     Whole numbers and truth values compare by their usual text, as in tables; what is not listed
     counts as the label for the rest, where the task has one.
     """
+    if isinstance(task, CrosstabTask):
+        return _cell(task, value, clip=clip)
     if task.bounds is not None:
         return _number(*task.bounds, value, clip=clip)
     if clip:
@@ -38,6 +41,19 @@ def read_answer(task: Task, value: object, *, clip: bool = False) -> int | float
         f"the answer must be one of the {len(labels):,} that the collection lists, got {text[:80]!r}. {hint}They are "
         f"{listed}{more}."
     )
+
+
+def _cell(task: CrosstabTask, value: object, *, clip: bool) -> int:
+    """Which cell somebody is in, who answers about every column of a crosstab."""
+    if not isinstance(value, (tuple, list)) or len(value) != len(task.columns):
+        raise InvalidInput(
+            f"an answer must be given about each of {', '.join(task.columns)}, in this order, got "
+            f"{str(value)[:80]!r}. Pass a tuple of {len(task.columns)} answers."
+        )
+    cell = 0
+    for part, answer in zip(task.parts, value, strict=True):
+        cell = cell * part.size + int(read_answer(part, answer, clip=clip))
+    return cell
 
 
 def _text(value: object) -> str:

@@ -18,7 +18,8 @@ def outlook(design: Design, reports: int) -> dict[str, Any]:
     if reports < 1:
         return {"epsilon": None, "delta": design.delta, "stderr": None}
     randomizer = design.protocol.randomizer  # the law that runs: nothing is calibrated again
-    smaller = answering(design.task, randomizer=randomizer, n=reports, rounds=design.rounds, delta=design.delta)
+    terms = {"n": reports, "rounds": design.rounds, "delta": design.delta}
+    smaller = answering(design.task, design.law.family, randomizer=randomizer, **terms)
     return {
         "epsilon": smaller.guarantee.epsilon_at_most(delta=design.delta),
         "delta": design.delta,

@@ -112,10 +112,16 @@ class Shuffler:
         stocked = await self.writer.call(store.stock)
         if not stocked.closed:
             raise Refused(409, "the collection must be closed before it is fetched, got an open one. Close it first.")
-        header = SealedHeader(self.collection.digest, stocked.reports, self.uploads.envelope_bytes)
+        header = self._header(stocked)
         size = len(header.content) + header.count * header.length
         headers = NOT_KEPT | {"content-length": str(size)}
         return StreamingResponse(self._released(header), headers=headers, media_type=MEDIA_TYPE)
+
+    def _header(self, stocked: Stocked) -> SealedHeader:
+        digest, length = self.collection.digest, self.uploads.envelope_bytes
+        if stocked.released is None:
+            return SealedHeader(digest, stocked.reports * self.uploads.messages, length)
+        return SealedHeader(digest, stocked.released, length, stocked.reports)
 
     async def _released(self, header: SealedHeader) -> AsyncIterator[bytes]:
         yield header.content

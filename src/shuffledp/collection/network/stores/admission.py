@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from shuffledp.collection.network.stores.interface import Added, already_closed, full, unknown_code, used_code
+from shuffledp.collection.network.stores.interface import (
+    Added,
+    already_closed,
+    full,
+    other_messages,
+    unknown_code,
+    used_code,
+)
 from shuffledp.collection.network.wire import Delivery, Refused
 
 __all__ = ["Admission"]
@@ -16,7 +23,8 @@ __all__ = ["Admission"]
 class Admission:
     """Uploads one after another, before what a store holds: of the envelopes and codes that they
     bring, those that are ``stored``, and whether each code that is known was used. ``codes`` is
-    None where none are asked for; ``reports`` of at most ``most`` are there.
+    None where none are asked for; ``reports`` of at most ``most`` people are there, each of so many
+    ``messages``.
 
     What is to be written is ``new`` and ``spent``: in the order of their bytes, nothing says which
     came with which.
@@ -27,6 +35,7 @@ class Admission:
     reports: int
     most: int
     closed: bool
+    messages: int = 1
     _new: set[bytes] = field(default_factory=set, init=False)
     _spent: set[bytes] = field(default_factory=set, init=False)
 
@@ -44,11 +53,15 @@ class Admission:
         """Take an upload, or say why it is refused."""
         new: set[bytes] = set()
         spent: set[bytes] = set()
-        for at, (envelope, code) in enumerate(upload):
-            if envelope in self.stored or envelope in self._new or envelope in new:
+        for at, (envelopes, code) in enumerate(upload):
+            brought = self._cut(envelopes)
+            known = {each for each in brought if each in self.stored or each in self._new or each in new}
+            if known == brought and len(brought) == self.messages:
                 continue
             if self.closed:
                 return already_closed()
+            if known or len(brought) < self.messages:
+                return other_messages()
             if self.codes is not None:
                 assert code is not None
                 if code not in self.codes:
@@ -56,9 +69,16 @@ class Admission:
                 if self.codes[code] or code in self._spent or code in spent:
                     return used_code(at)
                 spent.add(code)
-            new.add(envelope)
-        if self.reports + len(self._new) + len(new) > self.most:
+            new |= brought
+        if self.reports + (len(self._new) + len(new)) // self.messages > self.most:
             return full(self.most)
         self._new |= new
         self._spent |= spent
-        return Added(len(upload), len(new))
+        return Added(len(upload), len(new) // self.messages)
+
+    def _cut(self, envelopes: bytes) -> set[bytes]:
+        """What one person sent, envelope by envelope."""
+        if self.messages == 1:
+            return {envelopes}
+        length = len(envelopes) // self.messages
+        return {envelopes[start : start + length] for start in range(0, len(envelopes), length)}

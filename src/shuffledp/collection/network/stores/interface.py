@@ -9,7 +9,17 @@ from typing import NamedTuple
 
 from shuffledp.collection.network.wire import Delivery, Refused
 
-__all__ = ["Added", "Stocked", "Store", "Unavailable", "already_closed", "full", "unknown_code", "used_code"]
+__all__ = [
+    "Added",
+    "Stocked",
+    "Store",
+    "Unavailable",
+    "already_closed",
+    "full",
+    "other_messages",
+    "unknown_code",
+    "used_code",
+]
 
 
 class Added(NamedTuple):
@@ -21,10 +31,13 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stocked:
-    """How many envelopes there are, and whether the collection is closed."""
+    """How many people have reported, and whether the collection is closed; where the shuffler has
+    dropped some of their messages and added dummies, how many it has ``released``.
+    """
 
     reports: int
     closed: bool
+    released: int | None = None
 
 
 class Unavailable(Refused):
@@ -39,7 +52,8 @@ class Store(ABC):
 
     Uploads of many clients are added together, in one transaction. When ``add`` returns, what it
     acknowledges is on the disk, whatever happens next; what it refuses has left no trace. After
-    ``close`` nothing on the disk depends on when, in which order or with which code envelopes came.
+    ``close`` nothing on the disk depends on when, in which order or with which code envelopes came,
+    or on which of them came together.
     All methods are called from one thread of the shuffler.
     """
 
@@ -54,10 +68,13 @@ class Store(ABC):
         """Add uploads, each whole or not at all, in one commit. Of each: what was added, or why it
         was refused.
 
-        Envelopes that are stored already are acknowledged again, whatever code comes with them, and
-        use none up. A new envelope needs a code that is known and unused, if the collection has
-        codes; the same upload may not bring one code twice. More envelopes than the design has
-        people are refused, and all that come after the close, but for those that are stored.
+        A person whose envelopes are all stored already is acknowledged again, whatever code comes
+        with them, and uses none up. New envelopes need a code that is known and unused, if the
+        collection has codes; the same upload may not bring one code twice. Refused are more people
+        than the design has, all that come after the close, but for those whose envelopes are
+        stored, and whoever brings an envelope twice, or some that are stored and others that are
+        not: nobody who keeps to the rules does. Where the close drops messages, everything is
+        refused after it.
         """
 
     @abstractmethod
@@ -66,8 +83,8 @@ class Store(ABC):
 
     @abstractmethod
     def close(self, least: int) -> Stocked:
-        """End the collection, if it has at least so many envelopes; else leave it open. To close
-        what is closed changes nothing.
+        """End the collection, if at least so many people have reported; else leave it open. To
+        close what is closed changes nothing: what the law lets the shuffler draw is drawn once.
         """
 
     @abstractmethod
@@ -89,6 +106,15 @@ def full(most: int) -> Refused:
     return Refused(
         409,
         f"this collection has the {most:,} reports that it was designed for, and takes no more. Nothing was stored.",
+    )
+
+
+def other_messages() -> Refused:
+    """To whoever would have the messages of one report counted with those of another."""
+    return Refused(
+        409,
+        "the messages of a report must be all new, or all stored already, got some of each, or one twice. Send the "
+        "report as it was stored on the device that drew it; nothing was stored.",
     )
 
 

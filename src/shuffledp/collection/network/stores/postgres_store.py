@@ -17,11 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
+import numpy as np
+
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores import postgres_server
 from shuffledp.collection.network.stores.admission import Admission
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
-from shuffledp.collection.network.wire import Delivery, Refused
+from shuffledp.collection.network.stores.sealed_dummies import SealedDummies
+from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -46,17 +49,31 @@ ALTER TABLE reports ALTER COLUMN envelope SET STORAGE EXTERNAL, ALTER COLUMN env
 ALTER INDEX reports_key ALTER COLUMN 1 SET STATISTICS 0;
 ALTER TABLE codes ALTER COLUMN hash SET STATISTICS 0;
 """
-CLOSING = """
+PREPARING = """
 SET LOCAL statement_timeout = 0;
 SET LOCAL work_mem = '256MB';
 CREATE TABLE sealed (place bigint PRIMARY KEY, envelope bytea NOT NULL);
 ALTER TABLE sealed ALTER COLUMN envelope SET STORAGE EXTERNAL;
-INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM reports ORDER BY envelope;
+"""
+SORTING = "INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM reports ORDER BY envelope"
+# Dummies wait in a table that the log of writes does not know.
+ADDING_DUMMIES = """
+CREATE UNLOGGED TABLE dummies (envelope bytea NOT NULL);
+ALTER TABLE dummies ALTER COLUMN envelope SET STORAGE EXTERNAL, ALTER COLUMN envelope SET STATISTICS 0;
+"""
+MIXING = """
+INSERT INTO sealed SELECT row_number() OVER (ORDER BY envelope), envelope FROM (
+    SELECT envelope FROM (SELECT envelope, row_number() OVER () - 1 AS number FROM reports) AS numbered
+    WHERE get_bit(%(kept)b::bytea, number::int) = 1
+    UNION ALL SELECT envelope FROM dummies
+) AS handed_on ORDER BY envelope
+"""
+ENDING = """
 DROP TABLE reports;
 ALTER TABLE sealed RENAME TO reports;
 CREATE UNIQUE INDEX reports_key ON reports (sha256(envelope));
 TRUNCATE codes;
-UPDATE collection SET closed = true, reports = (SELECT count(*) FROM reports);
+UPDATE collection SET closed = true;
 """
 STATE = "SELECT reports, closed FROM collection WHERE digest = %(digest)s AND version = %(version)s"
 FOUND = """
@@ -67,7 +84,7 @@ WHERE digest = %(digest)s AND version = %(version)s
 ADDING = """
 WITH added AS (INSERT INTO reports (envelope) SELECT unnest(%(new)b::bytea[])),
      used AS (UPDATE codes SET used = true WHERE hash = ANY(%(spent)b::bytea[]))
-UPDATE collection SET reports = reports + cardinality(%(new)b::bytea[])
+UPDATE collection SET reports = reports + %(people)s
 """
 OWNER = """
 SELECT owner.rolname, owner.oid = own.oid OR NOT own.rolsuper AND pg_has_role(owner.oid, 'USAGE')
@@ -88,7 +105,8 @@ class PostgresStore(Store):
 
     def __init__(self, address: str, collection: Collection) -> None:
         self._address, self._digest = address, collection.digest
-        self._codes, self._most = collection.codes, collection.design.n
+        self._codes, self._most, self._uploads = collection.codes, collection.design.n, Uploads(collection)
+        self._dummies = SealedDummies.of(collection)
         self._said: set[str] = set()
         self._connection: psycopg.Connection[Any] | None = None
         try:
@@ -140,7 +158,9 @@ class PostgresStore(Store):
         return self._transact(inviting)
 
     def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
-        keys = {hashlib.sha256(each.envelope).digest(): each.envelope for upload in uploads for each in upload}
+        length, messages, brought = self._uploads.envelope_bytes, self._uploads.messages, joined(uploads)
+        envelopes = (brought[start : start + length] for start in range(0, len(brought), length))
+        keys = {hashlib.sha256(each).digest(): each for each in envelopes}
         codes = {each.code for upload in uploads for each in upload if each.code is not None}
         sought = self._named | {"keys": sorted(keys), "codes": sorted(codes)}
 
@@ -148,10 +168,12 @@ class PostgresStore(Store):
             self._take_lock(connection)
             reports, closed, stored, hashes, used = self._row(connection, FOUND, sought)
             known = dict(zip(hashes or (), used or (), strict=True)) if self._codes else None
-            admission = Admission({keys[key] for key in stored}, known, reports, self._most, closed)
+            silent = closed and self._dummies is not None and self._dummies.drops
+            there = set() if silent else {keys[key] for key in stored}
+            admission = Admission(there, known, reports, self._most, closed, messages)
             answers = [admission.decide(upload) for upload in uploads]
-            if admission.new:
-                connection.execute(ADDING, {"new": admission.new, "spent": admission.spent})
+            if new := admission.new:
+                connection.execute(ADDING, {"new": new, "spent": admission.spent, "people": len(new) // messages})
             return answers
 
         return self._transact(adding)
@@ -165,13 +187,30 @@ class PostgresStore(Store):
             stocked = self._state(connection)
             if stocked.closed or stocked.reports < least:
                 return stocked
-            connection.execute(CLOSING)
+            connection.execute(PREPARING)
+            self._hand_on(connection)
+            connection.execute(ENDING)
             return self._state(connection)
 
         stocked = self._transact(closing)
         if stocked.closed:
             self._sweep()
         return stocked
+
+    def _hand_on(self, connection: psycopg.Connection[Any]) -> None:
+        """All that is released, in the order of its bytes, to a table of its own."""
+        if (dummies := self._dummies) is None:
+            connection.execute(SORTING)
+            return
+        connection.execute(ADDING_DUMMIES)
+        with connection.cursor() as cursor, cursor.copy("COPY dummies FROM STDIN (FORMAT binary)") as copy:
+            for part in dummies.sealed(dummies.numbers()):
+                for envelope in part:
+                    copy.write_row([envelope])
+        (count,) = connection.execute("SELECT count(*) FROM reports").fetchone() or (0,)
+        coins = np.packbits(dummies.kept(count), bitorder="little").tobytes()
+        connection.execute(MIXING, {"kept": coins})
+        connection.execute("DROP TABLE dummies")
 
     def _sweep(self) -> None:
         """Wipe what is left of the order of arrival, unless that was done."""
@@ -189,8 +228,10 @@ class PostgresStore(Store):
         self._tried(sweeping)
 
     def sealed(self) -> Iterator[bytes]:
-        for start in range(0, self.stock().reports, PAGE):
-            yield self._tried(partial(_page, start=start))
+        start = 0
+        while page := self._tried(partial(_page, start=start)):
+            yield page
+            start += PAGE
 
     def stop(self) -> None:
         if self._connection is not None:
@@ -202,7 +243,11 @@ class PostgresStore(Store):
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock,))
 
     def _state(self, connection: psycopg.Connection[Any]) -> Stocked:
-        return Stocked(*self._row(connection, STATE, self._named))
+        reports, closed = self._row(connection, STATE, self._named)
+        if not closed or self._dummies is None:
+            return Stocked(reports, closed)
+        (released,) = connection.execute("SELECT coalesce(max(place), 0) FROM reports").fetchone() or (0,)
+        return Stocked(reports, closed, released)
 
     def _row(self, connection: psycopg.Connection[Any], query: LiteralString, sought: dict[str, Any]) -> Any:
         """What a query finds about the collection, if it is this one."""

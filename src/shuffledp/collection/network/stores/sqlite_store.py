@@ -5,7 +5,8 @@ before anybody is told; which envelopes are there is known by their fingerprints
 table keyed by the envelopes themselves costs twenty times as much: every one of them changes
 another page.) The close writes a new file in the order of the envelopes' bytes, puts it in the
 place of the old one, and overwrites that: the bytes that stay are a function of the collection and
-of its set of envelopes. Invitations are forgotten then. Whenever the program ends in between, the
+of the set of envelopes that it releases. Invitations are forgotten then; where the shuffler drops
+and adds messages, also which. Whenever the program ends in between, the
 collection is open with everything in it, or closed with everything in it, and the next start
 finishes the rest.
 """
@@ -29,6 +30,7 @@ from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.stores.admission import Admission
 from shuffledp.collection.network.stores.fingerprints import Fingerprints, Marks
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
+from shuffledp.collection.network.stores.sealed_dummies import SealedDummies
 from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, flush, unwritable
@@ -44,6 +46,7 @@ TABLES = (
     "CREATE TABLE blocks(number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, envelopes BLOB NOT NULL)",
     "CREATE TABLE codes(hash BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
 )
+PEOPLE = "CREATE TABLE people(count INTEGER NOT NULL)"  # of a closed file, where envelopes do not say it
 ASKED = 256  # values that one query asks for
 BLOCK = 1 << 16  # bytes of a block, at most: to compare one envelope, all of its block is read
 AT_ONCE = 1 << 28  # bytes that are put in order at a time
@@ -60,7 +63,9 @@ class SQLiteStore(Store):
             self.path.with_name(name)
             for name in (f".{self.path.name}.new", f".{self.path.name}.old", f"{self.path.name}-wal")
         )
-        self._length = Uploads(collection).envelope_bytes
+        uploads = Uploads(collection)
+        self._length, self._messages = uploads.envelope_bytes, uploads.messages
+        self._dummies = SealedDummies.of(collection)
         self._closed = False
         self._forget()
         self._connection: sqlite3.Connection | None = None
@@ -80,10 +85,15 @@ class SQLiteStore(Store):
         """Know of no envelope."""
         self._seen = Fingerprints(self._length)
         self._ends: list[int] = []  # of the blocks, in envelopes
+        self._told: int | None = None  # how many people there were, where envelopes no longer say it
 
     @property
-    def _reports(self) -> int:
+    def _envelopes(self) -> int:
         return self._ends[-1] if self._ends else 0
+
+    @property
+    def _people(self) -> int:
+        return self._envelopes // self._messages if self._told is None else self._told
 
     @property
     def _many(self) -> int:
@@ -120,11 +130,11 @@ class SQLiteStore(Store):
 
     def _write_anew(self, *, closed: bool, blocks: Iterable[bytes]) -> None:
         """A whole store in a file beside, whose bytes depend on nothing but what it holds."""
-        self._new.unlink(missing_ok=True)
+        self._discard()
         try:
             self._fill(closed=closed, blocks=blocks)
         except BaseException:
-            self._new.unlink(missing_ok=True)  # on a full disk it would be in the way
+            self._discard()  # on a full disk it would be in the way
             raise
         flush(self._new)
 
@@ -143,8 +153,19 @@ class SQLiteStore(Store):
             for table in TABLES:
                 connection.execute(table)
             connection.execute("INSERT INTO collection VALUES (?, ?)", (self.collection.digest, closed))
+            if closed and self._dummies is not None:
+                connection.execute(PEOPLE)
+                connection.execute("INSERT INTO people VALUES (?)", (self._people,))
             _append(connection, 0, blocks)
             connection.execute("COMMIT")
+
+    def _discard(self) -> None:
+        """Forget a file beside that nobody has seen. Two that have other dummies among the same
+        envelopes would show them, so nothing of it stays.
+        """
+        if self._new.exists():
+            _overwrite(self._new)
+            self._new.unlink()
 
     def _open(self) -> None:
         """Open the file, refuse one that is not ours or not sound, and finish a close that did not
@@ -194,6 +215,8 @@ class SQLiteStore(Store):
             )
         self._closed = bool(closed)
         self._read(connection)
+        if self._closed and self._dummies is not None:
+            (self._told,) = connection.execute("SELECT count FROM people").fetchone()
 
     def _read(self, connection: sqlite3.Connection) -> None:
         """Know every envelope in the file."""
@@ -207,7 +230,7 @@ class SQLiteStore(Store):
 
     def _note(self, marks: Marks, blocks: int = 1) -> None:
         """Know some more blocks, all but the last of them full, by the fingerprints in them."""
-        begin = self._reports
+        begin = self._envelopes
         self._seen.add(marks)
         self._ends += [begin + number * self._many for number in range(1, blocks)]
         self._ends.append(self._seen.count)
@@ -226,7 +249,7 @@ class SQLiteStore(Store):
 
     def _tidy(self) -> None:
         """What a close that did not end has left."""
-        self._new.unlink(missing_ok=True)
+        self._discard()
         if not self._old.exists():
             return
         if self._old.samefile(self.path):
@@ -303,7 +326,9 @@ class SQLiteStore(Store):
             if brought and self._all_new(marks):
                 self._write(connection, brought, marks)
                 return [Added(len(upload), len(upload)) for upload in uploads]
-            admission = self._admission(connection, uploads, self._stored(connection, brought, marks))
+            silent = self._closed and self._dummies is not None and self._dummies.drops
+            stored = set() if silent else self._stored(connection, brought, marks)
+            admission = self._admission(connection, uploads, stored)
             answers = [admission.decide(upload) for upload in uploads]
             if new := b"".join(admission.new):
                 self._write(connection, new, self._seen.marks(new), admission.spent)
@@ -313,7 +338,8 @@ class SQLiteStore(Store):
         """Whether all envelopes can be taken without a look at any of them: nothing is asked of
         them, there is room, and none looks familiar.
         """
-        if self.collection.codes or self._closed or self._reports + len(marks) > self.collection.design.n:
+        people = self._people + len(marks) // self._messages
+        if self.collection.codes or self._closed or people > self.collection.design.n:
             return False
         return not self._seen.familiar(marks)
 
@@ -335,7 +361,7 @@ class SQLiteStore(Store):
             codes = [delivery.code for upload in uploads for delivery in upload if delivery.code is not None]
             rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
             known = {code: bool(used) for code, used in rows}
-        return Admission(stored, known, self._reports, self.collection.design.n, self._closed)
+        return Admission(stored, known, self._people, self.collection.design.n, self._closed, self._messages)
 
     def _stored(self, connection: sqlite3.Connection, brought: bytes, marks: Marks) -> set[bytes]:
         """Those of some envelopes that are in the file, byte by byte; each block is read once."""
@@ -352,32 +378,53 @@ class SQLiteStore(Store):
 
     def stock(self) -> Stocked:
         with self._connected():
-            return Stocked(self._reports, self._closed)
+            return self._state
 
     def close(self, least: int) -> Stocked:
         with self._connected() as connection:
-            if not self._closed and self._reports >= least:
-                self._write_anew(closed=True, blocks=self._in_order(connection))
+            if not self._closed and self._people >= least:
+                self._write_anew(closed=True, blocks=self._handed_on(connection))
                 self._let_go()
                 os.link(self.path, self._old)
                 flush(self.path.parent)
                 os.replace(self._new, self.path)
                 flush(self.path.parent)
                 self._open()
-            return Stocked(self._reports, self._closed)
+            return self._state
 
-    def _in_order(self, connection: sqlite3.Connection) -> Iterator[bytes]:
-        """All envelopes in the order of their bytes, in blocks. Where they do not fit into memory
-        at once, those with a first byte from one range follow those from another.
+    @property
+    def _state(self) -> Stocked:
+        return Stocked(self._people, self._closed, None if self._told is None else self._envelopes)
+
+    def _handed_on(self, connection: sqlite3.Connection) -> Iterator[bytes]:
+        """What is released, in the order of its bytes. Dummies wait for that in a transaction that
+        does not stand: of its log, zeros remain.
+        """
+        if self._dummies is None:
+            yield from self._in_order(connection, self._envelopes)
+            return
+        numbers, many = self._dummies.numbers(), self._many
+        parts = (part[at : at + many] for part in self._dummies.sealed(numbers) for at in range(0, len(part), many))
+        connection.execute("BEGIN IMMEDIATE")
+        _append(connection, len(self._ends), map(b"".join, parts))
+        yield from self._in_order(connection, self._envelopes + int(numbers.sum()))
+        connection.execute("ROLLBACK")
+
+    def _in_order(self, connection: sqlite3.Connection, count: int) -> Iterator[bytes]:
+        """So many envelopes, which are all, in the order of their bytes, in blocks. Where they do
+        not fit into memory at once, those with a first byte from one range follow those from
+        another. Of people's, those that are dropped are left out.
         """
         many = self._many
-        parts = min(256, 1 + self._reports * self._length // AT_ONCE)
+        parts = min(256, 1 + count * self._length // AT_ONCE)
         ends, left = np.linspace(0, 256, parts + 1).astype(int).tolist(), np.empty(0, dtype=f"S{self._length}")
         for low, high in pairwise(ends):
             found = [left]
-            for (block,) in connection.execute("SELECT envelopes FROM blocks"):
+            for number, block in connection.execute("SELECT number, envelopes FROM blocks"):
                 rows = np.frombuffer(block, dtype=np.uint8).reshape(-1, self._length)
                 mine = rows[(rows[:, 0] >= low) & (rows[:, 0] < high)]
+                if self._dummies is not None and number < len(self._ends):
+                    mine = mine[self._dummies.kept(len(mine))]
                 found.append(mine.view(f"S{self._length}").ravel())
             ordered = np.concatenate(found)
             ordered.sort()

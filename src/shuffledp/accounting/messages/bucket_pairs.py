@@ -1,38 +1,37 @@
-"""Dummy noise: what fake reports hide when true ones are sent as they are.
+"""Fakes per bucket: what they hide when a true report moves from one bucket to another.
 
-Users, or the shuffler, add fakes that do not depend on data, so that only the target's report
-moves: the needles are known, the hay is the fakes, and both ends meet.
+Every bucket receives Z fakes, independently of all data and of each other. Replacing one true
+report compares (Z0 + 1, Z1) with (Z0, Z1 + 1), a product of two pairs on whole numbers. With a
+shuffler that keeps each report with probability ``keep`` only, + 1 happens with that probability.
+Write h and z for the laws of a bucket with and without the target, x = e^eps. If the report was
+randomized by k-RR before (p for the truth, q for every other value), the view of two buckets has
 
-*Counts per bucket.* Every bucket receives Z fakes, independently. Replacing one true report moves
-it from one bucket to another: (Z0 + 1, Z1) against (Z0, Z1 + 1), a product of two pairs on whole
-numbers. With a shuffler that keeps each report with probability ``keep`` only, + 1 happens with
-that probability. The product's delta is a sum over one bucket of tails over the other, sorted by
-their losses; nothing is approximated but what lies outside the window of counts, and that counts as
-seen.
+    P0 - x P1 = (p - xq) h0 z1 - (xp - q) z0 h1 - (x - 1) q (k - 2) z0 z1 ,
 
-*Fakes that are reports.* ``uniform_fakes`` are uniform values, each sent with a probability;
-``fake_users`` send a vector of k bits without any set, each bit flipped as in a true one (Cheu and
-Zhilyaev 2022). Both are haystacks.
+and given the count in one bucket it is positive where h0/z0 is above a threshold: delta is a sum
+over one bucket of tails over the other, sorted by their ratios. This is what two buckets show, a
+lower end; all k of them show at most what is left without the last term. For true reports, p = 1,
+the two are one number. Nothing is approximated but what lies ``outside`` the window of counts, and
+that counts as seen.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
-from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
-from shuffledp.randomizers.randomizer import Atoms
 
-__all__ = ["BucketDummies", "fake_users", "uniform_fakes"]
+__all__ = ["BucketDummies"]
 
-OUTSIDE = 1e-40  # the probability that a count lies outside the window, in all
+OUTSIDE = 1e-40  # the probability that a count lies outside the window
 MOST_COUNTS = 2_000_000
 
 
@@ -45,7 +44,11 @@ class BucketDummies:
     name: str
     chances: Floats
     keep: float = 1.0
-    doubt: float = 1e-13
+    doubt: float = 4.0 * UNIT
+    outside: float = 0.0
+    k: int = 2
+    epsilon0: float = math.inf
+    pure: float = math.inf  # no ratio of the two laws of the counts is above e^pure
 
     @classmethod
     def poisson(cls, rate: float, *, keep: float = 1.0) -> BucketDummies:
@@ -62,7 +65,8 @@ class BucketDummies:
         _check_size(high - low + 1)
         counts = np.arange(float(low), high + 1.0)
         logs = counts * math.log(rate) - rate - gammaln(counts + 1.0)
-        return cls(f"Poisson({rate:g}) fakes", np.exp(logs), _check_keep(keep), _doubt(rate + reach))
+        doubt = _doubt(rate + reach)
+        return cls(f"Poisson({rate:g}) fakes", np.exp(logs), _check_keep(keep), doubt, OUTSIDE)
 
     @classmethod
     def binomial(cls, trials: int, p: float, *, keep: float = 1.0) -> BucketDummies:
@@ -75,24 +79,51 @@ class BucketDummies:
         counts = np.arange(float(low), high + 1.0)
         ways = gammaln(trials + 1.0) - gammaln(counts + 1.0) - gammaln(trials - counts + 1.0)
         logs = ways + counts * math.log(p) + (trials - counts) * math.log1p(-p)
-        return cls(f"Binomial({trials}, {p:g}) fakes", np.exp(logs), _check_keep(keep), _doubt(float(trials)))
+        doubt = _doubt(float(trials))
+        return cls(f"Binomial({trials}, {p:g}) fakes", np.exp(logs), _check_keep(keep), doubt, OUTSIDE)
 
     @classmethod
     def geometric(cls, center: int, left: float, right: float, *, keep: float = 1.0) -> BucketDummies:
         """Two-sided geometric noise around ``center``, cut at 0: the probability of a count falls
         by the factor ``left`` with every step below and by ``right`` with every step above it.
+
+        If reports are kept with a probability below 1, no ratio is infinite.
+
+        >>> round(BucketDummies.geometric(0, 0.0, 0.5, keep=0.5).pure, 4)
+        1.0986
         """
         center = check_count("center", center, least=0, remedy="It is the likeliest number of fakes.")
         left, right = (
             check_probability(name, value, zero=True, remedy="It is the factor from one count to the next.")
             for name, value in (("left", left), ("right", right))
         )
+        keep = _check_keep(keep)
         above = math.ceil(100.0 / -math.log(right)) if right > 0.0 else 0
         _check_size(center + above + 1)
         below = np.power(left, np.arange(float(center), 0.0, -1.0))
         weights = np.concatenate([below, np.power(right, np.arange(above + 1.0))])
         total = float(below.sum()) + 1.0 / (1.0 - right)
-        return cls(f"two-sided geometric fakes around {center}", weights / total, _check_keep(keep))
+        outside = OUTSIDE if right > 0.0 else 0.0
+        pure = math.inf
+        if keep < 1.0 and right > 0.0 and (left > 0.0 or center == 0):
+            pure = math.log((keep / right + 1.0 - keep) / (1.0 - keep)) * (1.0 + 4.0 * UNIT)
+        doubt = _doubt(float(center + above))
+        return cls(f"two-sided geometric fakes around {center}", weights / total, keep, doubt, outside, pure=pure)
+
+    @classmethod
+    def of_table(cls, name: str, weights: Sequence[int], *, keep: float = 1.0) -> BucketDummies:
+        """As they are drawn: count i with probability weights[i] over their sum."""
+        total = sum(weights)
+        return cls(name, np.array([weight / total for weight in weights]), _check_keep(keep))
+
+    def randomized(self, k: int, epsilon0: float) -> BucketDummies:
+        """The same where every report was randomized by k-RR before."""
+        return replace(self, k=k, epsilon0=epsilon0)
+
+    @property
+    def ceiling(self) -> float:
+        """An epsilon at which delta is 0."""
+        return min(self.epsilon0, self.pure)
 
     @property
     def variance(self) -> float:
@@ -111,48 +142,42 @@ class BucketDummies:
         without = np.append(self.chances, 0.0)
         held = self.keep * np.append(0.0, self.chances) + (1.0 - self.keep) * without
         with np.errstate(divide="ignore", invalid="ignore"):
-            loss = np.log(held) - np.log(without)
-        order = np.argsort(loss)
-        loss, held, without = loss[order], held[order], without[order]
+            ratio = held / without
+        order = np.argsort(ratio)
+        ratio, held, without = ratio[order], held[order], without[order]
         tails = [np.append(np.cumsum(law[::-1])[::-1], 0.0) for law in (held, without)]
+
+        def tested(first: float, second: float, both: float) -> tuple[float, float]:
+            """The sum of first h0 z1 - second z0 h1 - both z0 z1 where it is positive, and of the
+            sizes of its terms.
+            """
+            place = np.searchsorted(ratio, (second * ratio + both) / first, side="right")
+            gains = first * float(without @ tails[0][place])
+            costs = second * float(held @ tails[1][place]) + both * float(without @ tails[1][place])
+            return gains - costs, gains + costs
+
         lower, upper = [], []
+        wide = UNIT * (ratio.size + 64.0) + 4.0 * self.doubt
         for epsilon in np.asarray(epsilons, dtype=np.float64):
-            # The other bucket has the loss -loss; its laws are exchanged.
-            first = np.searchsorted(loss, float(epsilon) + loss, side="right")
-            gains, costs = without * tails[0][first], math.exp(epsilon) * held * tails[1][first]
-            sizes = float(gains.sum() + costs.sum())
-            value, error = float((gains - costs).sum()), (UNIT * (loss.size + 64.0) + 4.0 * self.doubt) * sizes
-            lower.append(max(value - error - 4.0 * OUTSIDE, 0.0))
-            upper.append(min(value + error + 4.0 * OUTSIDE, 1.0))
+            first, second, both = self._masses(float(epsilon))
+            if first <= 0.0:
+                lower.append(0.0)
+                upper.append(0.0)
+                continue
+            most, size = tested(first, second, 0.0)
+            least, less = (most, size) if both == 0.0 else tested(first, second, both)
+            lower.append(max(least - wide * less - 4.0 * self.outside * (first + second + both), 0.0))
+            upper.append(min(max(most, 0.0) + wide * size + 4.0 * self.outside, 1.0))
         return np.array(lower), np.array(upper)
 
-
-def uniform_fakes(buckets: int, fakes: int, chance: float) -> Haystack:
-    """True reports among ``fakes`` fakes, each of which is sent with probability ``chance`` and
-    names a uniformly random bucket (Luo, Wang and Yi 2022).
-    """
-    buckets = check_count("buckets", buckets, least=2, remedy="A report names one of them.")
-    fakes = check_count("fakes", fakes, least=1, remedy="Without fakes nothing is hidden.")
-    chance = check_probability("chance", chance, one=True, remedy="It is the probability that a fake is sent.")
-    share = chance / buckets
-    atoms = Atoms(f"{fakes} uniform fakes", np.array([share, share]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
-    return Haystack.of(atoms, fakes + 1)
-
-
-def fake_users(fakes: int, flip: float) -> Haystack:
-    """A true one-hot vector among ``fakes`` vectors of zeros, all bits flipped with probability
-    ``flip``: four classes of vectors, by their bits at the target's two values.
-    """
-    fakes = check_count("fakes", fakes, least=1, remedy="Without fakes nothing is hidden.")
-    flip = check_probability("flip", flip, remedy="It is the probability that a bit is flipped.")
-    if flip > 0.5:
-        raise InvalidInput(f"flip must be at most 0.5, got {flip!r}. Above, a bit says the opposite: use 1 - flip.")
-    kept = 1.0 - flip
-    # The bits (at x0, at x1) are 10, 01, 11, 00.
-    hay = np.array([flip * kept, kept * flip, flip * flip, kept * kept])
-    first = np.array([kept * kept, flip * flip, kept * flip, flip * kept])
-    second = np.array([flip * flip, kept * kept, flip * kept, kept * flip])
-    return Haystack.of(Atoms(f"{fakes} fake users", hay, first, second), fakes + 1)
+    def _masses(self, epsilon: float) -> tuple[float, float, float]:
+        """p - xq, xp - q and (x - 1) q (k - 2), right to a few units in the last place."""
+        growth = math.expm1(epsilon)
+        if self.epsilon0 == math.inf:
+            return 1.0, 1.0 + growth, 0.0
+        norm = math.expm1(self.epsilon0) + self.k
+        first = (1.0 + growth) * math.expm1(self.epsilon0 - epsilon) / norm
+        return first, math.expm1(self.epsilon0 + epsilon) / norm, growth * (self.k - 2) / norm
 
 
 def _check_keep(value: object) -> float:

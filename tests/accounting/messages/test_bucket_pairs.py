@@ -1,4 +1,4 @@
-"""Fake reports: against sums over all counts, and the least noise that is known."""
+"""Fakes per bucket: against sums over all counts, and the least noise that is known."""
 
 import math
 import tracemalloc
@@ -8,8 +8,10 @@ import pytest
 from scipy.stats import binom, poisson
 
 from shuffledp import InvalidInput
-from shuffledp.accounting.dummies import BucketDummies, fake_users, uniform_fakes
+from shuffledp.accounting.messages.bucket_pairs import BucketDummies
 from shuffledp.literature.exact import hockey_stick
+from shuffledp.literature.exact.message_views import dummies_view
+from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
 
 ONE = np.array([1.0])
 
@@ -47,31 +49,39 @@ def test_the_least_rate(rate: float, delta: float) -> None:
     assert BucketDummies.poisson(rate).bounds(ONE)[1][0] < delta < BucketDummies.poisson(rate - 0.1).bounds(ONE)[0][0]
 
 
+def test_a_coin_for_every_dummy_needs_148_of_them() -> None:
+    assert (
+        BucketDummies.binomial(148, 0.5).bounds(ONE)[1][0] < 1e-6 < BucketDummies.binomial(146, 0.5).bounds(ONE)[0][0]
+    )
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_randomized_reports_by_all_that_may_be_seen(others: int) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(15):
+        k, epsilon0 = int(rng.integers(2, 4)), float(rng.uniform(0.3, 4.0))
+        chances, keep = rng.dirichlet(np.ones(int(rng.integers(2, 5)))), float(rng.choice([1.0, 0.6]))
+        truth, epsilon = 1.0 / (1.0 + (k - 1) * math.exp(-epsilon0)), float(rng.uniform(0.0, 0.9)) * epsilon0
+        views = [dummies_view([target] + [k - 1] * others, k, chances, keep, truth) for target in (0, 1)]
+        curve = BucketDummies("any", chances, keep).randomized(k, epsilon0)
+        for exact in both_orders(*views, epsilon):
+            above_exact([curve], exact, epsilon)
+            if not others:
+                below_exact([curve], exact, epsilon)
+
+
+def test_no_count_says_more_than_a_table_that_never_ends_allows() -> None:
+    for center, left in ((0, 0.0), (3, 0.8), (40, 0.7)):
+        dummies = BucketDummies.geometric(center, left, 0.6, keep=0.5)
+        assert dummies.bounds(np.array([dummies.pure]))[1][0] < 1e-15
+        if not center:
+            assert dummies.bounds(np.array([0.99 * dummies.pure]))[0][0] > 0.0
+
+
 def test_two_sided_geometric_noise_is_as_good_as_a_curators() -> None:
     dummies = BucketDummies.geometric(25, math.exp(-0.5), math.exp(-0.5))
     assert dummies.bounds(ONE)[1][0] < 1e-6
     assert math.sqrt(dummies.variance) == pytest.approx(2.80, abs=0.01)
-
-
-def test_uniform_fakes_by_all_counts() -> None:
-    buckets, fakes, chance, epsilon = 4, 6, 0.5, 0.4
-    share = chance / buckets
-    laws: list[dict[tuple[int, int], float]] = [{}, {}]
-    for a in range(fakes + 1):
-        for b in range(fakes + 1 - a):
-            ways = math.factorial(fakes) / (math.factorial(a) * math.factorial(b) * math.factorial(fakes - a - b))
-            mass = ways * share ** (a + b) * (1.0 - 2.0 * share) ** (fakes - a - b)
-            laws[0][a + 1, b] = laws[1][a, b + 1] = mass
-    (lower,), (upper,) = uniform_fakes(buckets, fakes, chance).bounds(np.array([epsilon]))
-    exact = hockey_stick(laws[0], laws[1], epsilon)
-    assert lower <= exact * (1.0 + 1e-12)
-    assert exact <= upper * (1.0 + 1e-12)
-
-
-def test_fake_users_need_little_noise() -> None:
-    (lower,), (upper,) = fake_users(10_000, 0.00428).bounds(ONE)
-    assert lower <= upper < 1e-6
-    assert math.sqrt(2.0 * 10_000 * 0.00428 * (1.0 - 0.00428)) < 9.24
 
 
 def test_bad_input_is_refused() -> None:
@@ -79,8 +89,6 @@ def test_bad_input_is_refused() -> None:
         lambda: BucketDummies.poisson(-1.0),
         lambda: BucketDummies.poisson(1e14),
         lambda: BucketDummies.binomial(10, 0.5, keep=0.0),
-        lambda: fake_users(10, 0.7),
-        lambda: uniform_fakes(1, 10, 0.5),
     ):
         with pytest.raises(InvalidInput):
             build()

@@ -1,0 +1,161 @@
+"""A law of several messages, and how many of the people are honest -> the curves that bound what is
+seen of one of them.
+
+Colluding people hide nobody: only the honest ones' fakes and shares count. The target is one of
+them, and its own hide it as well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import singledispatch
+
+import numpy as np
+from scipy.special import gammaln
+
+from shuffledp._types import Floats
+from shuffledp.accounting.messages.bucket_pairs import BucketDummies
+from shuffledp.accounting.messages.central_noise import CompleteNoise, partial_noise
+from shuffledp.accounting.messages.discrete_pair import DiscretePair
+from shuffledp.accounting.messages.inexact import Inexact
+from shuffledp.accounting.messages.noise_shares import OUTSIDE, poisson
+from shuffledp.accounting.messages.signed_view import Pairs, signed_pair
+from shuffledp.accounting.messages.split_sums import mixing_distance
+from shuffledp.accounting.messages.user_hay import uniform_fakes, uniform_fakes_and_reports
+from shuffledp.accounting.reductions import Curve, Reduction, Theorem, reduce
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
+from shuffledp.sampling import WORD
+from shuffledp.sampling.integers import log_at_least
+from shuffledp.wording import statement
+
+__all__ = ["reduce_messages"]
+
+MANY = 10**12  # so many slots that their coins add up to a Poisson number, nearly
+MOST_COUNTS = 200_000  # of one bucket; beyond, a lower end is not worth the time
+UNKNOWN = DiscretePair("nothing is known from below", np.ones(1), np.ones(1), 0.0, 0.0)
+
+
+@singledispatch
+def reduce_messages(law: MessageLaw, honest: int) -> Reduction:
+    """What is proven about one round with so many ``honest`` people."""
+    raise InvalidInput(
+        f"a law of several messages must be one whose view is known, got {type(law).__name__} of {honest} people. Use "
+        f"UserFakes, ShufflerDummies, SignedUnits or SplitShares."
+    )
+
+
+def _reduction(
+    theorem: str, uppers: tuple[Curve, ...], lowers: tuple[Curve, ...], ceiling: float, shuffler: str = "messages mixed"
+) -> Reduction:
+    """Uppers and lowers cover both orders: one person's value may rise in one round and fall in
+    another.
+    """
+    assumed = ["replace one", shuffler, "fresh randomness"] + ["sealed"] * (ceiling == math.inf)
+    return Reduction((Theorem(statement(theorem), uppers),), tuple(map(statement, assumed)), lowers, ceiling)
+
+
+@reduce_messages.register
+def _fakes(law: UserFakes, honest: int) -> Reduction:
+    if law.numbers is None:
+        slots, chance, distance = honest * law.slots, law.threshold / WORD, 0.0
+    else:  # Le Cam: many coins are a Poisson number but for the sum of their squared chances
+        mean = law.slots * law.chance
+        distance = honest * _from_poisson(law.numbers.first, law.numbers.chances, mean)
+        slots, chance = MANY, min(honest * mean / MANY, 1.0)
+        distance += chance * honest * mean
+    if law.epsilon0 == math.inf:
+        curve = Inexact.of(uniform_fakes(law.k, slots, chance), distance)
+        return _reduction("fakes", (curve,), (curve,), math.inf)
+    upper, lowers = uniform_fakes_and_reports(law.k, law.epsilon0, honest - 1, slots, chance)
+    return _reduction(
+        "fakes and reports",
+        (Inexact.of(upper, distance),),
+        tuple(Inexact.of(lower, distance) for lower in lowers),
+        law.epsilon0,
+    )
+
+
+def _from_poisson(first: int, chances: Floats, mean: float) -> float:
+    """How far a table is from a Poisson number, in total variation: at most what the probabilities
+    of 1, 2, ... differ by.
+    """
+    ideal, doubt = poisson(mean, first + chances.size + 200)
+    table = np.zeros_like(ideal)
+    table[first : first + chances.size] = chances
+    return float(np.abs(table - ideal)[1:].sum() + doubt * ideal[1:].sum()) + OUTSIDE
+
+
+@reduce_messages.register
+def _dummies(law: ShufflerDummies, honest: int) -> Reduction:
+    name = f"all others hold a third value; {law.kind} dummies"
+    plain = BucketDummies(name, law.numbers.chances, law.kept)
+    quiet = law.k > 2 or law.kept == 1.0  # or else the messages of others that are kept blur one of the two counts
+    if law.epsilon0 == math.inf:
+        lowers = (plain,) if quiet else _one_bucket(plain, 1.0, 0.0, 0)
+        return _reduction("dummies", (plain,), lowers, math.inf, "honest dummies")
+    curve = plain.randomized(law.k, law.epsilon0)
+    norm = math.expm1(law.epsilon0) + law.k
+    hit, miss = math.exp(law.epsilon0) / norm, 1.0 / norm
+    lowers = (curve,) if quiet and honest == 1 else _one_bucket(plain, hit, miss, honest - 1)
+    found = _reduction("dummies", (curve,), lowers, law.epsilon0, "honest dummies")
+    # Keeping some of the shuffled reports and adding others is something that anybody could do.
+    alone = reduce(KRR(k=law.k, epsilon0=law.epsilon0), honest, "shuffled")
+    return replace(found, theorems=found.theorems + alone.theorems)
+
+
+def _one_bucket(plain: BucketDummies, hit: float, miss: float, others: int) -> tuple[Curve, ...]:
+    """The count of one value alone, if all others hold another one: in both orders of the target's
+    values.
+    """
+    p = miss * plain.keep
+    reach = 14.0 * math.sqrt(others * p) + 66.0
+    low, high = max(math.floor(others * p - reach), 0), min(math.ceil(others * p + reach), others)
+    if high - low > MOST_COUNTS:
+        return (UNKNOWN,)
+    counts, doubt = np.arange(float(low), high + 1.0), 0.0
+    blur = np.ones(1)
+    if p > 0.0:
+        ways = gammaln(others + 1.0) - gammaln(counts + 1.0) - gammaln(others - counts + 1.0)
+        blur = np.exp(ways + counts * math.log(p) + (others - counts) * math.log1p(-p))
+        doubt = 64.0 * np.finfo(float).eps * (2.0 * float(gammaln(others + 2.0)) + 16.0)
+    law = np.append(np.convolve(plain.chances, blur), 0.0)
+    more = np.append(0.0, law[:-1])
+    first, second = (law + chance * plain.keep * (more - law) for chance in (hit, miss))
+    name = "the count of one value, which no other holds"
+    pair = DiscretePair(name, first, second, plain.doubt + doubt + 1e-13, 1e-40)
+    return pair, pair.swapped()
+
+
+@reduce_messages.register
+def _signed(law: SignedUnits, honest: int) -> Reduction:
+    ratio, share = float(law.ratio), honest / law.least
+    pairs, distance = Pairs(law.pairs * share), honest * float(law.cut)
+    # More people than make the noise complete add to it, which shows less.
+    uppers = _both(Inexact.of(signed_pair(min(share, 1.0), ratio, pairs), distance))
+    try:
+        lowers = _both(Inexact.of(signed_pair(share, ratio, pairs), distance))
+    except InvalidInput:  # too many terms
+        lowers = (UNKNOWN,)
+    return _reduction("signed units", uppers, lowers, math.inf)
+
+
+@reduce_messages.register
+def _split(law: SplitShares, honest: int) -> Reduction:
+    share, shift = honest / law.least, law.k - 1
+    distance = honest * float(law.cut) + mixing_distance(honest, law.messages, law.modulus)
+    complete = CompleteNoise(log_at_least(1 / law.ratio), shift)
+    upper = complete if share >= 1.0 else partial_noise(share, float(law.ratio), shift)
+    # Whoever adds up all shares sees the sum itself.
+    try:
+        exact = complete if share == 1.0 else partial_noise(share, float(law.ratio), shift)
+    except InvalidInput:  # too many terms
+        exact = UNKNOWN
+    curve, lower = Inexact.of(upper, distance), Inexact.of(exact, honest * float(law.cut))
+    return _reduction("split shares", (curve,), (lower,), math.inf)
+
+
+def _both(curve: Curve) -> tuple[Curve, ...]:
+    return curve, curve.swapped()

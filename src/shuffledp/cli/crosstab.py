@@ -1,0 +1,68 @@
+"""The command crosstab: several columns at once, from a table to a defended answer."""
+
+from dataclasses import replace
+from typing import Any
+
+from shuffledp.cli.asking import ASKED, COLUMNS, LEARN, LISTS, TABLE, Asking
+from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.release import PROMISED, answer
+from shuffledp.cli.sharing import option, sharing
+
+__all__ = ["crosstab"]
+
+CROSSTAB_OPTIONS = [
+    LISTS,
+    option(
+        "other",
+        TABLE,
+        "Count all other values as this category, in every column or as COLUMN=NAME; if left out, they are refused.",
+        metavar="NAME",
+    ),
+    option(
+        "missing",
+        TABLE,
+        "Count missing values as this category, in every column or as COLUMN=NAME; if left out, rows with a missing "
+        "value do not take part.",
+        metavar="NAME",
+    ),
+    option("by", TABLE, "Tell shares within the groups of this column too.", metavar="NAME"),
+]
+
+
+def _crossing(
+    *,
+    column: list[str] | None,
+    categories: list[str] | None,
+    learn: bool,
+    other: str | None,
+    missing: str | None,
+    by: str | None,
+    **options: Any,
+) -> tuple[Asking, dict[str, Any]]:
+    """The shared options, and those of several columns."""
+    from shuffledp.collection.release.crossed import check_columns, crossed_columns, read_parts
+
+    columns = check_columns(crossed_columns(column or (), by))
+    parts = read_parts(columns, categories or (), learn=learn, other=other, missing=missing)
+    asking = Asking.of(learn=any(part.learned for part in parts), column=None, **options)
+    return replace(asking, categories=parts[0]), {"columns": columns, "parts": parts, "by": by}
+
+
+@app.command(
+    "crosstab",
+    rich_help_panel=RUN,
+    epilog=examples(
+        f"crosstab people.csv --column region --column smoker --categories regions.txt --categories yes,no {PROMISED} "
+        f"--out result",
+        f"crosstab people.csv --column smoker --by region --learn-categories {PROMISED} --dry-run",
+    ),
+)
+@sharing(dict([COLUMNS, *CROSSTAB_OPTIONS, LEARN, *(each for each in ASKED if each[0] != "column")]), _crossing)
+def crosstab(given: tuple[Asking, dict[str, Any]]) -> None:
+    """How many people hold each combination of several columns' categories, with all sums; with
+    --by, shares within groups.
+    """
+    from shuffledp.collection.release.crossed import CrossQuestion
+
+    asking, asked = given
+    answer(asking, CrossQuestion, **asked)

@@ -1,0 +1,239 @@
+"""The command top: the most frequent words of a column, from no list at all."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.asking import TABLE, Asking, Engine, with_asking
+from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import QUESTION
+from shuffledp.cli.release import fitting, heard, show_release
+from shuffledp.cli.waiting import patiently, progress
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.release.top_question import TopQuestion
+    from shuffledp.collection.release.top_release import TopRelease
+    from shuffledp.protocols.top_words.search import TopSearch
+
+__all__ = ["FoundTable", "top"]
+
+PROMISED = "--epsilon 1 --delta 1e-6"
+
+
+class FoundTable(NamedTuple):
+    """A table that was read, wherever it lies: the question as it stands then, how many people have
+    a word, and how a search among them is carried out.
+    """
+
+    question: "TopQuestion"
+    people: int
+    publish: "Callable[[TopSearch], TopRelease]"
+
+
+@app.command(
+    "top",
+    rich_help_panel=RUN,
+    epilog=examples(
+        f"top searches.parquet --column query --k 50 {PROMISED} --out result",
+        f"top visits.csv --column page --tokens letters.txt --longest 12 {PROMISED} --dry-run",
+        f"top 'logs/*.parquet' --column query --id user {PROMISED} --out result --engine spark",
+    ),
+)
+@with_asking
+def top(
+    asking: Asking,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            parser=read_count,
+            metavar="COUNT",
+            help="List so many words at most; if left out, 50.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    longest: Annotated[
+        int | None,
+        typer.Option(
+            "--longest",
+            parser=read_count,
+            metavar="COUNT",
+            help="Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    least_holders: Annotated[
+        int | None,
+        typer.Option(
+            "--least-holders",
+            parser=read_count,
+            metavar="COUNT",
+            help="List no word that fewer people hold; if left out, 50.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            "--error",
+            parser=read_number,
+            metavar="NUMBER",
+            help="The probability of listing such a word all the same, or following it; if left out, 0.001.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            "--candidates",
+            parser=read_count,
+            metavar="COUNT",
+            help="Follow so many beginnings at most; if left out, twice as many as words are listed.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            "--tokens",
+            metavar="FILE",
+            help="What words are made of, one token per line, the longest that fits first; if left out, bytes.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
+) -> None:
+    """Which words are most frequent, when nobody has listed them: beginnings that many people share
+    are followed, symbol by symbol, each step with other people.
+    """
+    from shuffledp.collection.release.top_question import TopQuestion, read_tokens
+    from shuffledp.collection.release.write import check_folder
+
+    keeping = asking.keeping
+    given: dict[str, Any] = {"k": k, "longest": longest, "least_holders": least_holders, "error": error}
+    question = TopQuestion(
+        title=asking.title,
+        **asking.reading.fields(),
+        candidates=candidates,
+        tokens=None if tokens is None else read_tokens(tokens),
+        **{name: value for name, value in given.items() if value is not None},
+    ).checked()
+    if not asking.dry_run:
+        check_folder(keeping.folder(), replace=keeping.force)
+    with _found(asking, question) as table:
+        with patiently("calibrating"):
+            search = table.question.search(table.people, asking.promise)
+        if asking.dry_run:
+            return _plan(asking, table.question, search)
+        with heard(as_json=keeping.as_json):
+            made = table.publish(search)
+        more = fitting(asking.budget, search.first_design())
+    show_release(made, as_json=keeping.as_json, more=more)
+    return None
+
+
+def _found(asking: Asking, question: "TopQuestion") -> AbstractContextManager[FoundTable]:
+    """The table of a question, here or on an engine."""
+    if asking.engine is None:
+        return _in_file(asking, question)
+    return _in_spark(asking, asking.engine, question)
+
+
+@contextmanager
+def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterator[FoundTable]:
+    """Tables that a session of Spark reads."""
+    from shuffledp.cli.spark import reading_column, working
+    from shuffledp.collection.engines.spark_search import check_ids, release_search_column
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.release.terms import Categories
+
+    words = Question(task="top", title=asking.title, **asking.reading.fields(), categories=Categories((), "words"))
+    with reading_column(asking, engine, words) as column:
+        check_ids(column)
+        with patiently("reading the table"):
+            surveyed = column.survey(question.reader())
+        settled = replace(question, column=column.name)
+
+        def publish(search: "TopSearch") -> "TopRelease":
+            with patiently("drawing, committing and counting, level by level"), working(asking, engine) as work:
+                return release_search_column(
+                    column,
+                    search,
+                    surveyed,
+                    settled.asked(),
+                    work=work,
+                    folder=asking.keeping.folder(),
+                    budget=asking.budget,
+                    force=asking.keeping.force,
+                )
+
+        yield FoundTable(settled, surveyed.people, publish)
+
+
+@contextmanager
+def _in_file(asking: Asking, question: "TopQuestion") -> Iterator[FoundTable]:
+    """A table that this process reads."""
+    from shuffledp.collection.release.top_release import release_search
+
+    keeping = asking.keeping
+    with progress("reading") as watched:
+        column = question.open()
+        settled = replace(question, column=column.name)
+        values = settled.values(column, tick=watched(column.rows, column.progress))
+
+    def publish(search: "TopSearch") -> "TopRelease":
+        with progress("asking, level by level", then="certifying and writing") as watched:
+            return release_search(
+                search,
+                values,
+                settled.asked(),
+                keeping.folder(),
+                budget=asking.budget,
+                force=keeping.force,
+                tick=watched(values.count, lambda: None),
+            )
+
+    with values:
+        yield FoundTable(settled, values.count, publish)
+
+
+def _plan(asking: Asking, question: "TopQuestion", search: "TopSearch") -> None:
+    """What would be asked of whom, and what could be found."""
+    from shuffledp.protocols.top_words.search import MISS, rarest_found
+
+    design = search.first_design()
+    with patiently("certifying"):
+        upper = design.protocol.guarantee.epsilon_at_most(delta=search.delta)
+        receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
+    rarest = rarest_found(search)
+    if asking.keeping.as_json:
+        facts = {"dry_run": True, "asked": question.asked().as_json(), "search": search.as_json()}
+        cost = {"epsilon": upper, "found_from": rarest, "miss": MISS}
+        show.as_json(facts | cost | ({} if receipt is None else {"ledger": receipt}))
+        return
+    group = search.group(0)
+    show.answer(
+        f"{question.what}: {search.people:,} people",
+        [
+            ("epsilon", rounded(upper, up=True), f"at most, at delta = {show.exactly(search.delta)}"),
+            ("epsilon0", f"{design.law.epsilon0:.4f}", "of one report without a shuffler"),
+            ("levels", f"{len(search.spans)}", f"of {group.least:,} people or more, and one more to count"),
+            ("found", f"{rarest:,}", f"people must hold a word for it to be missed with probability {MISS} at most"),
+            (
+                "listed",
+                f"{search.least_holders:,}",
+                f"people hold any listed word but with probability {search.error:g}",
+            ),
+        ],
+        [],
+    )
+    if receipt is not None:
+        spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
+        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent."])
+    show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])

@@ -1,0 +1,471 @@
+"""The commands track new, add, status, plot and verify: one design, asked every week."""
+
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.asking import (
+    ASKED,
+    BUDGET_OPTIONS,
+    CATEGORY_OPTIONS,
+    COLUMNS,
+    LISTS,
+    OUTPUT_OPTIONS,
+    PROMISE_OPTIONS,
+    TABLE,
+    Asking,
+    budget_of,
+)
+from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION
+from shuffledp.cli.parsing import App
+from shuffledp.cli.release import found, heard, show_release
+from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.waiting import patiently
+from shuffledp.collection.release.terms import Promise
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import TASKS
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.series.pausing import Pace
+    from shuffledp.collection.series.weeks import Tracked, Week
+    from shuffledp.protocols.design import Design
+
+__all__ = ["SERIES", "refresh"]
+
+SERIES = "The series"
+NOT_LOOKING = (
+    "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."
+)
+track = App(
+    name="track",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    help="The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+)
+app.add_typer(track, rich_help_panel=RUN)
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
+PaidIn = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE",
+        help="Where the ledger of the series is now, if it was moved.",
+        rich_help_panel=SERIES,
+    ),
+]
+FOLDER = argument("folder", "The folder of the series; it must not exist yet.", metavar="FOLDER", annotation=Path)
+# Either a design, or what it takes to settle one.
+PROMISED = [
+    option(
+        "epsilon", QUESTION, "The epsilon to promise, for all weeks together.", parser=read_number, metavar="NUMBER"
+    ),
+    option("delta", QUESTION, "The delta to promise: a small probability.", parser=read_number, metavar="NUMBER"),
+    HONEST,
+    option(
+        "n",
+        QUESTION,
+        "How many people report in a week, at most; at least as many as --honest says.",
+        parser=read_count,
+        metavar="COUNT",
+    ),
+    option("weeks", SERIES, "How often it is asked.", parser=read_count, metavar="COUNT"),
+]
+# Of a question in one go, all that is about the table: the rest was settled with the series.
+SETTLED = {*dict(PROMISE_OPTIONS), *dict(BUDGET_OPTIONS), *dict(OUTPUT_OPTIONS), "source", "dry_run"}
+WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
+
+
+def _design_of(task: str | None, design: Path | None, given: dict[str, Any], own: dict[str, Any]) -> "Design":
+    """The design of a series: one that was settled, or one that is calibrated for all its weeks."""
+    from shuffledp.cli.stages import settled_question
+    from shuffledp.collection.client import read_design
+    from shuffledp.protocols.settling import certify
+
+    needed = {"--task": task} | {f"--{each}": given[each] for each in ("n", "weeks", "epsilon", "delta")}
+    if design is not None:
+        if twice := [each for each, value in needed.items() if value is not None]:
+            raise InvalidInput(f"{twice[0]} must be left out with --design, which says it, got both. Leave one out.")
+        with patiently("certifying"):
+            return certify(read_design(design)).design
+    if absent := [each for each, value in needed.items() if value is None]:
+        raise InvalidInput(
+            f"{absent[0]} must be given for a new series, got none. Add it, or settle all of it beforehand: "
+            f"shuffledp design, then --design FILE"
+        )
+    assert task is not None
+    promise = Promise(epsilon=given["epsilon"], delta=given["delta"], honest=given["honest"], rounds=given["weeks"])
+    question = settled_question(task, given, **own)
+    with patiently("calibrating"):
+        return question.design(given["n"], promise)
+
+
+@track.command(
+    "new",
+    epilog=examples(
+        "track new cities --task histogram --categories cities.txt --n 1e5 --honest 80% --weeks 52 --epsilon 1 --delta "
+        "1e-6",
+        "track new ages --task mean --lower 0 --upper 120 --n 1e5 --weeks 12 --epsilon 1 --delta 1e-6 --ledger "
+        "budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
+    ),
+)
+@sharing(dict([FOLDER, COLUMNS, *CATEGORY_OPTIONS, LISTS, *PROMISED, *BUDGET_OPTIONS, AS_JSON]), dict)
+def new(
+    given: dict[str, Any],
+    task: Annotated[
+        str | None,
+        typer.Option("--task", metavar="NAME", help=f"One of {', '.join(TASKS)}.", rich_help_panel=QUESTION),
+    ] = None,
+    design: Annotated[
+        Path | None,
+        typer.Option(
+            "--design",
+            metavar="FILE",
+            help="What `shuffledp design` wrote, with --rounds: any task. Then leave out what it says.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--series", metavar="NAME", help="Its name; if left out, that of the folder.", rich_help_panel=SERIES
+        ),
+    ] = None,
+    lower: Annotated[
+        float | None,
+        typer.Option(
+            "--lower",
+            parser=read_number,
+            metavar="NUMBER",
+            help="For a mean: the smallest possible value.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
+    upper: Annotated[
+        float | None,
+        typer.Option(
+            "--upper",
+            parser=read_number,
+            metavar="NUMBER",
+            help="For a mean: the largest possible value.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE
+        ),
+    ] = "hadamard",
+    title: Annotated[
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="A headline for its pages.", rich_help_panel=ANSWER),
+    ] = None,
+) -> None:
+    """Start a series: one design whose promise is for all weeks together.
+
+    With --ledger, all weeks are paid for at once, and each of them is then released once, wherever
+    the folder is copied. Without one, nothing keeps a copy of the folder from being used again.
+    """
+    from shuffledp.collection.series.weeks import new_series
+
+    folder: Path = given["folder"]
+    budget = budget_of(*(given[each] for each, _ in BUDGET_OPTIONS))
+    settled = _design_of(task, design, given, {"lower": lower, "upper": upper, "method": method})
+    with patiently("paying for all weeks" if budget is not None else "writing"):
+        made = new_series(folder, settled, folder.name if name is None else name, title=title, budget=budget)
+    bound = settled.protocol.guarantee.epsilon(delta=settled.delta)
+    if given["as_json"]:
+        return show.as_json(
+            {
+                "out": str(folder),
+                "series": made.as_json(),
+                "digest": made.digest,
+                "lower": bound.lower,
+                "upper": bound.upper,
+                "error": settled.protocol.predicted_stderr(),
+            }
+        )
+    show.answer(
+        f"series {made.name}: {settled.task}, {made.weeks:,} weeks of {settled.least:,} to {settled.n:,} people",
+        [
+            (
+                "epsilon",
+                rounded(bound.upper, up=True),
+                f"for all weeks together, at delta = {show.exactly(settled.delta)}",
+            ),
+            ("epsilon0", f"{settled.law.epsilon0:.4f}", "of one report without a shuffler"),
+            ("error", f"{settled.protocol.predicted_stderr():.4g}", "standard error to expect of a week"),
+        ],
+        [_paid(made.payment is not None)],
+    )
+    return show.command(f"shuffledp track add {quote(str(folder))} FILE --column NAME", "Next: ")
+
+
+def _paid(paid: bool) -> str:
+    if paid:
+        return "All weeks were paid for in the ledger, and each will be released once."
+    return (
+        "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
+        "people elsewhere."
+    )
+
+
+@track.command(
+    "add",
+    epilog=examples(
+        "track add cities people.parquet --column city",
+        "track add cities people.parquet --column city --period 2026-W47",
+        "track add cities 'visits/*.parquet' --column city --engine spark",
+    ),
+)
+@sharing(
+    dict(
+        [
+            argument("folder", "The folder of the series.", metavar="FOLDER", annotation=Path),
+            argument(
+                "source",
+                "A CSV, Parquet or Arrow file, or - for standard input.",
+                metavar="FILE...",
+                annotation=list[str],
+            ),
+            option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
+            option("week", SERIES, "Which week it is; if left out, the next.", parser=read_count, metavar="COUNT"),
+            option(
+                "ledger",
+                SERIES,
+                "Where the ledger of the series is now, if it was moved.",
+                annotation=Path,
+                metavar="FILE",
+            ),
+            *WEEKLY,
+        ]
+    ),
+    dict,
+)
+def add(
+    given: dict[str, Any],
+    missing: Annotated[
+        str | None,
+        typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
+    ] = None,
+    clip: Annotated[
+        bool,
+        typer.Option(
+            "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=TABLE
+        ),
+    ] = False,
+) -> None:
+    """Release one more week of a series.
+
+    A week with fewer people than were promised is refused, and not used up; nor is one whose run
+    was killed before its folder stood. With --period, weeks that were left out show as gaps; a
+    later week has a later period, and a week that was left out may be released late: --week.
+    """
+    from shuffledp.collection.series.weeks import next_week
+
+    named = {each: given.pop(each) for each in ("week", "period", "ledger")}
+    with next_week(given.pop("folder"), **named) as week:
+        asking, question = _asking(week, given, missing=missing, clip=clip)
+        with heard(as_json=asking.keeping.as_json), found(asking, question) as table:
+            week.check_people(table.people)
+            made = table.publish(week.series.design)
+    refresh(week.folder.parent.parent, named["ledger"])
+    show_release(made, as_json=asking.keeping.as_json)
+
+
+def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: bool) -> tuple[Asking, "Question"]:
+    """A week as a question in one go, with the promise that was settled."""
+    from shuffledp.collection.series.asking_again import question_of
+
+    design = week.series.design
+    assert design.epsilon is not None
+    settled: dict[str, Any] = {each: getattr(design, each) for each in ("epsilon", "delta", "rounds")}
+    settled |= {"honest": design.least, "out": week.folder, "force": False, "dry_run": False}
+    settled |= dict.fromkeys(dict(BUDGET_OPTIONS)) | {"title": given.pop("title") or week.series.title}
+    asking = Asking.of(**settled, **given)
+    asking = replace(asking, budget=week.budget)
+    question = question_of(week, missing=missing, clip=clip, title=asking.title, **asking.reading.fields())
+    return replace(asking, categories=question.categories), question
+
+
+def refresh(folder: Path, ledger: Path | None) -> None:
+    """Make the page and the table of the trend again."""
+    from shuffledp.collection.series.trend_page import write_pages
+    from shuffledp.collection.series.weeks import tracked
+
+    with patiently("drawing the trend"):
+        write_pages(tracked(folder, ledger=ledger))
+
+
+@track.command("status", epilog=examples("track status cities", "track status cities --json"))
+def status(folder: Folder, ledger: PaidIn = None, as_json: Json = False) -> None:
+    """How many weeks are left, what was spent so far, and what a pause would buy: every number is
+    certified.
+    """
+    from shuffledp.collection.series.pausing import paces, spent_after
+    from shuffledp.collection.series.weeks import tracked
+
+    state = tracked(folder, ledger=ledger)
+    with patiently("composing the weeks"):
+        design, released = state.series.design, len(state.taken)
+        spent, options = spent_after(design, released), paces(design, released)
+    if as_json:
+        return show.as_json(
+            {
+                "series": state.series.name,
+                "digest": state.series.digest,
+                "weeks": state.series.weeks,
+                "released": [_released(state, week) for week in sorted(state.taken)],
+                "left": state.left,
+                "spent": None if spent is None else {"lower": spent.lower, "upper": spent.upper},
+                "promised": {"epsilon": design.epsilon, "delta": design.delta},
+                "paces": [each.as_json() for each in options],
+            }
+        )
+    _show_status(state, "nothing" if spent is None else rounded(spent.upper, up=True))
+    if options:
+        head = ["ask", "weeks", "epsilon in all", "error of a week", "if calibrated anew"]
+        show.table(head, [_row(each) for each in options], numbers=0)
+        show.sentences([NOT_LOOKING])
+    return None
+
+
+def _show_status(state: "Tracked", spent: str) -> None:
+    design, released = state.series.design, len(state.taken)
+    rows = [
+        ("released", f"{released:,}", f"of {state.series.weeks:,} weeks"),
+        ("left", f"{state.left:,}", "weeks"),
+        ("spent", spent, f"epsilon of these {released:,} at delta = {show.exactly(design.delta)}, at most"),
+        ("promised", f"{design.epsilon:g}" if design.epsilon is not None else "nothing", "epsilon of all weeks"),
+    ]
+    show.answer(f"series {state.series.name}", rows, [])
+    if state.standing:
+        print()
+        weeks = [_released(state, week) for week in sorted(state.standing)]
+        table = [(str(each["week"]), f"{each['reports']:,}", each["period"] or "", each["when"][:16]) for each in weeks]
+        show.table(["week", "reports", "period", "released, UTC"], table, numbers=2)
+    if elsewhere := sorted(state.taken - set(state.standing)):
+        show.sentences([f"Released elsewhere, says the ledger: week {', '.join(map(str, elsewhere))}."])
+    if state.paid is not None:
+        show.sentences(["The ledger keeps what was paid for all weeks: a week that is never asked gives nothing back."])
+    print()
+
+
+def _released(state: "Tracked", week: int) -> dict[str, Any]:
+    record = state.standing.get(week)
+    if record is None:
+        return {"week": week, "here": False}
+    return {
+        "week": week,
+        "here": True,
+        "period": state.periods()[week],
+        "reports": record.counted.reports,
+        "when": record.made.when,
+        "page": str(state.folder / "weeks" / f"{week:03d}" / "page.html"),
+    }
+
+
+def _row(pace: "Pace") -> tuple[str, ...]:
+    every = {1: "every week", 2: "every second week", 4: "every fourth week"}[pace.every]
+    better = ""
+    if pace.gain is not None and pace.calibrated_error is not None:
+        better = f"{pace.calibrated_error:.4g}: {pace.gain:.2f} times smaller"
+    return (every, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
+
+
+@track.command("plot", epilog=examples("track plot cities", "track plot cities --out trend.svg"))
+def plot(
+    folder: Folder,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="A .png, .svg or .pdf file; if left out, trend.png in the folder.",
+            rich_help_panel=ANSWER,
+        ),
+    ] = None,
+    ledger: PaidIn = None,
+    as_json: Json = False,
+) -> None:
+    """Draw the trend: every week with its interval, the one that holds for all weeks at once, and
+    gaps where there is none. The page and the table are made again, too.
+    """
+    from shuffledp.collection.series.trend import trend_of
+    from shuffledp.collection.series.trend_page import PAGES, trend_figure, write_pages
+    from shuffledp.collection.series.weeks import tracked
+
+    state = tracked(folder, ledger=ledger)
+    trend = trend_of(state)
+    if not trend.lines:
+        raise InvalidInput(
+            f"series {state.series.name!r} must have a week to draw, got none. Release one: shuffledp track add."
+        )
+    with patiently("drawing the trend"):
+        write_pages(state)
+        place = trend_figure(trend, folder / "trend.png" if out is None else out)
+    if as_json:
+        return show.as_json({"out": str(place), **trend.as_json()})
+    _show_changes(trend)
+    print()
+    show.files(folder, PAGES)
+    return print(f"{place}  the figure")
+
+
+def _show_changes(trend: Any) -> None:
+    told = [(label, each) for label in trend.lines for each in trend.changes(label) if each.told]
+    changes = sum(len(trend.changes(label)) for label in trend.lines)
+    show.sentences([f"{len(told)} of {changes} changes from week to week are more than noise, all of them at once."])
+    show.bullets(
+        f"{label}: {change.value:+.4g} from week {change.since.week} to {change.to.week}, between "
+        f"{change.band[0]:+.4g} and {change.band[1]:+.4g}"
+        for label, change in told
+    )
+
+
+@track.command("verify", epilog=examples("track verify cities", "track verify cities --json"))
+def verify(
+    folder: Folder,
+    ledger: PaidIn = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            parser=read_number,
+            metavar="NUMBER",
+            help="Seconds of computing for a week, after which the rest of it is left unchecked: 120.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Verify the page of every week, as `shuffledp verify` does, and that the page of the series
+    says what they say. Exit code 0: all agree; 1: something does not; 3: not enough could be
+    checked.
+    """
+    from shuffledp.cli.verify import CODES
+    from shuffledp.collection.series.checking import check_series
+    from shuffledp.collection.series.weeks import tracked
+
+    with patiently("verifying every week"):
+        found = check_series(tracked(folder, ledger=ledger), ledger=ledger, seconds=seconds)
+    if as_json:
+        show.as_json({"verdict": found.verdict, "weeks": found.weeks, "faults": list(found.faults)})
+    else:
+        for week, verdict in found.weeks.items():
+            print(f"week {week}: {verdict}")
+        for fault in found.faults:
+            print(f"fault: {fault}")
+        print(f"{found.verdict}: {len(found.weeks)} weeks of series {found.name}.")
+    if found.verdict != "pass":
+        raise typer.Exit(code=CODES[found.verdict])

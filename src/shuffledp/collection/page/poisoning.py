@@ -1,0 +1,46 @@
+"""How far malicious people could have moved the estimates: people who send whatever they like that
+the protocol takes for a report.
+"""
+
+from __future__ import annotations
+
+from shuffledp.collection.page import phrases
+from shuffledp.collection.page.markup import Markup, element
+from shuffledp.collection.page.numerals import decimals_for, fixed, many, tied
+from shuffledp.collection.page.parts import section
+from shuffledp.collection.record import Record
+
+__all__ = ["malicious_people", "poisoned", "poisoning"]
+
+SHARE = 100  # one person in so many, where some are malicious
+
+
+def malicious_people(record: Record) -> int:
+    """How many people 1 % of those who reported are, at least one."""
+    return -(-record.counted.reports // SHARE)
+
+
+def poisoned(record: Record) -> str | None:
+    """How far one malicious person, and how far 1 % of all, could have moved an estimate."""
+    sway = record.estimates.sway
+    if not sway:
+        return None
+    what = phrases.ANY_ESTIMATE(record) if len(sway) > 1 else phrases.THE_ESTIMATE(record)
+    largest = max(sway, key=lambda each: float("inf") if each is None else each)
+    if largest is None:
+        return phrases.UNLIMITED_SWAY(record, what=what)
+    some = malicious_people(record)
+    return phrases.SWAY(
+        record,
+        what=what,
+        one=fixed(largest, decimals_for(largest), up=True),
+        some=many(some, "person", "people"),
+        all=fixed(some * largest, decimals_for(some * largest), up=True),
+    )
+
+
+def poisoning(record: Record) -> Markup | None:
+    """The same as a section of the page."""
+    if not record.since(5) or (said := poisoned(record)) is None:
+        return None
+    return section("poisoning", "If some people cheat", element("p", tied(said)), keep=True)

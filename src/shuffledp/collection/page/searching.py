@@ -1,0 +1,126 @@
+"""The words that a search found, drawn with error bars and in numbers, and the levels at which they
+were looked for.
+"""
+
+from __future__ import annotations
+
+from shuffledp.collection.page import phrases
+from shuffledp.collection.page.charts import Bar, bars
+from shuffledp.collection.page.markup import Markup, element, join, label
+from shuffledp.collection.page.numerals import count, exact, fixed, level, percent, tied
+from shuffledp.collection.page.parts import details, figure, gloss, section
+from shuffledp.collection.record import Record, Searched, SearchLevel
+
+__all__ = ["searching"]
+
+SHOWN = 30
+
+
+def searching(record: Record) -> Markup | None:
+    """What a search found; other releases have none."""
+    search = record.counted.search
+    if search is None:
+        return None
+    return section("estimates", "The words", _words(record, search), _levels(record, search))
+
+
+def _words(record: Record, search: Searched) -> list[Markup | None]:
+    found, counting = record.estimates, search.counting
+    missed = phrases.MISSED_ANY(record)
+    if search.found_from is not None:
+        missed = phrases.MISSED_WORDS(record, found_from=count(search.found_from), miss=exact(search.miss))
+    if counting is None or not found.label:
+        return [element("p", phrases.FOUND_NONE(record)), gloss(missed)]
+    rows = [
+        Bar(
+            found.label[at],
+            tied(f"{fixed(found.value[at], 0)} ± {fixed(_margin(record, at), 0, up=True)}"),
+            found.value[at],
+            found.all_lower[at],
+            found.all_upper[at],
+        )
+        for at in range(min(SHOWN, len(found.label)))
+    ]
+    drawn = bars("The words as bars. The table below has the same numbers.", rows)
+    counted = len(counting.words) + len(counting.prefixes)
+    said = phrases.COUNTED_WORDS(
+        record,
+        people=count(search.people),
+        reports=count(counting.reports),
+        level=level(found.level),
+        counted=count(counted),
+    )
+    listed = phrases.LISTED_WORDS(
+        record,
+        sure=exact(1.0 - search.error),
+        least=count(search.least_holders),
+        people=count(search.people),
+        error=exact(search.error),
+    )
+    longest = record.design.longest or 0
+    return [
+        figure(drawn, f"The {len(rows)} most frequent words, the most frequent first." if rows else None),
+        _table(record, search),
+        gloss(listed, said, phrases.GOES_ON_WORDS(record, longest=count(longest)), missed),
+    ]
+
+
+def _margin(record: Record, at: int) -> float:
+    found = record.estimates
+    return max(found.value[at] - found.all_lower[at], found.all_upper[at] - found.value[at])
+
+
+def _table(record: Record, search: Searched) -> Markup:
+    found = record.estimates
+    names = ["Word", "Estimate", "±", f"{level(found.level)} interval for all at once", "Share"]
+    body = []
+    for at, word in enumerate(found.label):
+        ends = f"{fixed(found.all_lower[at], 0, up=False)} to {fixed(found.all_upper[at], 0, up=True)}"
+        cells = [
+            fixed(found.value[at], 0),
+            fixed(_margin(record, at), 0, up=True),
+            ends,
+            percent(found.value[at] / search.people),
+        ]
+        body.append(element("tr", element("th", label(word), scope="row"), [element("td", cell) for cell in cells]))
+    return _wide(names, body, "Words")
+
+
+def _levels(record: Record, search: Searched) -> Markup:
+    names = ["Level", "People", "Followed", "Votes needed", "Went on", "Fell out"]
+    body = [
+        element(
+            "tr",
+            element("th", _named(search, place), scope="row"),
+            [
+                element("td", cell)
+                for cell in (
+                    count(each.reports),
+                    _followed(each),
+                    count(each.threshold),
+                    count(len(each.passed)),
+                    count(each.fell_out),
+                )
+            ],
+        )
+        for place, each in enumerate(search.levels)
+    ]
+    return details(
+        "Level by level", element("p", tied(phrases.ONE_LEVEL(record))), _wide(names, body, "The levels of the search")
+    )
+
+
+def _named(search: Searched, place: int) -> str:
+    each = search.levels[place]
+    depth = sum(search.spans[: place + 1])
+    return "counting" if each.words else f"{place + 1}: {depth} {'symbol' if depth == 1 else 'symbols'}"
+
+
+def _followed(each: SearchLevel) -> str:
+    return count(len(each.words) + len(each.prefixes))
+
+
+def _wide(names: list[str], body: list[Markup], title: str) -> Markup:
+    head = element("thead", element("tr", [element("th", name, scope="col") for name in names]))
+    table = element("table", head, element("tbody", join(body, "\n")))
+    return element("div", table, class_="wide", role="region", aria_label=title, tabindex="0")

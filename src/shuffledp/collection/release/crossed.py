@@ -1,0 +1,198 @@
+"""A question about several columns of a table at once: who is in which cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shuffledp.collection.record import Asked
+from shuffledp.collection.release.question import Question, check_common
+from shuffledp.collection.release.terms import (
+    Categories,
+    check_labels,
+    check_words,
+    given_categories,
+    read_categories,
+)
+from shuffledp.collection.tables import Cleaning, Column, JoinedPlaces, Places, Values, learn_categories, open_column
+from shuffledp.collection.tables.columns import joined_name
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.categories import as_list
+from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks.crossing import Missing, per_column
+
+__all__ = ["CrossQuestion", "check_columns", "crossed_columns", "crossed_reader", "read_parts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossQuestion(Question):
+    """One question about several columns: the categories of each in ``parts``. With ``by``, one of
+    the columns, shares within its groups are told beside the counts.
+    """
+
+    task: str = "crosstab"
+    columns: tuple[str, ...]
+    parts: tuple[Categories, ...]
+    by: str | None = None
+
+    def settled(self) -> CrossQuestion:
+        """The same with categories that are known, of each column."""
+        check_words("--title", self.title)
+        check_columns(self.columns)
+        if self.source == "-" and any(part.labels is None for part in self.parts):
+            raise InvalidInput(
+                "categories can be learned from a file only, got standard input, which is read once. Save it "
+                "first, or list the categories."
+            )
+        known = []
+        for name, part in zip(self.columns, self.parts, strict=True):
+            labels = part.labels
+            if labels is None:
+                labels = learn_categories(self._open(name), cleaning=self.cleaning)
+            known.append(replace(part, labels=part.of(labels)))
+        settled = replace(self, parts=tuple(known), column=joined_name(self.columns))
+        settled._task()
+        for part in known:
+            check_labels(part.labels or ())
+        return settled
+
+    def open(self) -> Column:
+        return self._open(self.columns)
+
+    def _open(self, name: str | tuple[str, ...]) -> Column:
+        return open_column(self.source, name, kind="text", format=self.format, ids=self.ids, encoding=self.encoding)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.columns
+
+    @property
+    def gaps(self) -> Missing:
+        known = {name: part.missing for name, part in zip(self.columns, self.parts, strict=True)}
+        return {name: gap for name, gap in known.items() if gap is not None} or None
+
+    @property
+    def learned(self) -> bool:
+        return any(part.learned for part in self.parts)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a row without a value in some column may not take part; such are then counted."""
+        return any(part.missing is None for part in self.parts)
+
+    def reader(self) -> JoinedPlaces:
+        made = []
+        for part in self.parts:
+            assert part.labels is not None
+            made.append(Places(part.labels, other=part.other, missing=part.missing, cleaning=self.cleaning))
+        return JoinedPlaces(tuple(made))
+
+    def asked(self) -> Asked:
+        return replace(
+            Question.asked(self),
+            categories=_each(self.columns, [part.origin for part in self.parts]),
+            outside=_each(self.columns, [_rule("refused", part.other) for part in self.parts]),
+            missing=_each(self.columns, [_rule("left out", part.missing) for part in self.parts]),
+            learned=self.learned,
+            by=self.by,
+        )
+
+    def _check_common(self, values: Values, title: str) -> None:
+        """Every column whose categories were learned, by itself."""
+        sizes = [len(part.labels or ()) for part in self.parts]
+        held = np.zeros(sizes, dtype=np.int64)
+        for chunk in values.chunks():
+            held += np.bincount(chunk, minlength=held.size).reshape(sizes)
+        for axis, (name, part) in enumerate(zip(self.columns, self.parts, strict=True)):
+            if part.learned:
+                counts = held.sum(axis=tuple(other for other in range(len(sizes)) if other != axis))
+                check_common(part, counts, f"column {name!r}")
+
+    def _task(self) -> CrosstabTask:
+        listed = tuple(part.labels or () for part in self.parts)
+        return CrosstabTask(self.columns, listed, tuple(part.other for part in self.parts)).checked()
+
+
+def crossed_reader(
+    columns: Sequence[str], categories: Iterable[Any], *, other: Missing, missing: Missing, cleaning: Cleaning
+) -> JoinedPlaces:
+    """How several columns are read where there is no table yet."""
+    remedy = 'Pass a list of lists such as [["north", "south"], ["yes", "no"]].'
+    listed = [as_list("categories", each, remedy=remedy) for each in as_list("categories", categories, remedy=remedy)]
+    names = check_columns(columns)
+    if len(listed) != len(names):
+        raise InvalidInput(f"categories must have a list for each of {', '.join(names)}, got {len(listed)}. {remedy}")
+    rests, gaps = per_column("other", other, names), per_column("missing", missing, names)
+    parts = tuple(
+        given_categories([str(label) for label in each], learn=False, other=rest, missing=gap)
+        for each, rest, gap in zip(listed, rests, gaps, strict=True)
+    )
+    return CrossQuestion(source="a table", columns=names, parts=parts, cleaning=cleaning).settled().reader()
+
+
+def check_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """Refuse fewer than two columns, and one that is named twice, before anything is read."""
+    if len(columns) < 2:
+        named = ", ".join(columns) or "none"
+        raise InvalidInput(
+            f"a crosstab must have at least two columns, got {named}. Repeat --column, or ask about one column with "
+            f"`shuffledp histogram`."
+        )
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise InvalidInput(f"columns must be distinct, got {twice[0]!r} twice. Name each column once.")
+    return tuple(columns)
+
+
+def crossed_columns(columns: Sequence[str], by: str | None) -> tuple[str, ...]:
+    """The columns of a crosstab, that of the groups first if it is not among them already."""
+    return (*columns,) if by is None or by in columns else (by, *columns)
+
+
+def read_parts(
+    columns: Sequence[str], given: Sequence[str], *, learn: bool, other: object, missing: object
+) -> tuple[Categories, ...]:
+    """The categories of each column as the command line gives them: in the order of the columns, or
+    with the name of the column before, COLUMN=LIST; those of the others are learned, if asked for.
+    """
+    texts = dict[str, str]()
+    for text in given:
+        name, sign, listed = text.partition("=")
+        free = [column for column in columns if column not in texts]
+        if sign and name in columns and not Path(text).exists():
+            if name in texts:
+                raise InvalidInput(f"the categories of a column must be given once, got {name!r} again. Leave one out.")
+            texts[name] = listed
+        elif free:
+            texts[free[0]] = text
+        else:
+            raise InvalidInput(
+                f"--categories must be given once for each of the {len(columns)} columns, got {len(given)}. Leave out "
+                f"what is too many."
+            )
+    rests, gaps = per_column("--other", other, columns), per_column("--missing", missing, columns)
+    made = []
+    for name, rest, gap in zip(columns, rests, gaps, strict=True):
+        if name not in texts and not learn:
+            raise InvalidInput(
+                f"the categories of column {name!r} must be given, got none. Repeat --categories once for each column, "
+                f"in their order; --learn-categories takes them from the data, and their list is then published "
+                f"without protection."
+            )
+        learned = name not in texts
+        made.append(read_categories(texts.get(name), learn=learned, domain=None, other=rest, missing=gap))
+    return tuple(made)
+
+
+def _each(columns: Sequence[str], said: Sequence[str]) -> str:
+    """What holds for every column: once if it is the same, else column by column."""
+    if len(set(said)) == 1:
+        return said[0]
+    return "; ".join(f"{column}: {words}" for column, words in zip(columns, said, strict=True))
+
+
+def _rule(usual: str, label: str | None) -> str:
+    return usual if label is None else f"counted as {label}"

@@ -1,0 +1,268 @@
+"""A search for frequent words, carried out on a table in one process: level after level, each with
+the people who drew it; and the record that such a search leaves, wherever it ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.collection.record import Asked, Collected, Counted, Designed, Estimates, Record, Searched, SearchLevel
+from shuffledp.collection.record import Tally as TallyPart
+from shuffledp.collection.release.budget import Budget, Spent
+from shuffledp.collection.release.certificate import certificate, comparison
+from shuffledp.collection.release.facts import LEVEL, made_now
+from shuffledp.collection.release.finishing import charged, publish, standing
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.write import check_folder, write_release
+from shuffledp.collection.tables import Tally, Values, tally
+from shuffledp.protocols.estimate import Estimate, Noise
+from shuffledp.protocols.top_words.found_words import TopWords, found_words
+from shuffledp.protocols.top_words.progress import AskedLevel, NextLevel, progress_of
+from shuffledp.protocols.top_words.search import MISS, TopSearch
+from shuffledp.sampling import Rng, source_of
+from shuffledp.storage.canonical import digest_of, digest_of_votes
+from shuffledp.storage.files import check_apart
+
+__all__ = ["TopRelease", "ask_level", "drawn_levels", "finished_search", "release_search"]
+
+Tick = Callable[[int], object] | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopRelease(Release):
+    """The words that were found, as a release. ``found`` says what they mean, and what may have
+    been missed.
+    """
+
+    found: TopWords | None = None
+
+
+def release_search(
+    search: TopSearch,
+    values: Values,
+    asked: Asked,
+    folder: Path | None = None,
+    *,
+    budget: Budget | None = None,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Tick = None,
+) -> TopRelease:
+    """Ask all levels of a search, one after the other, and write what was found into ``folder``, if
+    there is one. The budget is spent once, before the first level is asked.
+    """
+    notes: tuple[str, ...] = ()
+    if folder is not None:
+        check_folder(folder, replace=force)
+        check_apart(folder, *(() if budget is None else (budget.path,)))
+        notes = standing(folder, charging=budget is not None)
+    progress = progress_of(search, [])
+    spent = None if budget is None else budget.spend(search.first_design(), asked.what or "top words")
+    with charged(spent):
+        levels, tallies = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]]()
+        secure = True
+        while progress.next is not None:
+            counted = ask_level(search, progress.next, values, levels, len(tallies), rng=rng, tick=tick)
+            tallies.append(counted.votes)
+            secure = secure and counted.secure
+            progress = progress_of(search, tallies)
+        found = found_words(progress, secure=secure)
+        return finished_search(
+            found,
+            asked,
+            folder,
+            missing=values.missing,
+            repeated=values.repeated,
+            spent=spent,
+            force=force,
+            notes=notes,
+        )
+
+
+def drawn_levels(search: TopSearch, people: int, *, rng: Rng = None) -> NDArray[np.uint8]:
+    """The level of each person, drawn person by person; drawn again, for everybody, in the rare
+    case that a group has a size that no level was made for. No word is looked at for that.
+    """
+    source = source_of(rng)
+    while True:
+        levels = search.levels_of(source.words(people, np.uint32)).astype(np.uint8)
+        sizes = np.bincount(levels, minlength=len(search.spans) + 1)
+        if all(_fits(search, sizes, asked) for asked in range(len(search.spans) + 1)):
+            return levels
+
+
+def _fits(search: TopSearch, sizes: NDArray[np.intp], asked: int) -> bool:
+    """Whether the next level has its people, and those who are left would be enough to count."""
+    rest = search.group(asked, counting=True)
+    if not rest.least <= sizes[asked:].sum() <= rest.most:
+        return False
+    group = search.group(asked)
+    return asked == len(search.spans) or bool(group.least <= sizes[asked] <= group.most)
+
+
+def ask_level(
+    search: TopSearch,
+    level: NextLevel,
+    values: Values,
+    levels: NDArray[np.uint8],
+    asked: int,
+    *,
+    rng: Rng = None,
+    tick: Tick = None,
+) -> Tally:
+    """The tally of one level: of those who drew it, or, at the last one, of all who are left."""
+
+    def mine() -> Iterator[NDArray[Any]]:
+        start = 0
+        for chunk in values.chunks():
+            drawn = levels[start : start + len(chunk)]
+            start += len(chunk)
+            rows = chunk[drawn >= asked if level.counting else drawn == asked]
+            if len(rows):
+                yield level.places.places(rows)
+
+    law = search.randomizer
+    source = None if rng is None else source_of(rng)
+    return tally(
+        mine(), lambda places, words: law.randomize(places, rng=words), law.tally, row_bytes=8, source=source, tick=tick
+    )
+
+
+def finished_search(
+    found: TopWords,
+    asked: Asked,
+    folder: Path | None,
+    *,
+    missing: int | None,
+    repeated: int | None,
+    spent: Spent | None,
+    force: bool,
+    notes: tuple[str, ...] = (),
+    collected: Collected | None = None,
+    held_back: bool = False,
+) -> TopRelease:
+    """Record and write what was found, and note in the ledger that it stands; what was
+    ``held_back`` is begun just before it can be seen.
+    """
+    record = _record(
+        found, asked, missing, repeated, spent, (*(each.rstrip(".") for each in found.missed()), *notes), collected
+    )
+    estimate = _listed(found)
+    begin = spent.begin if spent is not None and held_back else (lambda: None)
+    if folder is None:
+        begin()
+    else:
+        write_release(folder, record, estimate, replace=force, last=begin)
+    if spent is not None:
+        publish(spent, digest_of(record.as_json()), folder)
+    return TopRelease(record, estimate, folder, found)
+
+
+def _record(
+    found: TopWords,
+    asked: Asked,
+    missing: int | None,
+    repeated: int | None,
+    spent: Spent | None,
+    notes: tuple[str, ...],
+    collected: Collected | None,
+) -> Record:
+    """The certificate is that of the first level: all levels draw by one law, and no later one has
+    fewer people.
+    """
+    first, design = found.progress.asked[0], found.search.first_design()
+    certified = certificate(design, collected=collected is not None)
+    return Record.of(
+        made=made_now(),
+        asked=asked,
+        design=Designed.from_json(design.as_json()),
+        counted=Counted(
+            reports=first.reports,
+            missing=missing,
+            repeated=repeated,
+            collected=collected,
+            search=_searched(found),
+        ),
+        certificate=certified,
+        comparison=comparison(design, certified),
+        tally=TallyPart(reports=first.reports, blocks=(), votes=tuple(first.votes[list(first.passed)].tolist())),
+        estimates=_estimates(found),
+        secure=found.secure,
+        notes=notes,
+        ledger=None if spent is None else spent.entry(),
+    ).sealed()
+
+
+def _searched(found: TopWords) -> Searched:
+    search = found.search
+    return Searched(
+        people=search.people,
+        least=search.least,
+        delta=search.delta,
+        k=search.k,
+        candidates=search.candidates,
+        least_holders=search.least_holders,
+        error=search.error,
+        spans=search.spans,
+        share=search.share,
+        found_from=found.found_from,
+        miss=MISS,
+        levels=tuple(_level(search, level) for level in found.progress.asked),
+    )
+
+
+def _level(search: TopSearch, level: AskedLevel) -> SearchLevel:
+    beginnings = level.went_on
+    return SearchLevel(
+        share=level.group.share,
+        reports=level.reports,
+        words=level.task.words,
+        prefixes=level.task.prefixes,
+        span=level.task.span,
+        threshold=level.threshold,
+        passed=tuple(search.alphabet.text(each.codes) for each in beginnings),
+        whole=tuple(each.whole for each in beginnings),
+        votes=tuple(level.votes[list(level.passed)].tolist()),
+        fell_out=level.fell_out,
+        fell_votes=level.fell_votes,
+        digest=digest_of_votes(level.votes),
+    )
+
+
+def _listed(found: TopWords) -> Estimate:
+    """The listed words alone. Their limits still hold for all that were counted."""
+    whole = found.estimate
+    if whole is None:
+        none = np.zeros(0)
+        return Estimate((), none, none, found.search.people, none, Noise.constant(none), found.secure, of=0)
+    places = list(found.listed)
+    labels = tuple(whole.labels[place] for place in places)
+    values, noise, every = whole.values[places], whole.noise.at(places), len(whole.values)
+    return Estimate(labels, values, whole.stderr[places], whole.n, values, noise, found.secure, of=every)
+
+
+def _estimates(found: TopWords) -> Estimates:
+    whole, places = found.estimate, list(found.listed)
+    columns: list[NDArray[np.float64]] = [np.zeros(0)] * 6
+    if whole is not None:
+        columns = [whole.values, whole.stderr, *whole.interval(LEVEL), *whole.simultaneous(LEVEL)]
+        columns = [column[places] for column in columns]
+    value, stderr, lower, upper, all_lower, all_upper = (tuple(column.tolist()) for column in columns)
+    return Estimates(
+        unit="people",
+        level=LEVEL,
+        of=len(places),
+        label=tuple(each.word for each in found.words),
+        value=value,
+        stderr=stderr,
+        lower=lower,
+        upper=upper,
+        all_lower=all_lower,
+        all_upper=all_upper,
+    )

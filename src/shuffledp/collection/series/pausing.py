@@ -1,0 +1,125 @@
+"""What a series has spent so far, what the rest of it costs, and what a pause would buy.
+
+Every number is certified: the weeks that were released, composed with those to come. A pace of 2
+asks every second week. With the same noise that costs less in all; or each week that is asked may
+have less noise, under the same promise for everything together: then the weeks to come are another
+design, and another series. All of it is about plans that are made without looking at the answers;
+who chooses the pace by what the weeks have shown chooses by the people's data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from shuffledp.accounting.accountant import Accountant
+from shuffledp.accounting.bisection import geometric, halve, within
+from shuffledp.accounting.curves import Bound
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.mechanism import shuffled_parts
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.settling import answering
+
+__all__ = ["PACES", "Pace", "paces", "spent_after"]
+
+PACES = (1, 2, 4)  # every week, every second, every fourth
+DIGITS = 0.02  # relative accuracy of the epsilon that weeks to come may promise; it is rounded down
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """To ask ``asked`` more weeks, one of every ``every`` that are left.
+
+    ``epsilon`` is what the whole series then spends with the noise that it has, and ``error`` the
+    standard error of a week; ``epsilon0`` and ``calibrated_error`` are those of the weeks to come
+    if they were calibrated anew for the same promise, and None where they cannot be.
+    """
+
+    every: int
+    asked: int
+    epsilon: Bound
+    error: float
+    epsilon0: float | None = None
+    calibrated_error: float | None = None
+
+    @property
+    def gain(self) -> float | None:
+        """How many times smaller the error of a week would be."""
+        return None if self.calibrated_error is None else self.error / self.calibrated_error
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "every": self.every,
+            "asked": self.asked,
+            "epsilon": {"lower": self.epsilon.lower, "upper": self.epsilon.upper},
+            "error": self.error,
+            "epsilon0": self.epsilon0,
+            "calibrated_error": self.calibrated_error,
+            "gain": self.gain,
+        }
+
+
+def spent_after(design: Design, weeks: int) -> Bound | None:
+    """What so many weeks of a design spend together, at its delta; None if nothing was released."""
+    return None if weeks == 0 else _once(design).compose(weeks).epsilon(delta=design.delta)
+
+
+def paces(design: Design, released: int) -> list[Pace]:
+    """What it means to ask the weeks that are left every week, every second or every fourth."""
+    left, error = design.rounds - released, design.protocol.predicted_stderr()
+    found: list[Pace] = []
+    for every in PACES if left else ():
+        asked = ceil(left / every)
+        if found and asked == found[-1].asked:
+            continue
+        epsilon = _once(design).compose(released + asked).epsilon(delta=design.delta)
+        coming = None if every == 1 else _calibrated(design, released, asked)
+        if coming is None:
+            found.append(Pace(every, asked, epsilon, error))
+        else:
+            found.append(Pace(every, asked, epsilon, error, coming.epsilon0, coming.predicted_stderr()))
+    return found
+
+
+def _once(design: Design) -> Guarantee:
+    """One week."""
+    once, _ = shuffled_parts(design.protocol.guarantee)[0]
+    return once
+
+
+def _calibrated(design: Design, released: int, asked: int) -> ReportingProtocol | None:
+    """The same question with the least noise found for so many weeks to come, such that all weeks
+    together keep the promise of the design; None if it has no promise, or none is found.
+
+    What is searched for is the epsilon that the weeks to come may promise by themselves; noise, and
+    the grid of a mean, are chosen for that as for any promise.
+    """
+    if design.epsilon is None:
+        return None
+    best: ReportingProtocol | None = None
+
+    def fits(epsilon: float) -> bool:
+        nonlocal best
+        terms = {"n": design.n, "least": design.least, "delta": design.delta, "rounds": asked}
+        coming = answering(design.task, design.law.family, epsilon=epsilon, **terms)
+        total = Accountant().add(coming.guarantee)
+        if released:
+            total = total.add(_once(design), rounds=released)
+        kept = total.total.delta_at_most(epsilon=promised) <= design.delta
+        best = coming if kept else best
+        return kept
+
+    promised = design.epsilon
+    try:
+        least = _once(design).compose(asked).epsilon_at_most(delta=design.delta)
+        if not fits(promised if released == 0 else least):
+            return None
+        if released:
+            halve(fits, least, promised, middle=geometric, close=within(DIGITS))
+    except InvalidInput:  # a law that is not chosen by a promise
+        return None
+    return best

@@ -1,0 +1,284 @@
+"""A series on one page, like that of a release: the trend, the changes, the weeks, the budget, and
+what all of it does and does not say. It depends on the weeks alone, and can be made again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp import __version__
+from shuffledp.collection.page.document import top
+from shuffledp.collection.page.markup import Markup, element, join, label
+from shuffledp.collection.page.numerals import (
+    count,
+    decimals_for,
+    exact,
+    fixed,
+    level,
+    many,
+    meaning,
+    moment,
+    predicted,
+    scientific,
+    tied,
+    times,
+)
+from shuffledp.collection.page.parts import facts_list, figure, gloss, section
+from shuffledp.collection.page.trend_chart import Mark, trend_chart
+from shuffledp.collection.series.pausing import Pace, paces, spent_after
+from shuffledp.collection.series.trend import Change, Point, Trend, trend_of, write_trend
+from shuffledp.collection.series.weeks import WEEKS, Tracked
+from shuffledp.figures import DrawnTrend, draw_trend, trend_lines_figure
+from shuffledp.storage.files import replace_file
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["PAGE", "PAGES", "series_html", "trend_drawing", "trend_figure", "write_pages"]
+
+PAGE, TABLE = "trend.html", "trend.csv"
+PAGES = {PAGE: "all weeks on one page", TABLE: "every week of every label with its intervals"}
+PANELS = 8  # labels that are drawn; the table has all
+PACE = {1: "Every week", 2: "Every second week", 4: "Every fourth week"}
+COVERED = (
+    "Each interval is about the people who reported in that week, and covers the noise of the protocol. Noise is drawn "
+    "afresh every week, so that the estimates of two weeks are independent, whatever the people did: the interval of a "
+    "change covers the difference between those who reported in one week and those who reported in the other."
+)
+NOT_COVERED = (
+    "Not covered: that other people may have reported, that some may have left and others joined, and what people who "
+    "did not report hold. A change is one of the people who were asked, or of their answers, and this page cannot tell "
+    "which."
+)
+NOT_LOOKING = (
+    "These numbers are certified for a pace that is chosen without looking at the answers. Other noise is another "
+    "design, and another series."
+)
+
+
+def write_pages(state: Tracked) -> None:
+    """Make the page and the table of a series again, each in place at once."""
+    trend, page = trend_of(state), series_html(state)
+    replace_file(state.folder / TABLE, lambda place: write_trend(trend, place))
+    replace_file(state.folder / PAGE, lambda place: place.write_text(page, encoding="utf-8"))
+
+
+def trend_figure(trend: Trend, path: Path) -> Path:
+    """The trend as a figure in a file."""
+    return trend_lines_figure(_drawn(trend), path, unit=_unit(trend), level=trend.level, title=_title(trend))
+
+
+def trend_drawing(trend: Trend) -> Figure:
+    """The trend as a figure, which a notebook shows."""
+    return draw_trend(_drawn(trend), unit=_unit(trend), level=trend.level, title=_title(trend))
+
+
+def _drawn(trend: Trend) -> list[DrawnTrend]:
+    return [
+        DrawnTrend(
+            label=each,
+            places=[point.place for point in trend.lines[each]],
+            names=[_name(point) for point in trend.lines[each]],
+            values=[point.value for point in trend.lines[each]],
+            lower=[point.lower for point in trend.lines[each]],
+            upper=[point.upper for point in trend.lines[each]],
+            bands=[point.band for point in trend.lines[each]],
+        )
+        for each in trend.largest(PANELS)
+    ]
+
+
+def _title(trend: Trend) -> str:
+    series = trend.series
+    cut = f"; the {PANELS} largest of {len(trend.lines):,}" if len(trend.lines) > PANELS else ""
+    bound = series.design.protocol.guarantee.epsilon(delta=series.design.delta)
+    seeded = "" if trend.secure else ", not for release"
+    return (
+        f"{series.title or series.name}: {len(trend.weeks)} of {series.weeks} weeks{cut}\nε ≤ "
+        f"{rounded(bound.upper, up=True)} at δ = {series.design.delta:g} for all weeks together{seeded}"
+    )
+
+
+def _unit(trend: Trend) -> str:
+    return "share of people" if trend.shares else "mean"
+
+
+def _name(point: Point) -> str:
+    return str(point.week) if point.period is None else point.period
+
+
+def series_html(state: Tracked) -> str:
+    """One HTML file: no network, no script, nothing beside it but the pages of the weeks."""
+    trend, series = trend_of(state), state.series
+    sections = [_trend(trend), _changes(trend), _weeks(state), _budget(state), _says()]
+    footer = element("footer", element("p", f"Made by shuffledp {__version__} from the pages of the weeks."))
+    body = element("body", _head(state, trend), element("main", join(sections, "\n")), footer, "\n")
+    return f"<!DOCTYPE html>\n{element('html', top(series.title or series.name), body, lang='en')}\n"
+
+
+def _head(state: Tracked, trend: Trend) -> Markup:
+    series, design = state.series, state.series.design
+    bound = design.protocol.guarantee.epsilon(delta=design.delta)
+    seeded = element(
+        "p", element("strong", "Not for release."), " A seed drew the noise of a week.", class_="banner", role="note"
+    )
+    tiles = (
+        ("Privacy", f"ε ≤ {scientific(bound.upper, up=True)}", f"for all {many(series.weeks, 'week')}"),
+        ("Released", count(len(state.taken)), f"of {many(series.weeks, 'week')}"),
+        ("Left", count(state.left), "weeks"),
+    )
+    return element(
+        "header",
+        element("p", "Differentially private series", class_="kicker"),
+        element("h1", label(series.title or series.name)),
+        element("p", f"Since {moment(series.created)}", class_="when"),
+        None if trend.secure else seeded,
+        element("div", [_tile(*each) for each in tiles], class_="tiles"),
+        element("p", tied(meaning(bound.upper, design.delta)), class_="meaning"),
+        facts_list(
+            [
+                ("Series", label(series.name)),
+                ("Question", design.task.name),
+                ("People", f"{count(design.least)} to {count(design.n)} in a week"),
+                ("Promised", f"ε = {exact(design.epsilon or 0.0)} at δ = {exact(design.delta)}, all weeks together"),
+                ("Digest", element("code", series.digest)),
+            ]
+        ),
+    )
+
+
+def _tile(term: str, value: str, words: str) -> Markup:
+    parts = (("term", term), ("big", value), ("under", tied(words)))
+    return element("div", [element("p", each, class_=kind) for kind, each in parts], class_="tile")
+
+
+def _trend(trend: Trend) -> Markup:
+    """A figure for each label, or for the largest."""
+    if not trend.lines:
+        return section("trend", "The trend", element("p", "No week has been released yet."))
+    drawn = []
+    for each in trend.largest(PANELS):
+        points = trend.lines[each]
+        marks = [Mark(one.place, _name(one), one.value, one.lower, one.upper, one.band) for one in points]
+        words = "; ".join(f"{_name(one)}: {_number(trend, one.value, _half(one))}" for one in points)
+        drawn.append(element("h3", label(each)))
+        drawn.append(figure(trend_chart(f"{_unit(trend)} of {each}: {words}.", marks)))
+    cut = len(trend.lines) - len(trend.largest(PANELS))
+    more = f" {many(cut, 'more value')} stand in {TABLE}." if cut else ""
+    return section(
+        "trend",
+        "The trend",
+        gloss(
+            f"The {_unit(trend)} in every week. Solid: the {level(trend.level)} interval of a week; dotted: the one "
+            f"that holds for all weeks of the series and all values at once, also the weeks to come. Weeks that are "
+            f"missing are gaps.{more}"
+        ),
+        drawn,
+    )
+
+
+def _changes(trend: Trend) -> Markup | None:
+    """From week to week; those that are more than noise."""
+    every = [(each, change) for each in trend.lines for change in trend.changes(each)]
+    if not every:
+        return None
+    told = [(each, change) for each, change in every if change.told]
+    words = (
+        f"{len(told)} of {many(len(every), 'change')} from one week to the next can be told from noise, all of them at "
+        f"once."
+    )
+    head = element("tr", [element("th", each, scope="col") for each in ("Value", "From", "To", "Change", "Interval")])
+    rows = [_changed(trend, each, change) for each, change in (told or every)[:PANELS]]
+    table = element("table", element("thead", head), element("tbody", rows))
+    return section(
+        "changes",
+        "Changes",
+        element("p", tied(words)),
+        element("div", table, class_="wide", tabindex="0"),
+        gloss("The intervals of this table hold for all changes of the series at once." if told else ""),
+    )
+
+
+def _changed(trend: Trend, name: str, change: Change) -> Markup:
+    low, high = (change.lower, change.upper) if change.band is None or not change.told else change.band
+    half = (high - low) / 2.0
+    cells = (
+        _name(change.since),
+        _name(change.to),
+        _number(trend, change.value, half),
+        f"{_number(trend, low, half, up=False)} to {_number(trend, high, half, up=True)}",
+    )
+    return element("tr", element("th", label(name), scope="row"), [element("td", each) for each in cells])
+
+
+def _number(trend: Trend, value: float, half: float, *, up: bool | None = None) -> str:
+    """A share in per cent, or a mean; limits are rounded outwards."""
+    scale = 100.0 if trend.shares else 1.0
+    words = fixed(scale * value, decimals_for(scale * half), up=up)
+    return f"{words} %" if trend.shares else words
+
+
+def _half(point: Point) -> float:
+    return (point.upper - point.lower) / 2.0
+
+
+def _weeks(state: Tracked) -> Markup:
+    """Every week, with its page."""
+    rows, periods = [], state.periods()
+    for week, record in state.standing.items():
+        link = element("a", f"week {week}", href=f"{WEEKS}/{week:03d}/page.html")
+        cells = (periods[week] or "", count(record.counted.reports), moment(record.made.when))
+        rows.append(element("tr", element("th", link, scope="row"), [element("td", each) for each in cells]))
+    head = element("tr", [element("th", each, scope="col") for each in ("Week", "Period", "Reports", "Released")])
+    elsewhere = sorted(state.taken - set(state.standing))
+    said = f"Released elsewhere, says the ledger: week {', '.join(map(str, elsewhere))}." if elsewhere else None
+    return section(
+        "weeks",
+        "The weeks",
+        element("div", element("table", element("thead", head), element("tbody", rows)), class_="wide", tabindex="0"),
+        None if said is None else element("p", said),
+    )
+
+
+def _budget(state: Tracked) -> Markup:
+    """What was spent, and what a pause would buy."""
+    design, released = state.series.design, len(state.taken)
+    spent, options = spent_after(design, released), paces(design, released)
+    words = "Nothing has been spent yet."
+    if spent is not None:
+        words = (
+            f"{many(released, 'week')} so far: ε ≤ {scientific(spent.upper, up=True)} at δ = {exact(design.delta)}. "
+            f"Whoever stops here has spent that and no more."
+        )
+    if state.paid is not None:
+        words += " The ledger keeps what was paid for all weeks."
+    names = ("If asked", "Weeks", "ε in all", "Error", "Calibrated anew")
+    head = element("tr", [element("th", each, scope="col") for each in names])
+    table = element("table", element("thead", head), element("tbody", [_pace(each) for each in options]))
+    return section(
+        "budget",
+        "What is left, and what a pause would buy",
+        element("p", tied(words)),
+        element("div", table, class_="wide", tabindex="0") if options else None,
+        gloss(NOT_LOOKING) if options else None,
+    )
+
+
+def _pace(pace: Pace) -> Markup:
+    better = ""
+    if pace.gain is not None and pace.calibrated_error is not None:
+        better = f"{predicted(pace.calibrated_error)}: {times(pace.gain)} times smaller"
+    cells = (count(pace.asked), f"≤ {scientific(pace.epsilon.upper, up=True)}", predicted(pace.error), better)
+    return element("tr", element("th", PACE[pace.every], scope="row"), [element("td", each) for each in cells])
+
+
+def _says() -> Markup:
+    return section(
+        "covered",
+        "What this says, and what it does not",
+        element("p", COVERED),
+        element("p", NOT_COVERED),
+        element("pre", element("code", "shuffledp track verify FOLDER"), class_="command"),
+    )

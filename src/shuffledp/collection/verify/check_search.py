@@ -1,0 +1,209 @@
+"""A search for frequent words, level by level: who was asked what, from how many votes on it went
+on, and what the votes of the last level say of everybody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import bdtrc, gammaln
+
+from shuffledp.collection.record import Record, Searched, SearchLevel
+from shuffledp.collection.verify.counted_estimates import Estimated, counts
+from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
+from shuffledp.literature.exact.lattice import UNIT
+
+__all__ = ["check_search"]
+
+OUT_OF, BYTES, LEVEL, GOES_ON = 1 << 32, 210, 0.95, "…"
+SHORT_GROUPS, COUNTING = 1e-3, 0.25
+NEARLY = 1e-6  # of a tail: far more than its sum loses in floats
+LOOSER = 10.0
+
+
+def check_search(record: Record, law: CountedLaw) -> list[Check]:
+    """Every level, every threshold, and the estimates."""
+    search = record.counted.search
+    if search is None or not search.levels:
+        return [holds("the levels of the search", "none", "at least one", "the task", False)]
+    checks = [*_check_shape(record, search), *_check_levels(record, search, law)]
+    if any(check.outcome == "FAIL" for check in checks):
+        return checks
+    return [*checks, *_check_words(record, search, law), _check_found_from(search, law)]
+
+
+def _size(record: Record) -> int:
+    return BYTES if record.design.tokens is None else len(record.design.tokens)
+
+
+def _ways(size: int, span: int) -> int:
+    """In how many ways a beginning goes on."""
+    return sum(size**length for length in range(span + 1))
+
+
+def _check_shape(record: Record, search: Searched) -> list[Check]:
+    design, size = record.design, _size(record)
+    widest = [_ways(size, search.spans[0]), *(search.candidates * _ways(size, span) for span in search.spans[1:])]
+    levels = len(search.spans)
+    share = math.floor(min((1.0 - COUNTING) / levels, 1.0 / (levels + 1)) * OUT_OF)
+    delta = search.delta if search.least == search.people else search.delta * (1.0 - SHORT_GROUPS)
+    most = 2 * search.candidates
+    return [
+        equal("symbols of all levels", sum(search.spans), design.longest, "the design"),
+        equal("values that the law has room for", design.room, max(*widest, most) + 1, "the widest level"),
+        equal("share of a level", search.share, share, "how many levels there are"),
+        equal("delta of a level", design.delta, delta, "what is left for groups that are too small"),
+        equal("the first level", _asked(search.levels[0]), ((), ("",), search.spans[0]), "nothing is known before it"),
+        equal("the design", (design.words, design.prefixes, design.span), _asked(search.levels[0]), "the first level"),
+        equal("reports of the first level", record.counted.reports, search.levels[0].reports, "the reports"),
+        equal("votes of the first level", record.tally.votes, search.levels[0].votes, "the tally"),
+    ]
+
+
+def _asked(level: SearchLevel) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    return level.words, level.prefixes, level.span
+
+
+def _shares(search: Searched) -> list[Fraction]:
+    """Of each level that was asked; those who count are all who are left."""
+    shares = [Fraction(search.share, OUT_OF)] * len(search.levels)
+    if search.counting is not None:
+        shares[-1] = 1 - (len(shares) - 1) * shares[0]
+    return shares
+
+
+def _check_levels(record: Record, search: Searched, law: CountedLaw) -> Iterator[Check]:
+    size, asked = _size(record), search.levels
+    for number, (level, share) in enumerate(zip(asked, _shares(search), strict=True), 1):
+        name, counting = f"level {number}", bool(level.words)
+        values = len(level.words) + len(level.prefixes) * _ways(size, level.span)
+        tail = search.error / (len(search.spans) + 1) / values
+        hit, miss = float(share * law.hit), float(share * law.miss)
+        at, before = (_above(search.people, search.least_holders - 1, votes, hit, miss) for votes in _near(level))
+        right = at <= tail * (1.0 + NEARLY) and before > tail * (1.0 - NEARLY)
+        claimed, found = f"{level.threshold} votes", f"{at:.3g} there, of {tail:.3g}"
+        yield holds(f"{name}: votes needed", claimed, found, "the exact law of the votes", right)
+        yield equal(f"{name}: share of the people", level.share, float(share), "the search")
+        yield _check_group(name, level, search, share)
+        most = search.k if counting else search.candidates
+        order = sorted(level.votes, reverse=True) == list(level.votes)
+        enough = all(votes >= level.threshold for votes in level.votes) and level.fell_votes <= min(
+            level.votes, default=0
+        )
+        kept = len(level.passed) == len(level.votes) == len(level.whole) <= most
+        fallen = level.fell_out == 0 or len(level.passed) == most
+        passed = f"{len(level.passed)} values"
+        how = "those with most votes, down to the threshold"
+        yield holds(f"{name}: what went on", passed, f"at most {most}", how, order and enough and kept and fallen)
+    yield equal("what was asked at each level", list(map(_asked, asked)), list(_chain(record, search)), "what went on")
+
+
+def _near(level: SearchLevel) -> tuple[int, int]:
+    return level.threshold, level.threshold - 1
+
+
+def _check_group(name: str, level: SearchLevel, search: Searched, share: Fraction) -> Check:
+    """Chernoff's bounds on how many people draw a level."""
+    rare, part = -math.log(SHORT_GROUPS * search.delta), float(share)
+    least = math.floor(search.least * part - math.sqrt(2.0 * search.least * part * rare))
+    most = math.ceil(search.people * part + rare + math.sqrt(2.0 * search.people * part * rare))
+    there = max(1, least) <= level.reports <= most
+    return holds(f"{name}: reports", level.reports, f"{max(1, least)} to {most}", "people who draw a level", there)
+
+
+def _chain(record: Record, search: Searched) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], int]]:
+    """What must have been asked: the first level, then whatever went on from the one before, and
+    last the whole words, those with most votes first.
+    """
+    prefixes: tuple[str, ...] = ("",)
+    words = list[tuple[int, str]]()
+    looked = 0
+    for level, span in zip(search.levels, search.spans, strict=False):
+        if level.words:
+            break
+        yield (), prefixes, span
+        looked += span
+        passed = list(zip(level.passed, level.whole, level.votes, strict=True))
+        prefixes = tuple(text for text, whole, _ in passed if not whole)
+        words += [(votes, text) for text, whole, votes in passed if whole]
+        if not prefixes:
+            break
+    longer = prefixes if looked == record.design.longest else ()
+    room = 2 * search.candidates - len(longer)
+    known = [*longer, *(text for _, text in sorted(words, key=lambda each: -each[0]))][:room]
+    if known:
+        yield tuple(known), longer, 0
+
+
+def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[Check]:
+    claimed, level = record.estimates, search.counting
+    votes = [] if level is None else list(level.votes)
+    texts = (
+        []
+        if level is None
+        else [text if whole else text + GOES_ON for text, whole in zip(level.passed, level.whole, strict=True)]
+    )
+    written = [text.replace("%25", "%") for text in texts] if record.design.tokens is None else texts
+    shown = all(word in pair for word, pair in zip(claimed.label, zip(texts, written, strict=True), strict=True))
+    of = len(claimed.label)
+    yield holds("labels of the estimates", f"{of} words", f"{len(texts)} that went on", "the last level", shown)
+    yield equal("how many were estimated", claimed.of, of, "the words that are listed")
+    yield equal("what is estimated", claimed.unit, "people", "the task")
+    yield equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes")
+    if level is None or not of:
+        return
+    share = _shares(search)[-1]
+    values, errors, limits = counts(votes, search.people, share * law.hit, share * law.miss)
+    found = Estimated(values, errors, limits, math.sqrt(UNIT * search.people))
+    loosely = found.within + found.rounding
+    counted = len(level.words) + len(level.prefixes)
+    (low, high), (all_low, all_high) = (limits((1.0 - LEVEL) / (2.0 * each)) for each in (1, counted))
+    yield agree("estimates", claimed.value, values, "votes and integers, as fractions", within=found.within)
+    yield agree("standard errors", claimed.stderr, errors, "the variance of the votes, as fractions", within=loosely)
+    for what, said, limit in (
+        ("each: lower", claimed.lower, low),
+        ("each: upper", claimed.upper, high),
+        ("all together: lower", claimed.all_lower, all_low),
+        ("all together: upper", claimed.all_upper, all_high),
+    ):
+        yield agree(f"limits, {what}", said, limit, "the test that defines it, inverted", within=LOOSER * loosely)
+
+
+def _check_found_from(search: Searched, law: CountedLaw) -> Check:
+    """The fewest holders with which no level misses a word too often."""
+    part = search.miss / len(search.levels)
+    claimed = search.found_from
+
+    def missed(held: int) -> float:
+        return max(
+            1.0 - _above(search.people, held, level.threshold, float(share * law.hit), float(share * law.miss))
+            for level, share in zip(search.levels, _shares(search), strict=True)
+        )
+
+    how, held = "the exact law of the votes", search.people if claimed is None else claimed
+    at, before = missed(held), 1.0 if held == 0 else missed(held - 1)
+    right = (
+        at > part * (1.0 - NEARLY)
+        if claimed is None
+        else at <= part * (1.0 + NEARLY) and before > part * (1.0 - NEARLY)
+    )
+    return holds("holders of a word that is found", claimed, f"missed with {at:.3g} at a level", how, right)
+
+
+def _above(people: int, held: int, votes: int, hit: float, miss: float) -> float:
+    """P(Bin(held, hit) + Bin(people - held, miss) >= votes), summed over the strays."""
+    others = people - held
+    mean = others * miss
+    reach = 12.0 * math.sqrt(mean) + 50.0
+    strays = np.arange(max(0, math.floor(mean - reach)), min(others, math.ceil(mean + reach)) + 1)
+    logs = gammaln(others + 1.0) - gammaln(strays + 1.0) - gammaln(others - strays + 1.0)
+    chances = np.exp(logs + strays * math.log(miss) + (others - strays) * math.log1p(-miss))
+    least = votes - strays
+    own = np.where(
+        least <= 0, 1.0, np.where(least > held, 0.0, bdtrc(np.clip(least - 1, 0, max(held - 1, 0)), max(held, 1), hit))
+    )
+    return float(chances @ own / chances.sum())

@@ -1,0 +1,169 @@
+"""A crosstab from its votes: cells, sums of cells, and shares within groups, by fractions and from
+definitions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from shuffledp.collection.verify.counted_estimates import Estimated, counts, too_few
+from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.literature.exact.lattice import UNIT, Array
+
+__all__ = ["SHARES", "CountedShares", "counted_table", "rows_of_table"]
+
+HALVINGS = 60  # as many as floats have digits
+SHARES = ("value", "lower", "upper", "all_lower", "all_upper")
+
+Group = tuple[int | None, ...]  # a category of each column, or None for all of them
+
+
+def rows_of_table(sizes: Sequence[int]) -> list[Group]:
+    """Every cell and every sum of cells, in the order in which a page lists them.
+
+    >>> rows_of_table([2, 2])[3:6]
+    [(1, 1), (0, None), (1, None)]
+    """
+    columns = range(len(sizes))
+    rows: list[Group] = []
+    for many in range(len(sizes), 0, -1):
+        for kept in combinations(columns, many):
+            rows += product(*(range(sizes[column]) if column in kept else [None] for column in columns))
+    return rows
+
+
+class _Group(NamedTuple):
+    """How often a report votes for a group of cells: of somebody in it, and of somebody else."""
+
+    hit: Fraction
+    miss: Fraction
+
+    @classmethod
+    def of(cls, size: int, law: CountedLaw) -> _Group:
+        return cls(law.hit + (size - 1) * law.miss, size * law.miss)
+
+    def few(self, votes: int, reports: int) -> bool:
+        """Whether its votes vary too little for a normal law."""
+        held = min(max((votes - reports * self.miss) / (self.hit - self.miss), Fraction(0)), Fraction(reports))
+        own, other = self.hit * (1 - self.hit), self.miss * (1 - self.miss)
+        return too_few(held * own + (reports - held) * other, reports * other)
+
+
+def counted_table(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
+    """How many people are in every cell, and in every group of cells that a page lists."""
+    members = [_cells(row, sizes) for row in rows_of_table(sizes)]
+    return _groups([sum(votes[cell] for cell in cells) for cells in members], list(map(len, members)), reports, law)
+
+
+class CountedShares:
+    """Shares of cells within the groups of one column, each with two intervals; None where too few
+    are in the group to say.
+    """
+
+    def __init__(self, votes: Sequence[int], sizes: Sequence[int], axis: int, reports: int, law: CountedLaw) -> None:
+        rows = rows_of_table(sizes)
+        cells = rows[: math.prod(sizes)]
+        alike = [tuple(at if place == axis else None for place, at in enumerate(cell)) for cell in cells]
+        groups = [_cells(group, sizes) for group in alike]
+        together = [sum(votes[each] for each in group) for group in groups]
+        others = [whole - own for whole, own in zip(together, votes, strict=True)]
+        many = list(map(len, groups))
+        kinds = ((list(votes), [1] * len(cells)), (together, many), (others, [size - 1 for size in many]))
+        self._of = len(rows)
+        self._part, self._whole, self._rest = (_groups(cast, size, reports, law) for cast, size in kinds)
+        few = [
+            [_Group.of(size, law).few(each, reports) for each, size in zip(cast, size_of, strict=True)]
+            for cast, size_of in kinds
+        ]
+        self._few = [any(row) for row in zip(*few, strict=True)]
+
+    def columns(self, level: float) -> dict[str, list[float | None]]:
+        """The columns of the record."""
+        tail = (1.0 - level) / 2.0
+        nothing = (np.zeros(0), np.zeros(0))
+        rare, common = (each.limits(tail / 2.0) if any(self._few) else nothing for each in (self._part, self._whole))
+        all_rare, all_common = self._part.limits(tail / self._of), self._whole.limits(tail / self._of)
+        rows: list[list[float | None]] = []
+        for at in range(len(self._few)):
+            rows.append([None] * len(SHARES))
+            if not all_common[0][at] > 0.0:
+                continue
+            value = _share(self._part.values[at] / self._whole.values[at])
+            if self._few[at]:
+                lower, upper = _share(rare[0][at] / common[1][at]), _share(rare[1][at] / common[0][at])
+            else:
+                lower, upper = self._fieller(at, -float(ndtri(tail)))
+            lower, upper = min(lower, value), max(upper, value)
+            if lower > 0.0 or upper < 1.0:
+                ends = _share(all_rare[0][at] / all_common[1][at]), _share(all_rare[1][at] / all_common[0][at])
+                rows[-1] = [value, lower, upper, *ends]
+        return {name: [row[place] for row in rows] for place, name in enumerate(SHARES)}
+
+    def _fieller(self, at: int, z: float) -> tuple[float, float]:
+        """The shares r that the test of part - r whole = 0 does not reject, by halving on either
+        side of the estimate. As whole = part + rest, Var(part - r whole) = (1-r) Var(part) + r
+        Var(rest) - r (1-r) Var(whole).
+        """
+        part, whole = float(self._part.values[at]), float(self._whole.values[at])
+        own, of_all, others = (float(each.errors[at]) ** 2 for each in (self._part, self._whole, self._rest))
+
+        def rejected(r: float) -> bool:
+            variance = (1.0 - r) * own + r * others - r * (1.0 - r) * of_all
+            return (part - r * whole) ** 2 > z * z * variance
+
+        ends = []
+        for side in (-1.0, 1.0):
+            inside, step = part / whole, 1.0
+            while not rejected(inside + side * step):
+                step *= 2.0
+            outside = inside + side * step
+            for _ in range(HALVINGS):
+                middle = (inside + outside) / 2.0
+                inside, outside = (inside, middle) if rejected(middle) else (middle, outside)
+            ends.append(_share(inside))
+        return ends[0], ends[1]
+
+
+def _cells(group: Group, sizes: Sequence[int]) -> list[int]:
+    """The places of the cells in a group, the last column changing fastest."""
+    found = []
+    for cell in product(*(range(size) if at is None else [at] for at, size in zip(group, sizes, strict=True))):
+        place = 0
+        for at, size in zip(cell, sizes, strict=True):
+            place = place * size + at
+        found.append(place)
+    return found
+
+
+def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
+    """How many people are in groups of so many cells, with so many votes."""
+    parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
+    found = {
+        size: (places, counts([votes[at] for at in places], reports, *_Group.of(size, law)))
+        for size, places in parts.items()
+    }
+
+    def gathered(columns: Sequence[tuple[Sequence[int], Array]]) -> Array:
+        column = np.zeros(len(votes))
+        for places, numbers in columns:
+            column[places] = numbers
+        return column
+
+    def limits(tail: float) -> tuple[Array, Array]:
+        ends = [(places, each[2](tail)) for places, each in found.values()]
+        return gathered([(at, low) for at, (low, _) in ends]), gathered([(at, high) for at, (_, high) in ends])
+
+    values = gathered([(places, each[0]) for places, each in found.values()])
+    errors = gathered([(places, each[1]) for places, each in found.values()])
+    return Estimated(values, errors, limits, math.sqrt(UNIT * reports))
+
+
+def _share(number: float) -> float:
+    return float(min(max(number, 0.0), 1.0))

@@ -1,0 +1,180 @@
+"""How many votes of fakes a group of values has: their exact law, limits for what is left without
+them, and whether there are as many as there must be.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.signal import fftconvolve
+from scipy.special import ndtr
+
+from shuffledp._types import Floats
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.exact_limits import Ints, Supports, binomial_above, few_successes
+from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages.faked_values import FakedValues
+from shuffledp.sampling import WORD
+
+__all__ = ["FakeVotes", "FakedSupports", "check_fakes", "fake_votes"]
+
+NEGLIGIBLE = 1e-20  # probability that is cut off on either side of a law
+MANY_STRAYS = 400.0  # stray votes on average, above which people's votes are as good as normal
+LONG = 1 << 11
+SURE = 1e-9  # a shuffler, or people, who did their part are told that they did not so rarely
+
+
+class FakeVotes(NamedTuple):
+    """The law of a count: ``chances[i]`` is the probability of ``first + i``; what is missing to 1
+    may be anywhere.
+    """
+
+    first: int
+    chances: Floats
+
+    def plus(self, other: FakeVotes) -> FakeVotes:
+        """Of the sum of two that are independent."""
+        long = min(len(self.chances), len(other.chances)) > LONG
+        both = (fftconvolve if long else np.convolve)(self.chances, other.chances)
+        return FakeVotes(self.first + other.first, np.maximum(both, 0.0)).trimmed()
+
+    def times(self, number: int) -> FakeVotes:
+        """Of the sum of so many."""
+        total, power = FakeVotes(0, np.ones(1)), self
+        while number:
+            if number % 2:
+                total = total.plus(power)
+            number //= 2
+            power = power.plus(power) if number else power
+        return total
+
+    def trimmed(self) -> FakeVotes:
+        """The same without what is too rare at either end."""
+        start = int(np.searchsorted(np.cumsum(self.chances), NEGLIGIBLE))
+        end = len(self.chances) - int(np.searchsorted(np.cumsum(self.chances[::-1]), NEGLIGIBLE))
+        return FakeVotes(self.first + start, self.chances[start:end])
+
+    def log_mean(self, slope: float) -> float:
+        """log E e^(slope count)."""
+        counts = self.first + np.arange(len(self.chances))
+        shift = float(np.max(slope * counts))
+        return shift + math.log(float(self.chances @ np.exp(slope * counts - shift)))
+
+
+def fake_votes(law: FakedValues, size: int, people: int) -> FakeVotes:
+    """How many fakes name one of ``size`` values, where ``people`` reported.
+
+    >>> both = fake_votes(UserFakes(k=2, slots=1, chance=0.5), 1, 2)
+    >>> both.first, both.chances.tolist()
+    (0, [0.5625, 0.375, 0.0625])
+    """
+    if isinstance(law, ShufflerDummies):
+        return FakeVotes(law.numbers.first, law.numbers.chances).times(size)
+    assert isinstance(law, UserFakes)
+    share = size / law.k
+    if law.numbers is None:
+        named = law.threshold / WORD * share
+        return FakeVotes(0, np.array([1.0 - named, named])).times(people * law.slots)
+    mine = np.zeros(law.numbers.last + 1)  # of one person: of m fakes, a binomial number name the group
+    one = FakeVotes(0, np.array([1.0 - share, share]))
+    for many, chance in enumerate(law.numbers.chances, start=law.numbers.first):
+        named_of = one.times(many)
+        mine[named_of.first : named_of.first + len(named_of.chances)] += chance * named_of.chances
+    return FakeVotes(0, mine).times(people)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FakedSupports(Supports):
+    """Bin(c, hit) + Bin(n - c, miss) votes for a value that c users hold, and a random number of
+    ``fakes`` beside them, whose law is anything but normal.
+    """
+
+    throughout: ClassVar[bool] = True
+
+    fakes: FakeVotes = field(default_factory=lambda: FakeVotes(0, np.ones(1)))
+
+    def add(self, other: Self) -> Self | None:
+        if (self.n, self.hit, self.miss) != (other.n, other.hit, other.miss):
+            return None
+        fakes = self.fakes.plus(other.fakes)
+        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds, fakes=fakes)
+
+    @property
+    def _strays(self) -> float:
+        return self._trials * self.miss
+
+    @property
+    def _reach(self) -> int:
+        """How many sums of strays and fakes are told apart."""
+        few = 0.0 < self._strays <= MANY_STRAYS
+        return len(self.fakes.chances) + (super(FakedSupports, self)._reach - 1 if few else 0)
+
+    def _above(self, held: Ints, least: Ints) -> tuple[Floats, Floats]:
+        first, chances = self.fakes
+        wanted = least[:, None] - first - np.arange(self._reach)
+        if self._strays > MANY_STRAYS:
+            weights, above = chances[None, :], self._normal_above(held[:, None], wanted)
+        else:
+            weights, above = chances[None, :], binomial_above(held[:, None], wanted, self.hit)
+            if self.miss:
+                strays = few_successes(self._trials - held, self._reach - len(chances) + 1, self.miss)
+                weights = np.array([np.convolve(row, chances) for row in strays])
+        return (weights * above).sum(axis=1), np.maximum(1.0 - weights.sum(axis=1), 0.0)
+
+    def _normal_above(self, held: Ints, least: Ints) -> Floats:
+        """P(people's votes >= least), by Edgeworth's series to its second term."""
+        others = self._trials - held
+        own, stray = self.hit * (1.0 - self.hit), self.miss * (1.0 - self.miss)
+        variance = held * own + others * stray
+        third = held * own * (1.0 - 2.0 * self.hit) + others * stray * (1.0 - 2.0 * self.miss)
+        z = (least - 0.5 - held * self.hit - others * self.miss) / np.sqrt(variance)
+        bend = third / (6.0 * variance**1.5) * (z * z - 1.0) * np.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)
+        found: Floats = np.clip(ndtr(-z) + bend, 0.0, 1.0)
+        return found
+
+
+def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], least: int) -> None:
+    """Refuse votes that are too few, or too many, to hold the fakes of the law, by a test that an
+    honest collection fails with a probability of at most 1e-9 on either side (Chernoff's inequality
+    for the exact law).
+
+    Of ``people`` at least ``least`` follow the law; what all others send may be anything.
+    """
+    total = sum(votes.tolist())
+    if isinstance(law, ShufflerDummies):
+        honest, free = people, 0
+        each = FakeVotes(law.numbers.first, law.numbers.chances)
+        name, who = "dummies", "Ask the shuffler whether it added them, and whether it is the one that the design names"
+    else:
+        assert isinstance(law, UserFakes)
+        honest, free = min(least, people), max(people - least, 0) * law.messages
+        each = fake_votes(law, law.k, 1)
+        name, who = "fakes", "Ask whether clients run the design as it is written; leave out those that do not"
+    many = law.k if isinstance(law, ShufflerDummies) else honest
+    true = FakeVotes(0, np.array([1.0 - law.kept, law.kept]))
+
+    def unlikely(slope: float, seen: int) -> float:
+        """The logarithm of a bound on the probability of so many, or more; with a negative slope,
+        or fewer.
+        """
+        return honest * true.log_mean(slope) + many * each.log_mean(slope) - slope * seen
+
+    for sign, seen, wrong in ((-1.0, total, "few"), (1.0, total - free, "many")):
+        found = minimize_scalar(
+            lambda power, sign=sign, seen=seen: unlikely(sign * math.exp(power), seen),
+            bounds=(-25.0, 5.0),
+            method="bounded",
+        )
+        if found.fun < math.log(SURE):
+            usual = honest * law.kept + many * float(
+                np.arange(each.first, each.first + len(each.chances)) @ each.chances
+            )
+            raise InvalidInput(
+                f"messages must hold the {name} that hide people's values, got too {wrong}: {total:,} that name a "
+                f"value, where about {usual:,.0f} were expected of {people:,} people. {who}."
+            )

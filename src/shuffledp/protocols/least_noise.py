@@ -1,0 +1,147 @@
+"""The fewest fakes that keep a promise: found by trying, each candidate certified as it would
+run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+from shuffledp.accounting.mechanism import shuffle
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages.user_fakes import MOST_SLOTS
+
+__all__ = ["fewest_dummies", "fewest_fakes"]
+
+CLOSE = 1e-3  # relative: how near to the least noise is near enough
+NO_FAKES, MOST_FAKES = 1e-9, 1e9  # of a value
+CUT = 1e-3  # the share of delta that may go to a Poisson number of fakes that has no room
+
+
+@lru_cache(maxsize=256)
+def fewest_fakes(
+    k: int,
+    least: int,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    *,
+    slots: int | None,
+    kind: Literal["bernoulli", "poisson"],
+    epsilon0: float,
+) -> UserFakes:
+    """The law of users' fakes with the least noise that keeps a promise if ``least`` people are
+    honest, and in as few ``slots`` as it fits into, unless these are given.
+    """
+
+    def law(fakes: float) -> UserFakes:
+        mean = fakes * k / least  # of one person, for all values together
+        room = _room(mean, kind, CUT * delta / (least * rounds)) if slots is None else slots
+        if mean > room or room > MOST_SLOTS:
+            raise InvalidInput(
+                f"honest people must be enough to send the fakes of {k:,} values, got {least:,}, each of whom would "
+                f"have to send {mean:,.1f} on average{'' if slots is None else f' in {slots} slots'}. Ask more people, "
+                f"or about fewer values, or have the shuffler add dummies."
+            )
+        return UserFakes(k=k, slots=room, chance=mean / room, epsilon0=epsilon0, kind=kind).realised
+
+    keeps = _keeping(least, epsilon, delta, rounds)
+    return law(_least(lambda fakes: keeps(law(fakes)), _typical(epsilon / math.sqrt(rounds), delta)))
+
+
+def _room(mean: float, kind: str, rare: float) -> int:
+    """How many slots a person needs for that many fakes on average."""
+    if kind == "bernoulli":
+        return max(1, math.ceil(mean))
+    room, chance = 0, math.exp(-min(mean, 700.0))
+    beyond = 1.0 - chance
+    while (beyond > rare or room < mean) and room <= MOST_SLOTS:
+        room += 1
+        chance *= mean / room
+        # from above: further terms fall at least this fast
+        beyond = chance * mean / (room + 1) / max(1.0 - mean / (room + 2), 1e-3)
+    return max(room, 1)
+
+
+@lru_cache(maxsize=256)
+def fewest_dummies(
+    k: int,
+    people: int,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    *,
+    keep: float,
+    kind: Literal["geometric", "poisson"],
+    epsilon0: float,
+) -> ShufflerDummies:
+    """The law of the shuffler's dummies with the least noise that keeps a promise."""
+    keeps = _keeping(people, epsilon, delta, rounds)
+
+    def poisson(rate: float) -> ShufflerDummies:
+        return ShufflerDummies(k=k, keep=keep, kind="poisson", rate=rate, epsilon0=epsilon0).realised
+
+    def geometric(loss: float, center: int) -> ShufflerDummies:
+        """No ratio of two counts is above e^loss, but where they are cut (Murakami et al. 2025)."""
+        left = max((math.exp(-loss / 2.0) - 1.0 + keep) / keep, 0.0)
+        right = keep / (math.expm1(loss / 2.0) + keep)
+        return ShufflerDummies(k=k, keep=keep, center=center, left=left, right=right, epsilon0=epsilon0).realised
+
+    if kind == "poisson":
+        return poisson(_least(lambda rate: keeps(poisson(rate)), _typical(epsilon / math.sqrt(rounds), delta)))
+
+    def wide(loss: float) -> int:
+        """A center beyond which nearly nothing is cut."""
+        left = geometric(loss, 1).left
+        return 1 if left == 0.0 else max(1, math.ceil(math.log(delta / (100.0 * rounds)) / math.log(left)))
+
+    loss = epsilon
+    if rounds > 1:
+        loss = 1.0 / _least(lambda noise: keeps(geometric(1.0 / noise, wide(1.0 / noise))), rounds**0.5 / epsilon)
+    low, high = 0, wide(loss)
+    while not keeps(geometric(loss, high)):
+        loss *= 1.0 - CLOSE
+        high = wide(loss)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if keeps(geometric(loss, middle)) else (middle, high)
+    return geometric(loss, high)
+
+
+def _keeping(people: int, epsilon: float, delta: float, rounds: int) -> Callable[[MessageLaw], bool]:
+    """Whether a law keeps the promise in all rounds together."""
+
+    def keeps(law: MessageLaw) -> bool:
+        guarantee = shuffle(law, n=people).compose(rounds)
+        return guarantee.delta_at_most(epsilon=epsilon) <= delta
+
+    return keeps
+
+
+def _typical(epsilon: float, delta: float) -> float:
+    """About how many fakes a value needs, where epsilon is small: two counts that each vary by so
+    much must hide a difference of one in each.
+    """
+    return 2.0 * max(math.log(1.0 / delta), 1.0) / min(epsilon, 2.0) ** 2
+
+
+def _least(fits: Callable[[float], bool], start: float) -> float:
+    """The least positive number that fits, up to ``CLOSE``, given that all larger ones do."""
+    high = start
+    while not fits(high):
+        high *= 2.0
+        if high > MOST_FAKES:
+            raise InvalidInput(
+                "epsilon and delta must leave room for an answer, got a promise that no number of fakes keeps. Allow a "
+                "larger epsilon or delta."
+            )
+    low = high / 1.5
+    while low > NO_FAKES and fits(low):
+        low, high = low / 1.5, low
+    while high > low * (1.0 + CLOSE):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high

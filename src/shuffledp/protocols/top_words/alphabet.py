@@ -1,0 +1,169 @@
+"""Words as rows of symbols: bytes of UTF-8, or tokens of one's own.
+
+A symbol has a code from 1 on; 0 stands for "the word is over". A word is cut into symbols from its
+beginning, the longest token first; what is cut off its end leaves the symbols before it as they
+are, so the text of a beginning tells its symbols.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput, check_count
+
+__all__ = ["LONGEST", "MOST_TOKENS", "Alphabet", "check_tokens"]
+
+# The bytes of printable text: ASCII, and all that UTF-8 writes other letters with.
+BYTES = (*range(0x20, 0x7F), *range(0x80, 0xC0), *range(0xC2, 0xF5))
+LONGEST, MOST_TOKENS = 255, 4096
+PLACES = np.zeros(256, dtype=np.uint8)
+PLACES[list(BYTES)] = np.arange(1, len(BYTES) + 1)
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The symbols of words: ``tokens``, or, if there are none, the bytes of printable UTF-8.
+
+    >>> Alphabet().codes("ab", most=3), Alphabet(("a", "ab")).codes("aba", most=3)
+    ((66, 67), (2, 1))
+    >>> Alphabet().text(Alphabet().codes("café", most=4))
+    'caf%C3'
+    """
+
+    tokens: tuple[str, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many symbols there are."""
+        return len(BYTES if self.tokens is None else self.tokens)
+
+    def codes(self, word: str, *, most: int) -> tuple[int, ...]:
+        """The first symbols of a word, at most so many; none if one of them is not in the
+        alphabet.
+        """
+        if self.tokens is None:
+            try:
+                written = word.encode()[:most]
+            except UnicodeEncodeError:  # half a character, as no text in UTF-8 has it
+                return ()
+            found = tuple(PLACES[list(written)].tolist())
+            return found if all(found) else ()
+        symbols, at = list[int](), 0
+        while at < len(word) and len(symbols) < most:
+            match = self._pattern.match(word, at)
+            if match is None:
+                return ()
+            symbols.append(self._places[match[0]])
+            at = match.end()
+        return tuple(symbols)
+
+    def rows(self, words: Sequence[str], *, longest: int) -> NDArray[Any]:
+        """A row of ``longest`` + 1 codes for each word: whether it goes on is seen, and how is not.
+        One that cannot be written is a row of zeros, like the empty word.
+        """
+        rows = np.zeros((len(words), longest + 1), dtype=self.dtype)
+        for row, word in zip(rows, words, strict=True):
+            codes = self.codes(word, most=longest + 1)
+            row[: len(codes)] = codes
+        return rows
+
+    def rows_of_bytes(self, written: NDArray[np.uint8], ends: NDArray[np.int64], *, longest: int) -> NDArray[Any]:
+        """The same for many words at once, whose bytes are ``written`` one after the other:
+        word i from ``ends[i]`` to ``ends[i + 1]``.
+        """
+        assert self.tokens is None
+        at = ends[:-1, None] + np.arange(longest + 1)
+        inside = at < ends[1:, None]
+        codes = PLACES[written[np.where(inside, at, 0)]] if len(written) else np.zeros(at.shape, dtype=np.uint8)
+        wrong = np.any(inside & (codes == 0), axis=1)
+        codes[~inside] = 0
+        codes[wrong] = 0
+        return codes
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of a code. Rows are compared byte by byte, so the larger half comes first."""
+        return np.dtype(np.uint8 if self.size < 256 else ">u2")
+
+    def text(self, codes: Iterable[int]) -> str:
+        """The text of some symbols. Bytes that are no whole letter, and letters that cannot be
+        printed, are written as in an address: %C3.
+        """
+        if self.tokens is not None:
+            return "".join(self.tokens[code - 1] for code in codes)
+        letters = self._bytes(codes).decode(errors="surrogateescape")
+        return "".join(
+            letter
+            if letter.isprintable() and letter != "%"
+            else "".join(f"%{byte:02X}" for byte in letter.encode(errors="surrogateescape"))
+            for letter in letters
+        )
+
+    def word(self, codes: Iterable[int]) -> str:
+        """The word of some symbols, to be read by people."""
+        text = self.text(codes)
+        written = text.replace("%25", "%")
+        return written if text == written.replace("%", "%25") else text
+
+    def read(self, text: str) -> tuple[int, ...]:
+        """The symbols of ``text(codes)``; none if it is nobody's."""
+        if self.tokens is not None:
+            return self.codes(text, most=LONGEST)
+        return tuple(PLACES[list(unquote_to_bytes(text))].tolist())
+
+    def possible(self, codes: tuple[int, ...]) -> bool:
+        """Whether a word can begin like that: tokens that would be cut otherwise, and bytes that
+        are no UTF-8, are nobody's.
+        """
+        if self.tokens is not None:
+            return self.codes(self.text(codes), most=len(codes) + 1) == codes
+        written = self._bytes(codes)
+        try:
+            written.decode()
+        except UnicodeDecodeError as error:
+            return error.end == len(written) and error.reason == "unexpected end of data"
+        return True
+
+    def whole(self, codes: tuple[int, ...]) -> bool:
+        """Whether a word can end there: not within a letter."""
+        return self.tokens is not None or not self._bytes(codes).decode(errors="replace").endswith("\ufffd")
+
+    def _bytes(self, codes: Iterable[int]) -> bytes:
+        return bytes(BYTES[code - 1] for code in codes)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        assert self.tokens is not None
+        return re.compile("|".join(map(re.escape, sorted(self.tokens, key=len, reverse=True))))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        assert self.tokens is not None
+        return {token: place for place, token in enumerate(self.tokens, 1)}
+
+
+def check_tokens(tokens: Iterable[object]) -> tuple[str, ...]:
+    """The tokens, if each is a text of its own."""
+    listed = tuple(tokens)
+    check_count("the number of tokens", len(listed), least=1, remedy="List the symbols that words are made of.")
+    if len(listed) > MOST_TOKENS:
+        raise InvalidInput(
+            f"tokens must number at most {MOST_TOKENS}, got {len(listed)}. Every step tells all of them apart; list "
+            f"fewer, or leave them out: words are then made of bytes."
+        )
+    seen = set[str]()
+    for token in listed:
+        if not isinstance(token, str) or not token or not token.isprintable():
+            raise InvalidInput(f"a token must be printable text, got {token!r}. Leave it out.")
+        if token in seen:
+            raise InvalidInput(f"tokens must be distinct, got {token!r} twice. Remove one.")
+        seen.add(token)
+    return tuple(map(str, listed))

@@ -1,0 +1,191 @@
+"""Messages +1 and -1: how many people hold a value, with the accuracy of a trusted curator (Ghazi,
+Kumar, Manurangsi and Pagh 2021).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.randomizers.family import Family, register
+from shuffledp.randomizers.messages.message_law import MessageLaw
+from shuffledp.randomizers.messages.shared_noise import (
+    check_decay,
+    check_no_epsilon0,
+    check_people,
+    check_shares,
+    words_of,
+)
+from shuffledp.randomizers.parameters import checked
+from shuffledp.randomizers.reporting import Form, Ints
+from shuffledp.sampling import WORD, Source, Table
+from shuffledp.sampling.share_tables import (
+    filled,
+    geometric_none,
+    geometric_share,
+    joined,
+    poisson_none,
+    poisson_share,
+    ratio_of,
+)
+
+__all__ = ["BLANK", "MINUS", "PLUS", "SignedUnits"]
+
+BLANK, PLUS, MINUS = 0, 1, 2
+
+
+class Added(NamedTuple):
+    """What a person adds to the own answer: so many +1 and so many -1, cell by cell, with their
+    weights out of 2^128, and how far these are from the ideal law.
+    """
+
+    cells: NDArray[np.int64]
+    weights: tuple[int, ...]
+    cut: Fraction
+    table: Table
+
+
+def _check_two(value: object) -> int:
+    if value != 2:
+        raise InvalidInput(f"k must be 2 for +1 and -1 messages, got {value!r}. Somebody holds the value, or does not.")
+    return 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedUnits(MessageLaw):
+    """Who holds the value (input 1) sends +1. Everybody adds A messages +1, B messages -1 and C
+    pairs of both; blanks fill up to ``messages``, so that all send as many.
+
+    The A of ``least`` honest people add up to a geometric variable with ratio q = e^-decay, and so
+    do the B: A - B is discrete Laplace noise. The C add up to a Poisson variable of mean ``pairs``:
+    they cancel in the answer, and hide how many messages there are. The analyst sees the totals,
+    (count + A + C, B + C).
+
+    What runs is one table of (A + C, B + C); whoever would need more messages than there are adds
+    nothing, which is counted in ``cut``.
+
+    >>> law = SignedUnits(least=10_000, decay=0.9, pairs=2_000, messages=24)
+    >>> law.tally(law.randomize([0, 1, 1]))[0].item()
+    72
+    >>> float(law.cut) * law.least < 1e-6
+    True
+    """
+
+    least: int = field(metadata=checked(check_people))
+    decay: float = field(metadata=checked(check_decay))
+    pairs: int = field(
+        metadata=checked(
+            lambda value: check_count("pairs", value, least=0, remedy="It is the mean number of pairs in all.")
+        )
+    )
+    messages: int = field(metadata=checked(check_shares))
+    k: int = field(default=2, metadata=checked(_check_two))
+    epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
+
+    @property
+    def ratio(self) -> Fraction:
+        """q, exactly as it runs."""
+        return Fraction(ratio_of(self.decay), WORD)
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """q out of 2^64, and the chances that a person adds no noise of one sign, and no pair, out
+        of 2^128 as two words: the table follows from these by whole-number arithmetic.
+        """
+        ratio, none, no_pair = _begin(self)
+        return (ratio, *words_of(none), *words_of(no_pair))
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """The table that runs: of each of the ``cells``, out of 2^128."""
+        return _added(self).weights
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """What a person may add: rows of how many +1 and how many -1."""
+        return _added(self).cells
+
+    @property
+    def cut(self) -> Fraction:
+        """The distance of what one person adds from the ideal law, or more (total variation)."""
+        return _added(self).cut
+
+    @property
+    def message(self) -> Form:
+        return Form(np.dtype(np.uint8), outputs=3)
+
+    @property
+    def tally_size(self) -> int:
+        """Messages, those of them that are +1, and those that are -1."""
+        return 3
+
+    def adds_up(self, tally: Ints, reports: int) -> bool:
+        sent, plus, minus = tally.tolist()
+        return bool(sent == reports * self.messages and min(plus, minus) >= 0 and plus + minus <= sent)
+
+    @property
+    def sway(self) -> float:
+        """All messages of a malicious person may be +1, or all -1."""
+        return 2.0 * self.messages
+
+    def noise_variance(self, people: int) -> float:
+        """Of the count, if so many people add their shares."""
+        ratio = float(self.ratio)
+        return people / self.least * 2.0 * ratio / float(1 - self.ratio) ** 2
+
+    def expected_stderr(self, people: int) -> float:
+        return math.sqrt(self.noise_variance(people))
+
+    def describe(self) -> dict[str, object]:
+        return {
+            "randomizer": "signed",
+            "least": self.least,
+            "decay": self.decay,
+            "pairs": self.pairs,
+            "messages": self.messages,
+        }
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        added = _added(self)
+        plus, minus = added.cells[added.table.draw(source, len(values))].T
+        place, own = np.arange(self.messages), plus + (values != 0)
+        rows = np.where(place < own[:, None], PLUS, np.where(place < (own + minus)[:, None], MINUS, BLANK))
+        return rows.astype(np.uint8)
+
+    def _tally(self, messages: NDArray[Any]) -> Ints:
+        return np.array([np.count_nonzero(messages == PLUS), np.count_nonzero(messages == MINUS)], dtype=np.int64)
+
+
+def _begin(law: SignedUnits) -> tuple[int, int, int]:
+    ratio = ratio_of(law.decay)
+    return ratio, geometric_none(ratio, law.least), poisson_none(law.pairs, law.least)
+
+
+@lru_cache(maxsize=64)
+def _added(law: SignedUnits) -> Added:
+    """The table of a law, worked out once."""
+    most = law.messages - 1  # one is for the person's own
+    ratio, none, no_pair = _begin(law)
+    single = geometric_share(none, ratio, law.least, most)
+    both = poisson_share(no_pair, law.pairs, law.least, most // 2)
+    cells = [(plus, minus) for plus in range(most + 1) for minus in range(most + 1 - plus)]
+    weights, cut = filled(joined(single, both, cells))
+    return Added(np.array(cells, dtype=np.int64), tuple(weights), cut, Table(weights))
+
+
+register(
+    Family(
+        make=SignedUnits,
+        law="signed",
+        parameters=("k", "epsilon0", "least", "decay", "pairs", "messages"),
+        sentence="+1 and -1 messages: whoever holds the value sends +1, and everybody adds a few +1 and -1 at random, "
+        "and blanks, so that all send equally many messages",
+    )
+)

@@ -1,0 +1,222 @@
+"""Split and mix: a number and its noise, cut into random shares of which only the sum says anything
+(Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.randomizers.family import Family, register
+from shuffledp.randomizers.messages.message_law import MessageLaw
+from shuffledp.randomizers.messages.shared_noise import (
+    check_decay,
+    check_no_epsilon0,
+    check_people,
+    check_shares,
+    words_of,
+)
+from shuffledp.randomizers.parameters import check_domain, checked
+from shuffledp.randomizers.reporting import Form, Ints
+from shuffledp.sampling import WORD, Source, Table, smallest_dtype, uniform
+from shuffledp.sampling.share_tables import filled, geometric_none, geometric_share, ratio_of
+
+__all__ = ["LIMB", "SplitShares", "bits_to_hold"]
+
+MOST_BITS = 52  # a browser's numbers are exact so far
+MOST_REACH = 1 << 21  # a table of more entries takes too long to work out
+LIMB = 26  # bits; messages are added up in two parts, neither of which can exceed 64 bits
+
+
+class Share(NamedTuple):
+    """What a person adds of one sign: the weights of 0, 1, ..., out of 2^128, and how far these are
+    from the ideal law.
+    """
+
+    weights: tuple[int, ...]
+    cut: Fraction
+    table: Table
+
+
+def _check_share_bits(value: object) -> int:
+    bits = check_count("share_bits", value, least=2, remedy="It is the size of a share.")
+    if bits > MOST_BITS:
+        raise InvalidInput(f"share_bits must be at most {MOST_BITS}, got {bits}. Use a coarser grid, or fewer people.")
+    return bits
+
+
+def _check_reach(value: object) -> int:
+    remedy = "It is the most noise of one sign that one person adds; 40 / decay is plenty."
+    reach = check_count("reach", value, least=1, remedy=remedy)
+    if reach > MOST_REACH:
+        raise InvalidInput(f"reach must be at most {MOST_REACH}, got {reach}. Use a coarser grid.")
+    return reach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitShares(MessageLaw):
+    """A person's value v, of 0, ..., k - 1, becomes v + A - B, which is sent as ``messages``
+    numbers: all but the last uniform below 2^share_bits, and the last such that they add up to it
+    modulo 2^share_bits.
+
+    The A of ``least`` honest people add up to a geometric variable with ratio q = e^-decay, and so
+    do the B: A - B is discrete Laplace noise. One person adds at most ``reach`` of each; what that
+    and whole-number weights change is counted in ``cut``.
+
+    >>> law = SplitShares(
+    ...     k=101, least=10_000, decay=0.01, share_bits=26, messages=11, reach=3_000
+    ... )
+    >>> reports = law.randomize([100, 50, 1], rng=np.random.default_rng(7))
+    >>> law.total(law.tally(reports)), law.most_people
+    (151, 11001)
+    """
+
+    k: int = field(metadata=checked(check_domain))
+    least: int = field(metadata=checked(check_people))
+    decay: float = field(metadata=checked(check_decay))
+    share_bits: int = field(metadata=checked(_check_share_bits))
+    messages: int = field(metadata=checked(check_shares))
+    reach: int = field(metadata=checked(_check_reach))
+    epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
+
+    def __post_init__(self) -> None:
+        MessageLaw.__post_init__(self)
+        if self.least > self.most_people:
+            raise InvalidInput(
+                f"share_bits must be enough for what {self.least:,} people can add up to, got {self.share_bits}. Use "
+                f"{bits_to_hold(self.least, self.k, self.reach)}: a sum that wraps around would be another sum."
+            )
+
+    @property
+    def modulus(self) -> int:
+        """Shares are numbers below this, and add up modulo this."""
+        return 1 << self.share_bits
+
+    @property
+    def most_people(self) -> int:
+        """As many people's numbers, whatever noise is drawn, cannot wrap around."""
+        return (self.modulus - 1) // (self.k - 1 + 2 * self.reach)
+
+    @property
+    def ratio(self) -> Fraction:
+        """q, exactly as it runs."""
+        return Fraction(ratio_of(self.decay), WORD)
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """q out of 2^64, and the chance that a person adds no noise of one sign, out of 2^128 as
+        two words: the table follows from these by whole-number arithmetic.
+        """
+        ratio, none = _begin(self)
+        return (ratio, *words_of(none))
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """The table that runs, of A and of B: the weights of 0, ..., reach, out of 2^128."""
+        return _share(self).weights
+
+    @property
+    def cut(self) -> Fraction:
+        """The distance of one person's A - B from the ideal law, or more (total variation)."""
+        return 2 * _share(self).cut
+
+    @property
+    def message(self) -> Form:
+        return Form(smallest_dtype(self.modulus), outputs=self.modulus)
+
+    @property
+    def tally_size(self) -> int:
+        """Messages, and the sums of their lower and of their upper bits."""
+        return 3
+
+    def adds_up(self, tally: Ints, reports: int) -> bool:
+        sent, low, high = tally.tolist()
+        most_low, most_high = (1 << LIMB) - 1, (self.modulus - 1) >> LIMB
+        return bool(sent == reports * self.messages and 0 <= low <= sent * most_low and 0 <= high <= sent * most_high)
+
+    def total(self, tally: Ints) -> int:
+        """What people's numbers and noise add up to: from the least to the most that so many can,
+        or refused.
+        """
+        people, _, (low, high) = self.opened(tally)
+        if people > self.most_people:
+            raise InvalidInput(
+                f"people must be at most {self.most_people:,} for shares of {self.share_bits} bits, got {people:,}. "
+                f"Use more bits: their sum could wrap around."
+            )
+        total = (int(low) + (int(high) << LIMB)) % self.modulus
+        if total > people * (self.k - 1 + self.reach):
+            total -= self.modulus
+        if total < -people * self.reach:
+            raise InvalidInput(
+                f"shares must add up to what {people:,} people can send, got {total:,} steps. Somebody sent other "
+                f"shares than the law's, and one such person can move the sum anywhere: collect again."
+            )
+        return total
+
+    def noise_variance(self, people: int) -> float:
+        """Of the total, in squared steps, if so many people add their shares."""
+        return people / self.least * 2.0 * float(self.ratio) / float(1 - self.ratio) ** 2
+
+    def expected_stderr(self, people: int) -> float:
+        return math.sqrt(self.noise_variance(people) + people / 4.0) / (self.k - 1)
+
+    def describe(self) -> dict[str, object]:
+        return {
+            "randomizer": "split",
+            "k": self.k,
+            "least": self.least,
+            "decay": self.decay,
+            "share_bits": self.share_bits,
+            "messages": self.messages,
+            "reach": self.reach,
+        }
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        table, mask = _share(self).table, np.uint64(self.modulus - 1)
+        noise = table.draw(source, len(values)) - table.draw(source, len(values))
+        random = uniform(source.spread(self.messages - 1), self.modulus, len(values) * (self.messages - 1))
+        shares = random.reshape(len(values), -1).astype(np.uint64)
+        sent = (values.astype(np.int64) + noise).astype(np.uint64)  # modulo 2^64, and so modulo 2^share_bits
+        last = (sent - shares.sum(axis=1, dtype=np.uint64)) & mask
+        return np.column_stack([shares, last]).astype(self.message.dtype)
+
+    def _tally(self, messages: NDArray[Any]) -> Ints:
+        wide = messages.astype(np.int64)
+        return np.array([np.sum(wide & ((1 << LIMB) - 1)), np.sum(wide >> LIMB)], dtype=np.int64)
+
+
+def bits_to_hold(people: int, k: int, reach: int) -> int:
+    """The fewest bits of a share with which the sum of so many people cannot wrap around."""
+    return (people * (k - 1 + 2 * reach)).bit_length()
+
+
+def _begin(law: SplitShares) -> tuple[int, int]:
+    ratio = ratio_of(law.decay)
+    return ratio, geometric_none(ratio, law.least)
+
+
+@lru_cache(maxsize=16)
+def _share(law: SplitShares) -> Share:
+    """The table of a law, worked out once."""
+    ratio, none = _begin(law)
+    weights, cut = filled(geometric_share(none, ratio, law.least, law.reach))
+    return Share(tuple(weights), cut, Table(weights))
+
+
+register(
+    Family(
+        make=SplitShares,
+        law="split",
+        parameters=("k", "epsilon0", "least", "decay", "share_bits", "messages", "reach"),
+        sentence="split and mix: the number, with a small share of the noise, is cut into random shares, each of which "
+        "says nothing; only the sum of everybody's does",
+    )
+)

@@ -1,0 +1,87 @@
+"""Integer tables of one person's share of noise that many people add up: each adds little, mostly
+nothing, and together they add a geometric or a Poisson variable.
+
+A table begins with the probability of nothing, as a multiple of 2^-128 rounded down, and goes on by
+whole-number arithmetic alone, rounding down: whoever has the few integers has the table. What is
+missing to 1 then goes to nothing, so the distance (total variation) between a table and the ideal
+law is at most what nothing has gained: ``gained``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from shuffledp.sampling.draws import WORD
+from shuffledp.sampling.integers import exp_at_most
+
+__all__ = ["FINE", "filled", "geometric_none", "geometric_share", "joined", "poisson_none", "poisson_share", "ratio_of"]
+
+FINE = 1 << 128  # what a table sums to: for a billion people rounding adds up to less than 1e-18
+DIGITS = Context(prec=80)
+
+
+def ratio_of(decay: float) -> int:
+    """The least Q above 2^64 e^-decay: a geometric variable with ratio Q / 2^64 hides at least as
+    much as one with ratio e^-decay.
+
+    >>> ratio_of(1.0) / WORD
+    0.36787944117144233
+    """
+    return math.floor(exp_at_most(-Fraction(decay)) * WORD) + 1
+
+
+def geometric_none(ratio: int, people: int) -> int:
+    """(1 - q)^(1 / people) for q = ratio / 2^64: the chance that a share of a geometric variable is
+    0, out of 2^128, rounded down.
+    """
+    log = DIGITS.ln(DIGITS.divide(Decimal(WORD - ratio), Decimal(WORD)))
+    # Right to 1e-77 or so absolutely: log is below 45, and 1e-70 is more than all roundings.
+    return math.floor(exp_at_most(Fraction(log) / people - Fraction(1, 10**70)) * FINE)
+
+
+def geometric_share(none: int, ratio: int, people: int, reach: int) -> list[int]:
+    """The chances of 0, ..., reach in a share: negative binomial with shape 1 / people, so that the
+    shares of as many people add up to a geometric variable.
+
+    P(j) = P(j - 1) q (j - 1 + 1/people) / j.
+    """
+    chances = [none]
+    for j in range(1, reach + 1):
+        chances.append(chances[-1] * ratio * (1 + (j - 1) * people) // (WORD * j * people))
+    return chances
+
+
+def poisson_none(mean: int, people: int) -> int:
+    """e^(-mean / people): the chance that a share of a Poisson variable is 0, out of 2^128, rounded
+    down.
+    """
+    return math.floor(exp_at_most(Fraction(-mean, people)) * FINE)
+
+
+def poisson_share(none: int, mean: int, people: int, reach: int) -> list[int]:
+    """The chances of 0, ..., reach in a share: Poisson, with P(j) = P(j - 1) mean / (people j)."""
+    chances = [none]
+    for j in range(1, reach + 1):
+        chances.append(chances[-1] * mean // (people * j))
+    return chances
+
+
+def joined(single: Sequence[int], both: Sequence[int], cells: Sequence[tuple[int, int]]) -> list[int]:
+    """The chances of (A + C, B + C), cell by cell, where A and B have the chances ``single`` and C
+    has ``both``: out of 2^128, rounded down.
+    """
+    return [
+        sum(both[c] * single[a - c] * single[b - c] for c in range(min(a, b, len(both) - 1) + 1)) // FINE**2
+        for a, b in cells
+    ]
+
+
+def filled(chances: list[int]) -> tuple[list[int], Fraction]:
+    """A whole table: what is missing to 2^128 goes to the first entry. And how much that is, as a
+    probability.
+    """
+    gained = FINE - sum(chances)
+    return [chances[0] + gained, *chances[1:]], Fraction(gained, FINE)

@@ -1,0 +1,137 @@
+"""A search for frequent words on a table: carried out, recorded, charged once, and verified."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.collection.ledger import Ledger
+from shuffledp.collection.release.top_release import TopRelease, drawn_levels
+from shuffledp.collection.verify import verify
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.top_words.search import planned_search
+from tests.collection.verify.releases import as_page, rehashed
+
+LETTERS = list("abcdefgh")
+WORDS = ["bad"] * 9000 + ["cafe"] * 7000 + ["head"] * 3000 + ["hah"] * 1000
+TERMS = {"k": 4, "longest": 3, "tokens": LETTERS, "epsilon": 1.0, "delta": 1e-6}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[TopRelease, Path]:
+    place = tmp_path_factory.mktemp("top")
+    made = sdp.top(
+        WORDS,
+        **TERMS,  # type: ignore[arg-type]
+        ledger=place / "budget.sqlite",
+        population="people",
+        limit_epsilon=2.0,
+        limit_delta=1e-5,
+        rng=np.random.default_rng(8),
+    )
+    return made, made.save(place / "out")
+
+
+def test_what_was_found(kept: tuple[TopRelease, Path]) -> None:
+    made, folder = kept
+    rows = {row.label: row for row in made.estimates}
+    assert list(rows) == ["bad", "caf…", "hea…", "hah"]
+    for label, true in (("bad", 9000), ("caf…", 7000), ("hea…", 3000), ("hah", 1000)):
+        assert abs(rows[label].estimate - true) < 6 * rows[label].stderr
+        assert rows[label].all_lower < rows[label].lower < rows[label].upper < rows[label].all_upper
+    assert "20,000 people, asked at" in str(made)
+    page = (folder / "page.html").read_text()
+    assert "every listed word is held by at least 50 of the 20,000 people" in page
+    assert made.certificate.epsilon.upper <= 1.0
+    assert made.found is not None
+    assert all(note in page for note in made.notes)
+
+
+def test_the_page_is_verified(kept: tuple[TopRelease, Path]) -> None:
+    _, folder = kept
+    ledger = Ledger(folder.parent / "budget.sqlite")
+    table = (folder / "estimates.csv").read_text()
+    found = verify((folder / "page.html").read_text(), table=table, ledger=ledger)
+    assert [check for check in found.checks if check.outcome == "FAIL"] == []
+    assert found.verdict == "pass"
+
+
+def test_the_ledger_is_charged_once(kept: tuple[TopRelease, Path]) -> None:
+    _, folder = kept
+    (release,) = Ledger(folder.parent / "budget.sqlite").releases("people")
+    assert release.state == "published"
+
+
+FORGERIES = {
+    "a threshold": (
+        "votes needed",
+        lambda search: search["levels"][0].update(threshold=search["levels"][0]["threshold"] - 1),
+    ),
+    "least holders": ("votes needed", lambda search: search.update(least_holders=5000)),
+    "the people": ("votes needed", lambda search: search.update(people=10_000)),
+    "a word": ("what was asked at each level", lambda search: search["levels"][-1]["words"].append("dead")),
+    "found from": ("holders of a word that is found", lambda search: search.update(found_from=3)),
+    "a share": ("share of the people", lambda search: search["levels"][-1].update(share=0.9)),
+    "fewer people": ("reports", lambda search: search["levels"][-1].update(reports=3)),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_search_is_found_out(
+    name: str, kept: tuple[TopRelease, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+    made = json.loads(json.dumps(kept[0].facts))
+    what, forge = FORGERIES[name]
+    forge(made["counted"]["search"])
+    found = verify(as_page(rehashed(made)))
+    assert any(what in check.what for check in found.failed), found.failed
+
+
+def test_forged_estimates_are_found_out(kept: tuple[TopRelease, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+    for column in ("value", "all_upper", "stderr"):
+        made = json.loads(json.dumps(kept[0].facts))
+        made["estimates"][column][0] += 30.0
+        assert verify(as_page(rehashed(made))).verdict == "FAIL"
+
+
+def test_nothing_to_be_found_is_an_answer_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+    none = sdp.top([f"{i}" for i in range(20_000)], **TERMS, rng=np.random.default_rng(1))  # type: ignore[arg-type]
+    assert len(none.estimates) == 0
+    page = (none.save(tmp_path / "none") / "page.html").read_text()
+    assert "No word was found" in page
+    assert verify(page, table=(tmp_path / "none" / "estimates.csv").read_text()).verdict == "pass"
+
+
+def test_a_persons_rows_have_one_level(tmp_path: Path) -> None:
+    """Two rows of one person would be two answers; with ids, one of them takes part."""
+    table = tmp_path / "log.csv"
+    rows = [f"{person % 20_000},{WORDS[person % 20_000]}" for person in range(22_000)]
+    table.write_text("\n".join(["who,word", *rows]))
+    made = sdp.top(table, "word", ids="who", **TERMS, rng=np.random.default_rng(2))  # type: ignore[arg-type]
+    assert made.record.counted.search is not None
+    assert made.record.counted.search.people == 20_000
+    assert made.record.counted.repeated == 2000
+    assert sum(level.reports for level in made.record.counted.search.levels) <= 20_000
+
+
+def test_levels_are_drawn_for_everybody_and_without_their_words() -> None:
+    search = planned_search(people=20_000, epsilon=1.0, delta=1e-6, k=4, longest=3, tokens=tuple(LETTERS))
+    levels = drawn_levels(search, 20_000, rng=np.random.default_rng(4))
+    sizes = np.bincount(levels)
+    assert sizes.sum() == 20_000
+    for asked in range(len(search.spans)):
+        assert search.group(asked).least <= sizes[asked] <= search.group(asked).most
+
+
+def test_what_is_refused_in_python() -> None:
+    with pytest.raises(InvalidInput, match="distinct, got 'a' twice"):
+        sdp.top(WORDS, k=4, tokens=["a", "a"], epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidInput, match="k must be"):
+        sdp.top(WORDS, k=0, epsilon=1.0, delta=1e-6)

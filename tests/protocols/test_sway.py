@@ -1,0 +1,80 @@
+"""How far one malicious person can move an estimate: every report that passes is tried beside those
+of honest people, and what the protocol says is what the worst of them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.protocols.dummy_histogram import FakesHistogram
+from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.randomizers.messages.user_fakes import UserFakes
+
+PEOPLE = 60
+
+
+def reports_of(protocol: ReportingProtocol) -> np.ndarray:
+    """Everything that passes for a report."""
+    law = protocol.randomizer
+    dtype, width, outputs = law.form
+    if outputs is not None:
+        return np.arange(outputs, dtype=dtype)
+    if isinstance(law, MessageLaw):
+        return np.array(list(product(range(law.message.outputs or 0), repeat=law.messages)), dtype=dtype)
+    if isinstance(law, sdp.SubsetSelection):
+        return np.array(list(combinations(range(law.k), width or 1)), dtype=dtype)
+    if isinstance(law, (sdp.OUE, sdp.Unary)):
+        bits = np.array(list(product((0, 1), repeat=law.k)), dtype=np.uint8)
+        return np.packbits(bits, axis=1)
+    seeds = np.random.default_rng(3).integers(0, 1 << 63, 400, dtype=np.uint64)
+    return np.array([(seed, place) for seed in seeds for place in range(law.g)], dtype=dtype)  # type: ignore[attr-defined]
+
+
+PROTOCOLS: dict[str, Callable[[], ReportingProtocol]] = {
+    "histogram": lambda: sdp.Histogram(categories=4, n=PEOPLE, epsilon0=1.5),
+    "hadamard": lambda: sdp.Frequency(domain=9, method="hadamard", n=PEOPLE, epsilon0=1.5),
+    "hashing": lambda: sdp.Frequency(domain=5, method="hashing", n=PEOPLE, epsilon0=1.5),
+    "subset": lambda: sdp.Frequency(domain=6, method="subset", n=PEOPLE, epsilon0=1.0),
+    "unary": lambda: sdp.Frequency(domain=5, method="unary", n=PEOPLE, epsilon0=1.5),
+    "matrix": lambda: sdp.Histogram(
+        categories=2, n=PEOPLE, randomizer=sdp.FromMatrix([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
+    ),
+    "mean": lambda: sdp.Mean(lower=-3.0, upper=5.0, k=4, n=PEOPLE, epsilon0=1.5),
+    "sum": lambda: sdp.Sum(lower=-3.0, upper=5.0, k=4, n=PEOPLE, epsilon0=1.5),
+    "crosstab": lambda: sdp.Crosstab(
+        columns=["region", "smoker"], categories=[["n", "s", "w"], ["yes", "no"]], n=PEOPLE, epsilon0=1.5
+    ),
+    "bins": lambda: sdp.Quantiles(cuts=range(9), n=PEOPLE, epsilon0=1.5),
+    "fakes": lambda: FakesHistogram(categories=3, n=PEOPLE, randomizer=UserFakes(k=3, slots=2, chance=0.5)),
+    "light fakes": lambda: FakesHistogram(
+        categories=3, n=PEOPLE, randomizer=UserFakes(k=3, slots=1, chance=0.5, epsilon0=2.0)
+    ),
+    "levels": lambda: sdp.Quantiles(cuts=range(17), levels=(4, 16), n=PEOPLE, epsilon0=1.5),
+}
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_worst_of_all_reports_moves_an_estimate_as_far_as_is_said(name: str) -> None:
+    protocol = PROTOCOLS[name]()
+    law, rng = protocol.randomizer, np.random.default_rng(5)
+    honest = law.tally(law.randomize(rng.integers(0, law.k, PEOPLE - 1), rng=rng))
+    moved = np.array(
+        [protocol.analyse_counts(honest + law.tally(each[None])).unbiased for each in reports_of(protocol)]
+    )
+    said = protocol.sway(protocol.analyse_counts(honest + law.tally(reports_of(protocol)[:1])))
+    np.testing.assert_allclose(np.ptp(moved, axis=0), said, rtol=1e-9)
+
+
+def test_many_malicious_people_move_it_as_many_times_as_far() -> None:
+    """One in a hundred who all name one category, where nobody holds it."""
+    poll = sdp.Histogram(categories=3, n=1000, epsilon0=2.0)
+    honest = poll.tally(poll.encode([0, 1] * 495, rng=np.random.default_rng(7)).rows)
+    worst = poll.analyse_counts(honest + poll.tally(np.full(10, 2, dtype=np.uint8)))
+    least = poll.analyse_counts(honest + poll.tally(np.full(10, 0, dtype=np.uint8)))
+    assert worst.values[2] - least.values[2] == pytest.approx(10 * poll.sway(worst)[2])

@@ -1,0 +1,140 @@
+"""A search from its first level to its words."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
+from shuffledp.protocols.top_words.found_words import TopWords, found_words
+from shuffledp.protocols.top_words.progress import progress_of
+from shuffledp.protocols.top_words.search import OUT_OF, TopSearch, planned_search, rarest_found
+
+LETTERS = tuple("abcdefgh")
+PEOPLE = 60_000
+
+
+@pytest.fixture(scope="module")
+def search() -> TopSearch:
+    return planned_search(
+        people=PEOPLE, epsilon=1.0, delta=1e-6, k=6, longest=5, tokens=LETTERS, candidates=8, least_holders=300
+    )
+
+
+def held() -> list[str]:
+    """Words that many hold, one that is too long, and one that few hold."""
+    common = ["a"] * 16_000 + ["bad"] * 12_000 + ["cafe"] * 9000 + ["cafeface"] * 6000 + ["head"] * 5000
+    return common + ["dead"] * 100 + ["?"] * (PEOPLE - len(common) - 100)
+
+
+def carried_out(search: TopSearch, words: list[str], seed: int) -> TopWords:
+    rng = np.random.default_rng(seed)
+    rows = search.alphabet.rows(words, longest=search.longest)
+    levels = search.levels_of(rng.integers(0, OUT_OF, len(words), dtype=np.uint32))
+    tallies = list[NDArray[np.int64]]()
+    while (asked := progress_of(search, tallies)).next is not None:
+        mine = levels >= len(tallies) if asked.next.counting else levels == len(tallies)
+        reports = search.randomizer.randomize(asked.next.places.places(rows[mine]), rng=rng)
+        tallies.append(search.randomizer.tally(reports))
+    return found_words(asked, secure=False)
+
+
+def test_the_frequent_words_are_found_and_counted(search: TopSearch) -> None:
+    words = held()
+    found = carried_out(search, words, seed=1)
+    true = Counter(words)
+    expected = {"a", "bad", "cafe", "cafef…", "head"}
+    assert {each.word for each in found} == expected
+    for each in found:
+        count = true[each.word] if each.whole else true["cafeface"]
+        assert abs(each.estimate - count) < 6 * each.stderr
+        assert each.lower < each.estimate < each.upper
+    assert [each.estimate for each in found] == sorted((each.estimate for each in found), reverse=True)
+    assert found.found_from is not None
+    assert 300 < found.found_from < 5000
+
+
+def test_what_few_hold_is_never_listed(search: TopSearch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And would be, were there no threshold: then the same reports list what few or none hold."""
+    words = held()
+    for seed in range(5):
+        assert not {each.word for each in carried_out(search, words, seed)} & {"dead"}
+    monkeypatch.setattr(TopSearch, "threshold", lambda *_: 1)
+    listed = {each.word for each in carried_out(search, words, seed=1)}
+    assert listed - {"a", "bad", "cafe", "cafef…", "head"}
+
+
+def test_a_search_without_frequent_words_ends_early(search: TopSearch) -> None:
+    found = carried_out(search, ["?"] * PEOPLE, seed=2)
+    assert (len(found), found.estimate, len(found.progress.asked)) == (0, None, 1)
+
+
+def test_nobody_is_asked_twice(search: TopSearch) -> None:
+    numbers = np.random.default_rng(3).integers(0, OUT_OF, 10_000, dtype=np.uint32)
+    levels = search.levels_of(numbers)
+    assert set(levels.tolist()) == set(range(len(search.spans) + 1))
+    for asked in range(len(search.spans) + 1):  # whoever counts was at no level before
+        assert not np.any((levels >= asked) & (levels < asked))
+    shares = np.bincount(levels, minlength=len(search.spans) + 1) / len(levels)
+    assert shares[0] == pytest.approx(search.share / OUT_OF, abs=0.03)
+
+
+def test_every_level_keeps_the_promise(search: TopSearch) -> None:
+    level = progress_of(search, [])
+    design = Design.from_json(level.design().as_json())
+    assert certify(design).guarantee.epsilon_at_most(delta=search.delta) <= 1.0
+    assert design.law == search.law
+    assert search.group(0).least <= search.group(len(search.spans), counting=True).least
+
+
+def test_a_search_is_written_down_and_read(search: TopSearch) -> None:
+    assert TopSearch.from_json(search.as_json()) == search
+    for changed in ({"spans": [1]}, {"k": 0}, {"candidates": 3}, {"version": 2}, {"tokens": ["a", "a"]}):
+        with pytest.raises(InvalidInput):
+            TopSearch.from_json(search.as_json() | changed)
+
+
+def test_tallies_of_other_levels_are_refused(search: TopSearch) -> None:
+    with pytest.raises(InvalidInput, match="must count from"):
+        progress_of(search, [np.ones(search.law.k, dtype=np.int64)])
+    over = carried_out(search, ["?"] * PEOPLE, seed=2)
+    votes = np.zeros(search.law.k, dtype=np.int64)
+    votes[search.law.k - 1] = over.progress.asked[0].reports
+    with pytest.raises(InvalidInput, match="asked once"):
+        progress_of(search, [votes, votes])
+    with pytest.raises(InvalidInput, match="over for its words"):
+        found_words(progress_of(search, []))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"k": 0}, "k must be"),
+        ({"k": 5000}, "at most 4096"),
+        ({"longest": 0}, "longest must be"),
+        ({"longest": 300}, "at most 255"),
+        ({"candidates": 2}, "candidates must be"),
+        ({"least_holders": 0}, "least_holders must be"),
+        ({"least_holders": 10**9}, "at most the 60000 people"),
+        ({"error": 0.0}, "error must"),
+        ({"tokens": ("a", "a")}, "distinct"),
+        ({"people": 200, "tokens": ("a", "b"), "longest": 2, "k": 1}, "Ask about"),
+    ],
+)
+def test_what_cannot_be_asked(changed: dict[str, object], words: str) -> None:
+    usual: dict[str, object] = {"people": PEOPLE, "epsilon": 1.0, "delta": 1e-6, "k": 5, "longest": 6}
+    with pytest.raises(InvalidInput, match=words):
+        planned_search(**usual | changed)  # type: ignore[arg-type]
+
+
+def test_more_people_find_rarer_words() -> None:
+    terms = {"epsilon": 1.0, "delta": 1e-6, "k": 5, "longest": 2, "tokens": LETTERS}
+    rarest = [rarest_found(planned_search(people=people, **terms)) for people in (50_000, 500_000)]  # type: ignore[arg-type]
+    assert rarest[0] is not None
+    assert rarest[1] is not None
+    assert rarest[1] / 500_000 < 0.5 * rarest[0] / 50_000

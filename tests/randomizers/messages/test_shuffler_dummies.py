@@ -1,0 +1,146 @@
+"""The shuffler's dummies: a tally that is mixed and messages that are mixed have one law, which is
+the one that is written down.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.messages import ShufflerDummies
+from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.sampling import WORD
+from tests.sampling.keyed_rows import noise
+
+LAWS = {
+    "geometric": lambda: ShufflerDummies(k=2, center=2, left=0.5, right=0.4),
+    "kept at times": lambda: ShufflerDummies(k=3, center=1, left=0.5, right=0.6, keep=0.7),
+    "poisson": lambda: ShufflerDummies(k=2, kind="poisson", rate=4.0, keep=0.5),
+    "lightly randomized": lambda: ShufflerDummies(k=3, center=1, left=0.3, right=0.5, epsilon0=1.0).realised,
+}
+
+
+def handed_on(law: ShufflerDummies, votes: int) -> NDArray[np.float64]:
+    """The law of the messages for a value that so many sent, from the integers, by hand."""
+    _, keep, first, *weights = law.integers
+    kept = stats.binom.pmf(np.arange(votes + 1), votes, keep / WORD)
+    dummies = np.concatenate([np.zeros(first), np.array([weight / WORD for weight in weights])])
+    return np.convolve(kept, dummies)
+
+
+def agrees(law: ShufflerDummies, votes: int, drawn: NDArray[np.int64]) -> bool:
+    expected = len(drawn) * handed_on(law, votes)
+    seen = np.bincount(drawn, minlength=len(expected))
+    assert len(seen) == len(expected)
+    often = expected >= 5.0
+    distance = float(((seen - expected)[often] ** 2 / expected[often]).sum())
+    return bool(stats.chi2.sf(distance, int(often.sum()) - 1) > 1e-6)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_tallies_and_messages_are_mixed_by_one_law(name: str) -> None:
+    law, rng = LAWS[name](), np.random.default_rng(9)
+    messages = np.array([0, 0, 0, 1], dtype=law.message.dtype)
+    tally = law.tally(messages)
+    by_tally = np.array([law.mixed(tally, rng=rng) for _ in range(4000)])
+    assert set(by_tally[:, 0].tolist()) == {4}
+    by_message = np.array([law.tally(law.mixed_messages(messages, rng=rng)) for _ in range(4000)])
+    for value, votes in ((0, 3), (1, 1)):
+        assert agrees(law, votes, by_tally[:, 1 + value])
+        assert agrees(law, votes, by_message[:, 1 + value])
+    for mixed in (by_tally, by_message):  # values are independent of each other
+        assert abs(np.corrcoef(mixed[:, 1], mixed[:, 2])[0, 1]) < 6.0 / math.sqrt(len(mixed))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_law_of_a_group_is_exact(name: str) -> None:
+    law = LAWS[name]()
+    light = law.light
+    for size in range(1, law.k + 1):
+        group = law.group_law(size, 5)
+        for held in (0, 2, 5):
+            hit = 1.0 if light is None else light.hit + (size - 1) * light.miss
+            miss = 0.0 if light is None else size * light.miss
+            votes = np.ones(1)
+            for chance in [hit] * held + [miss] * (5 - held):
+                votes = np.convolve(votes, [1.0 - chance, chance])
+            pmf = sum(weight * np.pad(handed_on(law, each), (0, 5 - each)) for each, weight in enumerate(votes))
+            dummies = handed_on(law, 0)
+            for _ in range(size - 1):
+                pmf = np.convolve(pmf, dummies)
+            counts = np.arange(len(pmf))
+            mean = float(pmf @ counts)
+            assert group.estimate(mean, 5) == pytest.approx(held, abs=1e-9)
+            variance = float(pmf @ (counts - mean) ** 2) / group.contrast**2
+            assert group.variance(held, 5) == pytest.approx(variance, rel=1e-9)
+
+
+def test_the_published_case_is_the_laplace_noise_of_a_curator() -> None:
+    """beta = 1 at (1, 1e-6): sd 2.80."""
+    factor = math.exp(-0.5)
+    law = ShufflerDummies(k=16, center=28, left=factor, right=factor)
+    assert law.expected_stderr(10_000) == pytest.approx(2.80, abs=0.005)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_written_down_and_read_again(name: str) -> None:
+    law = LAWS[name]()
+    written = json.loads(json.dumps(law_of(law)))
+    assert from_law(written) == law
+    for change in ({"keep": 0.71}, {"kind": "binomial"}, {"center": 3, "rate": 0.0}, {"integers": []}):
+        with pytest.raises(InvalidInput):
+            from_law(written | change)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_what_adds_up(name: str) -> None:
+    law = LAWS[name]()
+    tally = law.tally(law.randomize([0, 1, 1], rng=np.random.default_rng(3)))
+    assert tally.tolist() == [3, *np.bincount(law.randomize([0, 1, 1], rng=np.random.default_rng(3)), minlength=law.k)]
+    for seed in range(20):
+        assert law.adds_up(law.mixed(tally, rng=np.random.default_rng(seed)), 3)
+    assert law.adds_up(tally, 3)
+    assert law.opened(tally).people == 3
+    assert not law.adds_up(tally, 4)
+    assert not law.adds_up(np.array([3, -1, *tally[2:]]), 3)
+    assert not law.adds_up(np.array([3, 10**6, *tally[2:]]), 3)
+    assert tally.shape == (law.tally_size,)
+
+
+def test_keyed_noise_is_refused_for_what_the_shuffler_draws() -> None:
+    law = LAWS["geometric"]()
+    with pytest.raises(InvalidInput, match="must be drawn afresh"):
+        law.mixed(law.tally([0]), rng=noise([0], ["ann"]))
+    with pytest.raises(InvalidInput, match="must be drawn afresh"):
+        law.mixed_messages(np.array([0]), rng=noise([0], ["ann"]).source())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"k": 1}, "k must be"),
+        ({"keep": 0.0}, "keep must"),
+        ({"keep": 1.1}, "keep must"),
+        ({"keep": 1e-30}, "keep must be at least"),
+        ({"left": 1.0}, "left must"),
+        ({"center": -1}, "center must be"),
+        ({"rate": 3.0}, "rate must be left out of geometric"),
+        ({"center": 0, "right": 0.0}, "Without dummies the shuffler hides nothing"),
+        ({"kind": "poisson"}, "center must be left out of poisson"),
+        ({"kind": "poisson", "center": 0, "left": 0.0, "right": 0.0}, "Without dummies"),
+        ({"kind": "poisson", "center": 0, "left": 0.0, "right": 0.0, "rate": -1.0}, "rate must be at least 0"),
+        ({"kind": "poisson", "center": 0, "left": 0.0, "right": 0.0, "rate": 1e9}, "Allow a larger epsilon"),
+        ({"kind": "binomial"}, "kind of dummies must be"),
+        ({"right": 0.99999}, "Allow a larger epsilon"),
+    ],
+)
+def test_bad_parameters_are_refused(wrong: dict[str, object], message: str) -> None:
+    given = {"k": 3, "center": 4, "left": 0.5, "right": 0.5} | wrong
+    with pytest.raises(InvalidInput, match=message):
+        ShufflerDummies(**given)  # type: ignore[arg-type]

@@ -1,0 +1,93 @@
+"""+1 and -1 messages: what is sent, how it adds up, and the law of what the analyst sees."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.messages import SignedUnits
+from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.sampling.share_tables import FINE
+
+LAW = SignedUnits(least=1_000, decay=0.9, pairs=500, messages=24)
+
+
+def test_everybody_sends_as_many_messages() -> None:
+    reports = LAW.randomize([0, 1] * 500, rng=np.random.default_rng(3))
+    assert reports.shape == (1000, 24)
+    assert reports.max() == 2
+    tally = LAW.tally(reports)
+    assert LAW.adds_up(tally, 1000)
+    assert not LAW.adds_up(tally, 999)
+    assert np.array_equal(tally, LAW.tally(reports.ravel()))
+    plus, minus = LAW.opened(tally).votes.tolist()
+    assert abs(plus - minus - 500) < 6 * LAW.expected_stderr(1000)
+    assert abs(minus - 500) < 6 * math.sqrt(500) + 6 * LAW.expected_stderr(1000)
+
+
+def test_a_holder_sends_one_message_more() -> None:
+    alike = [LAW.randomize([value] * 400, rng=np.random.default_rng(9)) for value in (0, 1)]
+    extra = (alike[1] == 1).sum(axis=1) - (alike[0] == 1).sum(axis=1)
+    assert np.all(extra == 1)
+    assert np.array_equal((alike[0] == 2).sum(axis=1), (alike[1] == 2).sum(axis=1))
+
+
+def test_what_is_drawn_follows_the_table() -> None:
+    """200,000 people who do not hold the value: how often each cell is drawn, within six standard
+    deviations.
+    """
+    law = SignedUnits(least=4, decay=0.5, pairs=3, messages=8)
+    many = 200_000
+    rows = law.randomize(np.zeros(many, dtype=np.int64), rng=np.random.default_rng(11))
+    drawn = np.zeros((8, 8))
+    np.add.at(drawn, ((rows == 1).sum(axis=1), (rows == 2).sum(axis=1)), 1)
+    assert law.cells.sum(axis=1).max() == 7
+    for (plus, minus), weight in zip(law.cells.tolist(), law.weights, strict=True):
+        chance = weight / FINE
+        assert abs(drawn[plus, minus] - many * chance) <= 6 * math.sqrt(many * chance) + 1
+
+
+def test_the_view_has_the_law_that_is_accounted() -> None:
+    """With q = e^-decay and ``least`` people, (A + C, B + C) has the law (1 - q)^2 q^|a - b|
+    U(min(a, b)), U(m) = q^2 U(m - 1) + P(F = m): enumerated for two people, and as far off as
+    ``cut`` says at most.
+    """
+    law = SignedUnits(least=2, decay=1.2, pairs=2, messages=16)
+    one = {tuple(cell): Fraction(weight, FINE) for cell, weight in zip(law.cells.tolist(), law.weights, strict=True)}
+    both: dict[tuple[int, int], float] = defaultdict(float)
+    for (a, b), first in one.items():
+        for (c, d), second in one.items():
+            both[a + c, b + d] += float(first) * float(second)
+    q = float(law.ratio)
+    poisson = [math.exp(-2.0) * 2.0**m / math.factorial(m) for m in range(60)]
+    hidden = [0.0]
+    for chance in poisson:
+        hidden.append(q * q * hidden[-1] + chance)
+    distance = 0.0
+    for (a, b), chance in both.items():
+        distance += max(chance - (1 - q) ** 2 * q ** abs(a - b) * hidden[min(a, b) + 1], 0.0)
+    assert 1e-8 < distance <= 2 * law.cut + 1e-15
+
+
+def test_written_down_and_read() -> None:
+    law = law_of(LAW)
+    assert law["epsilon0"] is None
+    assert len(law["integers"]) == 5
+    assert from_law(law) == LAW
+    with pytest.raises(InvalidInput, match="integers of signed"):
+        from_law(law | {"integers": [*law["integers"][:-1], "7"]})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"messages": 1}, {"pairs": -1}, {"least": 0}, {"decay": 0.0}, {"decay": 90.0}, {"k": 3}, {"epsilon0": 1.0}],
+)
+def test_refused(wrong: dict[str, object]) -> None:
+    given = {"least": 10, "decay": 0.5, "pairs": 5, "messages": 8, **wrong}
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        SignedUnits(**given)  # type: ignore[arg-type]

@@ -1,0 +1,90 @@
+"""Shares of noise, against exact rational probabilities and against what they add up to."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from math import factorial
+
+import pytest
+
+from shuffledp.sampling.draws import WORD
+from shuffledp.sampling.share_tables import (
+    FINE,
+    filled,
+    geometric_none,
+    geometric_share,
+    joined,
+    poisson_none,
+    poisson_share,
+    ratio_of,
+)
+
+PRECISE = Context(prec=150)
+
+
+def power(base: Fraction, exponent: Fraction) -> Fraction:
+    """base^exponent to 140 digits."""
+    log = PRECISE.ln(PRECISE.divide(Decimal(base.numerator), Decimal(base.denominator)))
+    part = PRECISE.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+    return Fraction(PRECISE.exp(PRECISE.multiply(log, part)))
+
+
+@pytest.mark.parametrize(("decay", "people"), [(0.9, 1), (0.9, 7), (0.05, 10_000), (2.5, 10**9)])
+def test_a_geometric_share_is_negative_binomial(decay: float, people: int) -> None:
+    """P(j) = (1 - q)^t q^j t (t + 1) ... (t + j - 1) / j! with t = 1 / people, rounded down by at
+    most one unit a step.
+    """
+    ratio = ratio_of(decay)
+    q, t = Fraction(ratio, WORD), Fraction(1, people)
+    chances = geometric_share(geometric_none(ratio, people), ratio, people, 60)
+    ideal = power(1 - q, t) * FINE
+    for j, chance in enumerate(chances):
+        assert 0 <= ideal - chance <= j + 2
+        ideal *= q * (t + j) / (j + 1)
+
+
+@pytest.mark.parametrize(("mean", "people"), [(0, 5), (3, 2), (2000, 10_000), (2000, 10**9)])
+def test_a_poisson_share_is_poisson(mean: int, people: int) -> None:
+    chances = poisson_share(poisson_none(mean, people), mean, people, 40)
+    rate = PRECISE.divide(Decimal(-mean), Decimal(people))
+    none = Fraction(PRECISE.exp(rate)) * FINE
+    for j, chance in enumerate(chances):
+        assert 0 <= none * Fraction(mean, people) ** j / factorial(j) - chance <= j + 2
+
+
+def test_the_ratio_hides_at_least_as_much() -> None:
+    for decay in (1e-9, 0.001, 0.9, 3.0, 40.0):
+        exact = Fraction(PRECISE.exp(Decimal(-decay))) * WORD
+        assert exact < ratio_of(decay) <= exact + 2
+
+
+def test_what_is_missing_goes_to_nothing_and_is_the_distance() -> None:
+    ratio = ratio_of(0.9)
+    chances = geometric_share(geometric_none(ratio, 5), ratio, 5, 12)
+    weights, cut = filled(chances)
+    assert sum(weights) == FINE
+    q, t = Fraction(ratio, WORD), Fraction(1, 5)
+    ideal, distance = power(1 - q, t), Fraction(0)
+    for j, weight in enumerate(weights):
+        distance += max(ideal - Fraction(weight, FINE), 0)
+        ideal *= q * (t + j) / (j + 1)
+    beyond = 1 - sum(Fraction(each, FINE) for each in chances)  # all that the table does not have
+    assert distance < beyond <= cut
+    assert cut == Fraction(weights[0] - chances[0], FINE) < Fraction(1, 10_000)
+
+
+def test_joined_shares_are_of_independent_draws() -> None:
+    """(A + C, B + C), enumerated."""
+    single, both = [FINE // 2, FINE // 4, FINE // 4], [FINE // 8, FINE - FINE // 8]
+    cells = [(a, b) for a in range(4) for b in range(4)]
+    found = dict(zip(cells, joined([*single, 0], [*both, 0, 0], cells), strict=True))
+    for cell in cells:
+        exact = sum(
+            Fraction(single[a] * single[b] * both[c], FINE**3)
+            for a in range(3)
+            for b in range(3)
+            for c in range(2)
+            if (a + c, b + c) == cell
+        )
+        assert found[cell] == exact * FINE
