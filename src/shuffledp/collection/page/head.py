@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import accuracy, together
-from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
+from shuffledp.collection.page.clipping import clipping, not_the_values
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import (
     count,
@@ -20,7 +20,6 @@ from shuffledp.collection.page.numerals import (
 )
 from shuffledp.collection.page.parts import facts_list, gloss
 from shuffledp.collection.record import Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN
 
 __all__ = ["head", "name_of"]
 
@@ -42,9 +41,11 @@ def _kind(record: Record) -> str:
         return "the most frequent words"
     if record.design.columns is not None:
         return "how many people hold each combination"
+    if record.design.value is not None:
+        return f"how many people hold {record.design.value}"
     if record.design.counts:
         return "how many people hold each value"
-    return f"the {CLIPPED_MEAN}" if record.estimates.clipped else "the mean"
+    return f"the {record.estimates.label[0]}" if record.estimates.clipped else f"the {record.design.task}"
 
 
 def _banners(record: Record) -> list[Markup]:
@@ -58,7 +59,7 @@ def _banners(record: Record) -> list[Markup]:
             )
         )
     if record.estimates.clipped:
-        found.append((NOT_THE_MEAN, clipping(record)))
+        found.append((not_the_values(record), clipping(record)))
     if record.asked.learned:
         found.append(
             (

@@ -13,6 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr
 
 from shuffledp.collection.record import Alternative, Designed, Record
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
@@ -73,11 +74,11 @@ def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
     gaussian = "the Gaussian mechanism's exact condition"
     return [
         named,
-        equal("epsilon0 with a shuffler", shuffled.epsilon0, law.epsilon0, "the design"),
+        equal("epsilon0 with a shuffler", shuffled.epsilon0, law.alone, "the design"),
         agree("error to expect with a shuffler", shuffled.stderr, error, "the law's variance", within=within),
         equal("epsilon0 with a curator", curator.epsilon0, None, "users do not randomize"),
         agree("error to expect with a curator", curator.stderr, sigma, gaussian, within=SAME * sigma),
-        *_check_alone(alone, law, promise),
+        *_check_alone(alone, law.lone, promise),
     ]
 
 
@@ -101,6 +102,9 @@ def _sigma(epsilon: float, delta: float) -> float:
 def _count_error(law: CountedLaw, n: int) -> float:
     """Root mean square over the values, with the n users spread evenly."""
     held, hit, miss = Fraction(n, law.k), law.hit, law.miss
+    if isinstance(law, CountedFakes):
+        fakes = law.moments(n)[1]
+        return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes) / (hit - miss) ** 2)
     if law.family != "hadamard":
         return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (hit - miss) ** 2)
     count, columns = law.blocks

@@ -63,7 +63,7 @@ def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
     claimed, design = record.estimates.sway, record.design
     if claimed is None:
         return []
-    weight = 2 / law.hit if law.family == "hadamard" else 1 / (law.hit - law.miss)
+    weight = 2 / law.hit if law.family == "hadamard" else law.messages / (law.hit - law.miss)
     if not design.counts:
         lower, upper = map(Fraction, design.bounds)
         weight *= (upper - lower) / record.tally.reports
