@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shuffledp.collection.page import phrases
-from shuffledp.collection.page.answers import accuracy, together
+from shuffledp.collection.page.answers import accuracy, margins_together, together
 from shuffledp.collection.page.clipping import clipping, not_the_values
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import (
@@ -95,7 +95,7 @@ def head(record: Record) -> Markup:
                 join([element("i", "ε"), f" ≤ {scientific(epsilon, up=True)}"]),
                 f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}",
             ),
-            _tile("Accuracy", f"± {accuracy(record.estimates)}", _confidence(record)),
+            _tile("Accuracy", f"± {_accuracy(record)}", _confidence(record)),
             _tile("Crowd", count(record.counted.people), _crowd(record)),
             class_="tiles",
         ),
@@ -111,12 +111,21 @@ def _crowd(record: Record) -> str:
     return "reports, shuffled" if search is None else f"people, one report each, at {len(search.levels)} levels"
 
 
+def _accuracy(record: Record) -> str:
+    """How far the worst estimate is from its true value at most; words are chosen for being
+    frequent, so of those all at once.
+    """
+    if record.counted.search is None:
+        return accuracy(record.estimates)
+    return fixed(max(margins_together(record.estimates), default=0.0), 0, up=True)
+
+
 def _confidence(record: Record) -> str:
     """How sure the accuracy is, and of what."""
     found, sure = record.estimates, level(record.estimates.level)
     if not record.design.people:
         return phrases.LEVEL_MEAN(record, level=sure)
-    if together(found):
+    if together(found) or record.counted.search is not None:
         return phrases.LEVEL_TOGETHER(record, level=sure)
     return phrases.LEVEL_EACH(record, level=sure, each="each " if len(found.label) > 1 else "")
 
