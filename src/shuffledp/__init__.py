@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import crosstab, frequency, histogram, mean, top
+    from shuffledp.collection.door import count, crosstab, frequency, histogram, mean, quantile, sum, top
     from shuffledp.collection.release.released import Release
+    from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
+        Count,
         Crosstab,
         DummyHistogram,
         Estimate,
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
         Mean,
         Quantiles,
         ShuffledSGD,
+        SplitMean,
+        SplitSum,
         StatisticalQuery,
         Sum,
     )
@@ -105,6 +109,7 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
+    "Count",
     "Crosstab",
     "DoesNotApply",
     "DummyHistogram",
@@ -128,11 +133,14 @@ __all__ = [
     "Randomizer",
     "Release",
     "SampleAndThreshold",
+    "Series",
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
     "SignedUnits",
+    "SplitMean",
     "SplitShares",
+    "SplitSum",
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
@@ -143,14 +151,17 @@ __all__ = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "count",
     "crosstab",
     "engines",
     "frequency",
     "histogram",
     "mean",
     "plan",
+    "quantile",
     "shuffle",
     "shuffle_groups",
+    "sum",
     "top",
 ]
 
@@ -159,8 +170,9 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("crosstab", "frequency", "histogram", "mean", "top"),
+    "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "quantile", "sum", "top"),
     "collection.release.released": ("Release",),
+    "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
     "literature.comparison": ("Comparison", "compare"),
     "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
@@ -188,6 +200,7 @@ HOMES = {
             "Mean",
         ),
         *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
+        *("Count", "SplitMean", "SplitSum"),
     ),
     "randomizers": (
         *(

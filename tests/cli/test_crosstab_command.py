@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import shuffledp as sdp
 from shuffledp.collection.verify import verify
 from tests.cli.people import FILES, done, run
 
@@ -130,3 +132,32 @@ def test_what_does_not_fit_is_refused_before_anything_is_spent(
     run("crosstab", survey, *options, *PROMISE, *charged, "--out", tmp_path / "result").refused(says)
     assert not (tmp_path / "result").exists()
     assert not ledger.exists()
+
+
+def test_python_says_the_same_and_an_empty_group_has_too_few_to_say(survey: Path) -> None:
+    lists = [["north", "south", "west"], ["yes", "no"]]
+    rng = np.random.default_rng(3)
+    promise = {"epsilon": 1.0, "delta": 1e-6, "rng": rng}
+    made = sdp.crosstab(str(survey), ["smoker"], categories=lists, by="region", **promise)  # type: ignore[arg-type]
+    assert [row.label for row in made.shares][-1] == "west × no"
+    assert made.shares[-1].words() == ("too few to say", "")
+    assert "west × no: too few to say of its group" in str(made)
+    assert made.estimates["west × (all)"].all_lower < 0 < made.estimates["north × yes"].lower
+    with pytest.raises(sdp.InvalidInput, match="categories must have an entry for each of the columns region, smoker"):
+        sdp.crosstab(str(survey), ["smoker"], categories=lists[:1], by="region", **promise)  # type: ignore[arg-type]
+    with pytest.raises(sdp.InvalidInput, match="at least two columns, got smoker"):
+        sdp.crosstab(str(survey), ["smoker"], categories=lists[1:], **promise)  # type: ignore[arg-type]
+
+
+def test_a_crosstab_is_planned_by_the_sizes_of_its_columns() -> None:
+    said = done("plan", "crosstab", "--domain", "4x3", "--n", 10_000, *PROMISE, "--json").facts
+    names = {option["name"]: option["error"] for option in said["options"]}
+    assert names["CentralHistogram"] < names["Crosstab"] < names["LocalHistogram"]
+    for domain, says in (
+        ("4", "must be how many categories each of its columns has, got 4. Write it as 4x3"),
+        ("4xfoo", "got '4xfoo'"),
+        ("4x1", "column 'column 2' must have at least two categories, got 1"),
+        ("999x999", "at most 10000 cells and sums"),
+    ):
+        run("plan", "crosstab", "--domain", domain, "--n", 1000, *PROMISE).refused(says)
+    run("plan", "histogram", "--domain", "4x3", "--n", 1000, *PROMISE).refused("domain of a histogram must be a number")

@@ -12,10 +12,15 @@ from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER, AS_JSON
 from shuffledp.cli.release import fitting, heard, show_release
 from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.track import SERIES, refresh
 from shuffledp.cli.waiting import patiently, progress
+from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from shuffledp.collection.network.collection_file import Collection
     from shuffledp.collection.network.opening.opening_tasks import Opening
+    from shuffledp.collection.record import InSeries
+    from shuffledp.collection.release.budget import Budget
 
     Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
@@ -69,6 +74,24 @@ def open_(
             rich_help_panel=ANSWER,
         ),
     ] = None,
+    series: Annotated[
+        Path | None,
+        typer.Option(
+            "--series",
+            metavar="FOLDER",
+            help="Publish it as a week of this series, that of its round, instead of --out.",
+            rich_help_panel=SERIES,
+        ),
+    ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(
+            "--period",
+            metavar="PERIOD",
+            help="With --series: the week, month or day that it is about.",
+            rich_help_panel=SERIES,
+        ),
+    ] = None,
 ) -> None:
     """For the analyst: open what the shuffler released, and publish estimates, a figure and a page.
 
@@ -80,27 +103,51 @@ def open_(
     from shuffledp.collection.release.terms import check_words
     from shuffledp.collection.release.write import check_folder
 
-    keeping = Keeping(given["out"], given["force"], given["as_json"])
-    budget = budget_of(*(given[name] for name, _ in BUDGET_OPTIONS))
     check_words("--title", title)
     check_engine(given["engine"], given["master"])
-    check_folder(keeping.folder(), replace=keeping.force)
     study = Study.read(given["study"])
     sealed = study.sealed(given["sealed"])
     where = _here(sealed.header.count) if given["engine"] is None else _on_spark(given["master"])
-    with heard(as_json=keeping.as_json), where as (opening, notes):
-        made = publish_study(
-            study,
-            sealed,
-            keeping.folder(),
-            title=title,
-            budget=budget,
-            force=keeping.force,
-            opening=opening,
-            notes=notes,
-        )
-    more = fitting(budget, study.collection.design)
+    with _placed(study.collection, series, period, given) as (keeping, budget, said):
+        check_folder(keeping.folder(), replace=keeping.force)
+        with heard(as_json=keeping.as_json), where as (opening, notes):
+            made = publish_study(
+                study,
+                sealed,
+                keeping.folder(),
+                title=title,
+                budget=budget,
+                force=keeping.force,
+                opening=opening,
+                notes=notes,
+                series=said,
+            )
+    if series is not None:
+        refresh(series, given["ledger"])
+    more = fitting(budget, study.collection.design) if series is None else None
     show_release(made, as_json=keeping.as_json, more=more)
+
+
+@contextmanager
+def _placed(
+    collection: "Collection", series: Path | None, period: str | None, given: dict[str, Any]
+) -> "Iterator[tuple[Keeping, Budget | None, InSeries | None]]":
+    """Where a release goes, and who pays for it: a folder and a budget, or a week of a series."""
+    keeping = Keeping(given["out"], given["force"], given["as_json"])
+    if series is None:
+        if period is not None:
+            raise InvalidInput(f"--period must come with --series, got {period!r} alone. Leave it out.")
+        yield keeping, budget_of(*(given[name] for name, _ in BUDGET_OPTIONS)), None
+        return
+    from shuffledp.collection.series.weeks import collected_week
+
+    for name in ("out", "force", "population", "limit_epsilon", "limit_delta"):
+        if given[name]:
+            option = name.replace("_", "-")
+            raise InvalidInput(f"--{option} must be left out with --series, which says it, got both. Leave one out.")
+    ledger, design = given["ledger"], collection.design
+    with collected_week(series, design, collection.round, period=period, ledger=ledger) as week:
+        yield Keeping(week.folder, False, keeping.as_json), week.budget, week.said
 
 
 @contextmanager

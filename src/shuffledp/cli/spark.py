@@ -76,13 +76,14 @@ def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn"
     from shuffledp.collection.engines.spark_column import SparkColumn
 
     frame = _read(session, engine.tables, question)
-    if question.column is None and len(frame.columns) > 1:
+    if not question.names and len(frame.columns) > 1:
         listed = ", ".join(map(repr, frame.columns[:20]))
         raise InvalidInput(f"column must be named where there are several, got none. The columns are {listed}.")
-    return SparkColumn(
-        frame=frame,
-        name=frame.columns[0] if question.column is None else question.column,
-        missing=None if question.categories is None else question.categories.missing,
+    names = question.names or (frame.columns[0],)
+    return SparkColumn.of(
+        frame,
+        names if len(names) > 1 else names[0],
+        missing=question.gaps,
         clip=question.clip,
         cleaning=question.cleaning,
         ids=question.ids,
@@ -127,7 +128,7 @@ def _read_csv(session: Any, tables: list[str], question: "Question") -> Any:
             f"CSV must have two columns or more, with commas between them, for Spark, got {frame.columns!r}. Spark "
             f"would drop its empty lines: convert it to Parquet, or leave out --engine."
         )
-    asked = [name for name in (question.column, question.ids) if name is not None and name in frame.columns]
+    asked = [name for name in (*question.names, question.ids) if name is not None and name in frame.columns]
     texts = functions.array(*map(_exactly, asked))
     with one_sentence():
         if asked and not frame.where(functions.exists(texts, lambda text: text.contains(UNREADABLE))).isEmpty():

@@ -1,7 +1,5 @@
 """The commands track new, add, status, plot and verify: one design, asked every week."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from shuffledp.collection.series.weeks import Tracked, Week
     from shuffledp.protocols.design import Design
 
-__all__: list[str] = []
+__all__ = ["SERIES", "refresh"]
 
 SERIES = "The series"
 NOT_LOOKING = (
@@ -281,7 +279,7 @@ def add(
         with heard(as_json=asking.keeping.as_json), found(asking, question) as table:
             week.check_people(table.people)
             made = table.publish(week.series.design)
-    _refresh(week.folder.parent.parent, named["ledger"])
+    refresh(week.folder.parent.parent, named["ledger"])
     show_release(made, as_json=asking.keeping.as_json)
 
 
@@ -300,7 +298,7 @@ def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: b
     return replace(asking, categories=question.categories), question
 
 
-def _refresh(folder: Path, ledger: Path | None) -> None:
+def refresh(folder: Path, ledger: Path | None) -> None:
     """Make the page and the table of the trend again."""
     from shuffledp.collection.series.trend_page import write_pages
     from shuffledp.collection.series.weeks import tracked
@@ -471,17 +469,3 @@ def verify(
         print(f"{found.verdict}: {len(found.weeks)} weeks of series {found.name}.")
     if found.verdict != "pass":
         raise typer.Exit(code=CODES[found.verdict])
-
-
-@contextmanager
-def collected_week(folder: Path, round: int, digest: str, period: str | None) -> "Iterator[Week]":
-    """The week of a series that a collection is a round of, for as long as it is being released."""
-    from shuffledp.collection.series.weeks import next_week
-
-    with next_week(folder, week=round, period=period) as week:
-        if week.series.design.digest != digest:
-            raise InvalidInput(
-                f"the collection must be of the design of series {week.series.name!r}, got another. Announce it with "
-                f"that design: {folder}/design.json"
-            )
-        yield week

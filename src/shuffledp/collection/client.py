@@ -24,7 +24,7 @@ from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
 from shuffledp.protocols.tasks import CrosstabTask, TopTask
-from shuffledp.protocols.tasks.crossing import SPARSE, per_column
+from shuffledp.protocols.tasks.crossing import SPARSE, Missing, one_name, per_column
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
@@ -244,7 +244,7 @@ def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
     return given[0] if given else None
 
 
-def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Cleaning) -> Reader:
+def reader_of(design: Design, *, missing: Missing, clip: bool, cleaning: Cleaning) -> Reader:
     """From what a table holds to what the encoder takes."""
     from shuffledp.collection.tables import JoinedPlaces, LevelWords, Numbers, Places
 
@@ -261,7 +261,7 @@ def reader_of(design: Design, *, missing: str | None, clip: bool, cleaning: Clea
         )
     if task.bounds is not None:
         return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
-    return Places(task.labels, other=task.rest, missing=missing, cleaning=cleaning)
+    return Places(task.labels, other=task.rest, missing=one_name("missing", missing), cleaning=cleaning)
 
 
 class Drawn(NamedTuple):

@@ -31,7 +31,7 @@ def plan_figure(
     *,
     n: int,
     delta: float,
-    domain: int | Iterable[Hashable] | None = None,
+    domain: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
     least: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
@@ -43,7 +43,7 @@ def plan_figure(
     from matplotlib.figure import Figure
 
     path = check_figure(path)
-    domain = list(domain) if domain is not None and not isinstance(domain, int) else domain
+    domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
     plans = [
         plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds, least=least) for epsilon in epsilons
     ]
@@ -73,7 +73,7 @@ def plan_figure(
         axes.set_ylabel(ERRORS.get(task, COUNT_ERROR).replace(", ", ",\n"))
         axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        size = f" of {plans[0].domain:,} values" if task != "mean" else ""
+        size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
         figure.suptitle(
             f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else ""),
             x=0.01,

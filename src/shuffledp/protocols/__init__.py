@@ -19,6 +19,9 @@ dummy_histogram  counts from true values among fakes of users, or of the shuffle
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
+shared_noise_limits  intervals where everybody adds a share of the noise
+count         how many hold a value, by +1 and -1 messages
+split_and_mix  sums and means by shares that say nothing one by one
 binning       cut points, and the bins into which numbers fall
 below         how many people are in a group of bins, and the quantiles that follow
 levels        coarse and fine bins, brought together by least squares
@@ -39,6 +42,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+    from shuffledp.protocols.count import Count
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.quantiles import Quantiles
     from shuffledp.protocols.sgd.batches import BallsAndBins
     from shuffledp.protocols.sgd.descent import ShuffledSGD
+    from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
 
 __all__ = [
@@ -58,6 +63,7 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
+    "Count",
     "Crosstab",
     "Design",
     "DummyHistogram",
@@ -75,6 +81,8 @@ __all__ = [
     "Quantiles",
     "Reports",
     "ShuffledSGD",
+    "SplitMean",
+    "SplitSum",
     "StatisticalQuery",
     "Sum",
     "plan",
@@ -83,6 +91,7 @@ __all__ = [
 HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
     "crosstab": ("Crosstab",),
+    "count": ("Count",),
     "design": ("Design",),
     "dummy_histogram": ("DummyHistogram", "FakesHistogram"),
     "estimate": ("Estimate", "Interval"),
@@ -94,6 +103,7 @@ HOMES = {
     "quantiles": ("Quantiles",),
     "sgd.batches": ("BallsAndBins",),
     "sgd.descent": ("ShuffledSGD",),
+    "split_and_mix": ("SplitMean", "SplitSum"),
     "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),
 }
 HOME = {name: home for home, names in HOMES.items() for name in names}

@@ -6,21 +6,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles, CentralSum
 from shuffledp.protocols.categories import Categories
+from shuffledp.protocols.count import Count
+from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakedHistogram, FakesHistogram
 from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
+from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
-from shuffledp.protocols.sums import LocalMean, Mean
-from shuffledp.protocols.tasks import task_named
+from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
+from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
+from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
+from shuffledp.protocols.tasks import CrosstabTask
 
 __all__ = [
     "ADDING",
@@ -33,18 +39,27 @@ __all__ = [
     "Option",
     "Plan",
     "Task",
+    "error_of",
     "plan",
     "worst_error",
 ]
 
-PLANNED = ("histogram", "frequency", "mean")  # those whose protocols are compared here
+# Those whose protocols are compared here.
+PLANNED = ("histogram", "frequency", "mean", "sum", "count", "crosstab", "quantile")
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
 ADDING = "shuffler, sealed, adds dummies"
 FAKES = "Histogram, fakes by users (sealed)"
 DUMMIES = "Histogram, shuffler's dummies (shuffler adds noise)"
+SIGNED = "Count, +1 and -1 messages (sealed)"
+SPLIT = "split and mix (sealed; anybody can move it)"
 MOST_BITS = 1 << 20  # longer reports are not proposed
-ERRORS = {"mean": "standard error of the mean, worst data"}
+ERRORS = {
+    "mean": "standard error of the mean, worst data",
+    "sum": "standard error of the sum, worst data",
+    "count": "standard error of the count, worst data",
+}
+BELOW_ERROR = "largest standard error of the count below any cut point, with people spread evenly over the bins"
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
 WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
 
@@ -98,7 +113,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} values" if task_named(self.task).counts else ""
+        size = f" of {self.domain} {_cells(self.task)}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -113,7 +128,16 @@ class Plan:
             lines.append(f"{each.name:<{wide}} {each.trust:<{trust}} {numbers}")
         lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
         worst = [] if self.task in ERRORS else [f"worst: {WORST_ERROR}"]
-        return "\n".join([*lines, f"error: {ERRORS.get(self.task, COUNT_ERROR)}", *worst])
+        return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
+
+
+def error_of(task: Task) -> str:
+    """What the error of a plan is the error of."""
+    return BELOW_ERROR if task == "quantile" else ERRORS.get(task, COUNT_ERROR)
+
+
+def _cells(task: Task) -> str:
+    return "bins" if task == "quantile" else "values"
 
 
 def _summed(
@@ -132,43 +156,86 @@ def _summed(
     }
 
 
+def _single(task: Task, promise: dict[str, Any]) -> dict[str, tuple[str, Callable[[], Protocol]]]:
+    """The protocols of one number: a mean, a sum, or the count of one value."""
+    if task == "count":
+        return {
+            SIGNED: (SEALED, lambda: Count(value=1, other=0, **promise)),
+            "Histogram": ("shuffler", lambda: Histogram(categories=range(2), **promise)),
+            "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(2), **promise)),
+            "CentralSum": ("curator", lambda: CentralSum(**promise)),
+        }
+    kinds: tuple[type[Protocol], ...] = (Mean, SplitMean, LocalMean, CentralMean)
+    if task == "sum":
+        kinds = (Sum, SplitSum, LocalSum, CentralSum)
+    one, split, local, central = kinds
+    return {
+        one.__name__: ("shuffler", lambda: one(**promise)),
+        f"{one.__name__}, {SPLIT}": (SEALED, lambda: split(**promise)),
+        local.__name__: ("nobody", lambda: local(**promise)),
+        central.__name__: ("curator", lambda: central(**promise)),
+    }
+
+
 def plan(
     task: Task,
     *,
     n: int,
     epsilon: float,
     delta: float,
-    domain: int | Iterable[Hashable] | None = None,
+    domain: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
     least: int | None = None,
 ) -> Plan:
     """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with its
     predicted error.
 
-    ``domain`` is the number of categories, or a list of them; a mean has none, and is of numbers in
-    [0, 1]. The promise holds as long as ``least`` of the n users are honest; if left out, all
+    ``domain`` is the number of categories, or a list of them; of a crosstab, how many each column
+    has, such as "4x3"; a mean has none, and is of numbers in [0, 1]. The promise holds as long as
+    ``least`` of the n users are honest; if left out, all
     (``--honest`` on the command line).
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
-    [('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
+    [('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
+     ('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
     """
     if task not in PLANNED:
-        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. A sum is n times a mean.")
-    counting = task_named(task).counts
+        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. Others have one protocol.")
+    counting = task not in ("mean", "sum", "count")
     if (domain is None) == counting:
         raise InvalidInput(
-            f"domain must be given for counts and left out for a mean, got {domain!r}. It is the number of categories, "
-            f"or their list."
+            f"domain must be given for counts and left out for a {'mean' if counting else task}, got {domain!r}. It is "
+            f"the number of categories, or their list; of quantiles, the number of bins."
         )
+    if isinstance(domain, str) and task != "crosstab":
+        raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     builders: dict[str, tuple[str, Callable[[], Protocol]]]
     if not counting:
-        size = 0
+        size, builders = 0, _single(task, promise)
+    elif task == "quantile":
+        cuts = tuple(map(float, range(check_count("domain", domain, least=2, remedy="It counts the bins.") + 1)))
+        size = len(cuts) - 1
         builders = {
-            "Mean": ("shuffler", lambda: Mean(**promise)),
-            "LocalMean": ("nobody", lambda: LocalMean(**promise)),
-            "CentralMean": ("curator", lambda: CentralMean(**promise)),
+            "Quantiles, all bins": ("shuffler", lambda: Quantiles(cuts=cuts, levels=(), **promise)),
+            **{
+                f"Quantiles, {len(sizes)} levels": (
+                    "shuffler",
+                    lambda sizes=sizes: Quantiles(cuts=cuts, levels=sizes, **promise),  # type: ignore[misc]
+                )
+                for sizes in level_sizes(size)
+            },
+            "LocalQuantiles": ("nobody", lambda: LocalQuantiles(cuts=cuts, levels=(), **promise)),
+            "CentralQuantiles": ("curator", lambda: CentralQuantiles(cuts=cuts, **promise)),
+        }
+    elif task == "crosstab":
+        sizes = column_sizes(domain)
+        columns, size = _numbered(len(sizes)), prod(sizes)
+        builders = {
+            "Crosstab": ("shuffler", lambda: Crosstab(columns=columns, categories=sizes, **promise)),
+            "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(size), **promise)),
+            "CentralHistogram": ("curator", lambda: CentralHistogram(categories=range(size), **promise)),
         }
     else:
         known = Categories.of(domain)
@@ -213,6 +280,29 @@ def plan(
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), least)
 
 
+def column_sizes(domain: object) -> list[int]:
+    """How many categories each column of a crosstab has.
+
+    >>> column_sizes("4x3"), column_sizes([4, 3])
+    ([4, 3], [4, 3])
+    """
+    listed = domain.lower().split("x") if isinstance(domain, str) else domain
+    numbers = list(listed) if isinstance(listed, (list, tuple)) else []
+    whole = [int(each) for each in numbers if str(each).strip().isdecimal() and len(str(each)) < 10]
+    if len(numbers) < 2 or len(whole) < len(numbers):
+        raise InvalidInput(
+            f"domain of a crosstab must be how many categories each of its columns has, got {domain!r}. Write it as "
+            f"4x3."
+        )
+    CrosstabTask(_numbered(len(whole)), tuple(whole), (None,) * len(whole)).checked()
+    return whole
+
+
+def _numbered(many: int) -> tuple[str, ...]:
+    """Names for columns that have none yet."""
+    return tuple(f"column {place + 1}" for place in range(many))
+
+
 def worst_error(protocol: Protocol) -> float:
     """The largest standard error that any single number which the protocol estimates can have,
     whatever the data.
@@ -220,6 +310,8 @@ def worst_error(protocol: Protocol) -> float:
     A count's variance is linear in how many users hold each value, and so is largest where all hold
     the same one: for that one, or for another.
     """
+    if isinstance(protocol, Quantiles):
+        return protocol.worst_stderr()
     if not isinstance(protocol, (RandomizedResponse, Frequency, FakedHistogram)):
         return protocol.predicted_stderr()  # the same for all data, or already that of the worst
     together = np.zeros(len(protocol._known))

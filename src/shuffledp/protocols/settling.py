@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon
+from shuffledp.protocols.count import Count
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.sums import Mean
+from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
+from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.protocols.tasks import REMEDY, Task
 from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.written_law import from_law
@@ -45,6 +47,10 @@ register("histogram", DummyHistogram, families=("dummies",))
 register("crosstab", Crosstab)
 register("frequency", Frequency)
 register("mean", Mean)
+register("mean", SplitMean, families=("split",))
+register("sum", Sum)
+register("sum", SplitSum, families=("split",))
+register("count", Count)
 register("quantile", Quantiles)
 register("top", TopLevel)
 

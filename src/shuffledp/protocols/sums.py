@@ -27,13 +27,14 @@ from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import Family, ShuffledProtocol, bits_for, calibrated
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
-from shuffledp.protocols.tasks import MeanTask
+from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [
     "LocalMean",
+    "LocalSum",
     "Mean",
     "Rounding",
     "StatisticalQuery",
@@ -290,6 +291,11 @@ class Sum(Summation):
     True
     """
 
+    @property
+    def task(self) -> SumTask:
+        """The question, for a design."""
+        return SumTask(self.lower, self.upper)
+
     def _divisor(self, reports: int) -> int:
         return 1
 
@@ -319,6 +325,14 @@ class LocalMean(Summation):
 
     def _crowd(self, honest: int | None) -> int:
         """Whoever sees the reports sees who sent which."""
+        return 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalSum(LocalMean):
+    """The same for a sum."""
+
+    def _divisor(self, reports: int) -> int:
         return 1
 
 

@@ -27,13 +27,13 @@ from shuffledp.errors import (
 from shuffledp.protocols.categories import check_size
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import METHODS, Method
-from shuffledp.protocols.planning import PLANNED
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
 from shuffledp.wording import exactly
 
 __all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
 
+ASKED = ("histogram", "frequency", "mean")  # what the planner plans
 GIVEN = ("epsilon", "epsilon0")
 LEAST_PROMISED, MOST_PROMISED = 1e-5, 50.0  # epsilons that can be compared with other models
 MOST_NAMES = 10_000  # characters of a list of names
@@ -83,7 +83,7 @@ class PlanRequest:
         return cls(**asked)
 
     def __post_init__(self) -> None:
-        _check_one_of("task", self.task, PLANNED)
+        _check_one_of("task", self.task, ASKED)
         _check_one_of("method", self.method, tuple(METHODS))
         _check_one_of("given", self.given, GIVEN)
         checked: dict[str, Any] = {

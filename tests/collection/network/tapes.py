@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from numpy.typing import DTypeLike, NDArray
 from shuffledp.collection.client import Encoder
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.tasks import CrosstabTask, FrequencyTask, HistogramTask, MeanTask, Task
+from shuffledp.protocols.tasks import CountTask, CrosstabTask, FrequencyTask, HistogramTask, MeanTask, SumTask, Task
 from shuffledp.randomizers import KRR, OUE, CheckIn, Hadamard, LocalHash, SubsetSelection
-from shuffledp.randomizers.written_law import law_of
+from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, UserFakes
+from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.sampling import Source
 from tests.collection.network.studies import ADDRESS, KEY
 
@@ -82,6 +84,22 @@ def _mean(k: int, lower: float, upper: float) -> tuple[Task, Any]:
     return MeanTask(lower, upper), KRR(k=k, epsilon0=2.5)
 
 
+def _fakes(**law: Any) -> tuple[Task, Any]:
+    return HistogramTask(law["k"]), UserFakes(**law)
+
+
+def _dummies(**law: Any) -> tuple[Task, Any]:
+    return HistogramTask(law["k"]), ShufflerDummies(**law)
+
+
+def _signed(**law: Any) -> tuple[Task, Any]:
+    return CountTask("yes"), SignedUnits(**law)
+
+
+def _split(**law: Any) -> tuple[Task, Any]:
+    return MeanTask(0.0, 120.0), SplitShares(**law)
+
+
 def _frequency(method: str, randomizer: Any) -> tuple[Task, Any]:
     return FrequencyTask(randomizer.k, method=method), randomizer
 
@@ -131,6 +149,21 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "check-in, subset": lambda: _check_in(FrequencyTask(6, "subset"), SubsetSelection(k=6, epsilon0=1.0, size=2)),
     "check-in, unary": lambda: _check_in(FrequencyTask(10, "unary"), OUE(k=10, epsilon0=3.0)),
     "check-in twice, krr 3": lambda: _check_in(HistogramTask(3), CheckIn(KRR(k=3, epsilon0=1.0), probability=0.5)),
+    "fakes 3": lambda: _fakes(k=3, slots=2, chance=0.3),
+    "fakes 256": lambda: _fakes(k=256, slots=3, chance=0.75),  # a blank needs a second byte
+    "fakes always": lambda: _fakes(k=5, slots=1, chance=1.0),
+    "fakes rarely": lambda: _fakes(k=5, slots=4, chance=2.0**-40),
+    "fakes, light": lambda: _fakes(k=4, slots=2, chance=0.5, epsilon0=3.0),
+    "fakes, poisson": lambda: _fakes(k=3, slots=5, chance=0.2, kind="poisson"),
+    "fakes, poisson, light": lambda: _fakes(k=300, slots=3, chance=0.9, kind="poisson", epsilon0=6.0),
+    "dummies": lambda: _dummies(k=3, keep=0.5, center=28, left=0.6, right=0.6),
+    "dummies 300, light": lambda: _dummies(k=300, kind="poisson", rate=42.7, epsilon0=5.0),
+    "signed 2": lambda: _signed(least=2, decay=0.5, pairs=2, messages=3),
+    "signed 24": lambda: _signed(least=10_000, decay=0.9, pairs=2_000, messages=24),
+    "split in 2": lambda: _split(k=2, least=2, decay=2.0, share_bits=4, messages=2, reach=1),
+    "split in 5": lambda: _split(k=101, least=100, decay=0.3, share_bits=30, messages=5, reach=30),
+    "split, 52 bits": lambda: _split(k=1001, least=100, decay=0.3, share_bits=52, messages=3, reach=20),
+    "split, a sum": lambda: (SumTask(-1.0, 5.0), _split(k=7, least=9, decay=1.0, share_bits=9, messages=3, reach=9)[1]),
     "check-in twice, unary": lambda: _check_in(
         FrequencyTask(4, "unary"), CheckIn(OUE(k=4, epsilon0=1.0), probability=0.7)
     ),
@@ -144,8 +177,16 @@ def encoder_of(name: str) -> Encoder:
 
 
 def thresholds(law: Law) -> list[int]:
-    """Every threshold of a coin, of a check-in and of what is inside."""
+    """Every threshold of a coin, of a check-in and of what is inside, and every border of a table, out
+    of 2^64: what one person's draws compare words with.
+    """
     inside = [] if law.inside is law else thresholds(Law.from_json(law.parameters["of"]))
+    if law.family == "dummies":
+        return [law.integers[0]]  # all others are the shuffler's
+    if law.family == "fakes" and law.parameters["kind"] == "poisson":
+        return [law.integers[0], *list(accumulate(law.integers[2:]))[:-1]]
+    if law.family in ("signed", "split"):
+        return [border >> 64 for border in list(accumulate(from_law(law.as_json()).weights))[:-1]]
     return [*law.integers, *inside]
 
 
@@ -172,7 +213,7 @@ def _around(border: int) -> tuple[int, ...]:
 def _sizes(law: Law) -> list[int]:
     """From how many values something is drawn uniformly."""
     k = law.k
-    if law.family == "krr":
+    if law.family in ("krr", "fakes", "dummies"):
         return [k]
     if law.family == "hash":
         return [law.parameters["g"]]

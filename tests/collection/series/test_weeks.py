@@ -13,7 +13,7 @@ import pytest
 
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.release.budget import Budget, Spent
-from shuffledp.collection.series.series_file import Series, read_series
+from shuffledp.collection.series.series_file import SeriesFile, read_series
 from shuffledp.collection.series.weeks import new_series, next_week, tracked
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
@@ -89,7 +89,7 @@ def test_two_runs_at_once_get_one_week(folder: Path, add: Add) -> None:
 
 def test_a_series_is_what_its_file_says_and_nothing_else(folder: Path, weekly: Design, budget: Budget) -> None:
     series = read_series(folder)
-    assert Series.from_json(series.as_json()) == series
+    assert SeriesFile.from_json(series.as_json()) == series
     assert json.loads((folder / "design.json").read_text(encoding="utf-8")) == weekly.as_json()
     with pytest.raises(InvalidInput, match="must not exist yet"):
         new_series(folder, weekly, "cities", budget=budget)

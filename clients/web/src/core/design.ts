@@ -4,6 +4,7 @@ import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
+import { levelOf, type Level } from "./top_words.ts";
 import { SECURE, type Words } from "./words.ts";
 
 /** What is asked about one column of a crosstab. */
@@ -23,6 +24,8 @@ export interface Design {
   other: string | null;
   /** Between which numbers an answer lies; null where it is one of the labels. */
   bounds: readonly [number, number] | null;
+  /** Which value a word counts as, where a word is asked for. */
+  level: Level | null;
   n: number;
   least: number;
   rounds: number;
@@ -32,7 +35,11 @@ export interface Design {
   learned: boolean;
 }
 
-type Question = Pick<Design, "labels" | "other" | "bounds"> & { parts?: readonly Part[]; families: readonly string[] };
+type Question = Pick<Design, "labels" | "other" | "bounds"> & {
+  parts?: readonly Part[];
+  level?: Level;
+  families: readonly string[];
+};
 
 const COMMON = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned"];
 const MOST_LABELS = 2 ** 22;
@@ -45,11 +52,14 @@ const METHODS: Record<string, string> = { hadamard: "hadamard", hashing: "hash",
 const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) => Question }> = {
   histogram: {
     fields: ["categories", "other"],
-    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr"] }),
+    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr", "fakes", "dummies"] }),
   },
   frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
+  sum: { fields: ["lower", "upper"], read: mean },
+  count: { fields: ["value", "other"], read: count },
   crosstab: { fields: ["columns", "categories", "other"], read: crosstab },
+  top: { fields: ["tokens", "longest", "words", "prefixes", "span", "room"], read: top },
 };
 
 export function designOf(written: Json | undefined): Design {
@@ -66,11 +76,13 @@ export function designOf(written: Json | undefined): Design {
   const n = whole(fields, "n", 1);
   const { families, ...question } = kind.read(fields);
   const law = lawOf(fields.get("law"));
-  const size = question.bounds ? law.form.outputs : question.labels.length; // numbers are not asked for by a check-in
-  const fits = families.includes(law.family) && law.k === size;
+  const told = question.level ? whole(fields, "room", 1) : question.labels.length;
+  const sized = question.bounds ? !law.blank : law.k === told; // no check-in asks for numbers
+  const fits = families.includes(law.family) && sized;
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
+    level: null,
     parts: [],
     ...question,
     n,
@@ -83,7 +95,7 @@ export function designOf(written: Json | undefined): Design {
   };
 }
 
-/** One report about an answer, a place among the labels or a number: the bytes that are sealed. */
+/** One report about an answer, a place among the labels or a number: the bytes that are sealed, message by message. */
 export function encode(design: Design, answer: number, source: Words = SECURE): Uint8Array<ArrayBuffer> {
   const { law, labels, bounds } = design;
   if (bounds) {
@@ -93,8 +105,9 @@ export function encode(design: Design, answer: number, source: Words = SECURE): 
     }
     return bytesOf(law.form, law.draw(source, onGrid(answer, lower, upper, law.k - 1, source)));
   }
-  if (!(Number.isInteger(answer) && answer >= 0 && answer < labels.length)) {
-    throw new Refused(`The answer must be one of the ${labels.length} that are listed, got none of them. Choose one.`);
+  const most = design.level ? design.level.count : labels.length;
+  if (!(Number.isInteger(answer) && answer >= 0 && answer < most)) {
+    throw new Refused(`The answer must be one of the ${most} that are listed, got none of them. Choose one.`);
   }
   return bytesOf(law.form, law.draw(source, answer));
 }
@@ -112,11 +125,20 @@ function frequency(fields: Fields): Question {
   return { ...listed(fields, "domain"), families: [METHODS[method]!] };
 }
 
+/** Whether somebody holds a value, or something else. */
+function count(fields: Fields): Question {
+  const value = label("value", fields.get("value")!);
+  const other = optional(fields, "other", (of, name) => label(name, of.get(name)!));
+  const labels = [other ?? "anything else", value];
+  if (labels[0] === value) throw unsound("other", "another answer than the value", fields.get("other"));
+  return { labels, other, bounds: null, families: ["signed"] };
+}
+
 function mean(fields: Fields): Question {
   const lower = real(fields, "lower", -LARGEST_BOUND, LARGEST_BOUND, true);
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
-  return { labels: [], other: null, bounds: [lower, upper], families: ["krr"] };
+  return { labels: [], other: null, bounds: [lower, upper], families: ["krr", "split"] };
 }
 
 function crosstab(fields: Fields): Question {
@@ -147,6 +169,10 @@ function crosstab(fields: Fields): Question {
     .map((part) => part.labels)
     .reduce((cells, own) => cells.flatMap((cell) => own.map((each) => cell + CROSS + each)));
   return { parts, labels, other: null, bounds: null, families: ["krr"] };
+}
+
+function top(fields: Fields): Question {
+  return { labels: [], other: null, bounds: null, level: levelOf(fields), families: ["krr"] };
 }
 
 /** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */

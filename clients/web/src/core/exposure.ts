@@ -24,7 +24,10 @@ export interface Exposure {
   rounds: number;
   /** Whether one report is nearly the truth, so that all protection rests on the shuffler. */
   much: boolean;
-  /** The length of what is sent, without the code. */
+  /** Whether the messages hold the truth, so that nothing but sealing and the shuffler protects anybody. */
+  truthful: boolean;
+  /** How many messages are sent, and their length together, without the code. */
+  messages: number;
   bytes: number;
 }
 
@@ -41,12 +44,14 @@ export function exposureOf({ design }: Collection): Exposure {
     epsilon0: law.epsilon0,
     factor,
     before: 1 / law.k,
-    after: factor / (factor + law.k - 1),
+    after: 1 / (1 + (law.k - 1) / factor),
     epsilon: design.epsilon,
     delta: design.delta,
     least: design.least,
     rounds: design.rounds,
     much: law.epsilon0 > MUCH,
-    bytes: (law.form.bits / 8) * law.form.width + OVERHEAD,
+    truthful: law.epsilon0 === Infinity,
+    messages: law.messages,
+    bytes: law.messages * ((law.form.bits / 8) * law.form.width + OVERHEAD),
   };
 }

@@ -4,22 +4,26 @@
 // to the epsilon0 beside them: whoever shows that number to people must not be told another one.
 import { bitsFor, coin, coins, one, uniform, WORD } from "./draws.ts";
 import { fieldsOf, real, shown, text, unsound, whole } from "./fields.ts";
+import { dummies, fakes, signed, split } from "./message_laws.ts";
 import { Refused } from "./refused.ts";
 import type { Fields, Json } from "./strict_json.ts";
 import type { Bits, Words } from "./words.ts";
 
-/** What one report is: a number below ``outputs`` or, where that is null, a row of ``width`` numbers. */
+/** What one message is: a number below ``outputs`` or, where that is null, a row of ``width`` numbers. */
 export interface Form {
   bits: Bits;
   width: number;
   outputs: number | null;
 }
 
-/** The law of one report about the values 0, ..., k - 1. */
+/** The law of one person's report about the values 0, ..., k - 1. */
 export interface Law {
   family: string;
   k: number;
+  /** Infinity where a message may be the truth. */
   epsilon0: number;
+  /** How many messages the report consists of. */
+  messages: number;
   form: Form;
   /** The chance that a report is drawn without a look at the answer; else it is one that speaks for the answer. */
   random: number;
@@ -29,11 +33,11 @@ export interface Law {
   own: number;
   /** The chance that it speaks for a given other value; null where that depends on which. */
   other: number | null;
-  /** One report: the numbers that it is made of. */
+  /** One report: the numbers that it is made of, message by message. */
   draw(source: Words, value: number): (number | bigint)[];
 }
 
-type Reader = (fields: Fields, k: number, epsilon0: number) => Law;
+type Reader = (fields: Fields, k: number) => Law;
 
 const LARGEST_EPSILON0 = 50;
 const SMALLEST_EPSILON0 = 1e-12;
@@ -41,8 +45,28 @@ const CLOSE = 1e-9;
 const MOST_NESTED = 32;
 const UNIT = 2 ** -64;
 
-const PARAMETERS: Record<string, readonly string[]> = { hash: ["g"], subset: ["size"] };
-const FAMILIES: Record<string, Reader> = { krr, hadamard, hash, subset, oue };
+const PARAMETERS: Record<string, readonly string[]> = {
+  hash: ["g"],
+  subset: ["size"],
+  fakes: ["slots", "chance", "kind"],
+  dummies: ["keep", "kind", "center", "left", "right", "rate"],
+  signed: ["least", "decay", "pairs", "messages"],
+  split: ["least", "decay", "share_bits", "messages", "reach"],
+};
+const FAMILIES: Record<string, Reader> = {
+  krr: (fields, k) => {
+    const epsilon0 = strength(fields);
+    return krr(k, epsilon0, mixing(fields, epsilon0, 1 / k));
+  },
+  hadamard: (fields, k) => hadamard(fields, k, strength(fields)),
+  hash: (fields, k) => hash(fields, k, strength(fields)),
+  subset: (fields, k) => subset(fields, k, strength(fields)),
+  oue: (fields, k) => oue(fields, k, strength(fields)),
+  fakes,
+  dummies,
+  signed,
+  split,
+};
 
 /** The law that a design holds. */
 export function lawOf(written: Json | undefined, depth = 0): Law {
@@ -57,8 +81,11 @@ export function lawOf(written: Json | undefined, depth = 0): Law {
   }
   const names = ["randomizer", "k", "epsilon0", "integers", ...(PARAMETERS[family] ?? [])];
   const fields = fieldsOf(`the law of ${family}`, written, names);
-  const epsilon0 = real(fields, "epsilon0", SMALLEST_EPSILON0, LARGEST_EPSILON0, true);
-  return FAMILIES[family]!(fields, whole(fields, "k", 2), epsilon0);
+  return FAMILIES[family]!(fields, whole(fields, "k", 2));
+}
+
+function strength(fields: Fields): number {
+  return real(fields, "epsilon0", SMALLEST_EPSILON0, LARGEST_EPSILON0, true);
 }
 
 /** The bytes of a report, each number with its least byte first. */
@@ -76,8 +103,7 @@ export function bytesOf(form: Form, report: readonly (number | bigint)[]): Uint8
 }
 
 /** k-ary randomized response: the value or, with probability T / 2^64, a uniformly random one. */
-function krr(fields: Fields, k: number, epsilon0: number): Law {
-  const threshold = mixing(fields, epsilon0, 1 / k);
+export function krr(k: number, epsilon0: number, threshold: bigint): Law {
   return {
     ...mixed("krr", k, epsilon0, threshold, 1 / k, 0),
     form: { bits: bitsFor(k), width: 1, outputs: k },
@@ -145,15 +171,16 @@ function subset(fields: Fields, k: number, epsilon0: number): Law {
 
 /** Unary encoding: a bit for each value, the sender's own set with probability P / 2^64, the others with Q / 2^64. */
 function oue(fields: Fields, k: number, epsilon0: number): Law {
-  const [own, other] = integersOf(fields, 2) as [bigint, bigint];
+  const [own, other] = positive(fields, 2) as [bigint, bigint];
   const implied = (flip: bigint) => Math.log1p(Number(WORD - 2n * flip) / Number(flip)); // of (1 - q) / q
-  if (own !== WORD / 2n || other >= own) throw unlike(fields, epsilon0);
+  if (own !== WORD / 2n || other >= own) throw unlike(fields);
   checkImplied(fields, epsilon0, implied(other), implied(other - 1n));
   const q = Number(other) * UNIT;
   return {
     family: "oue",
     k,
     epsilon0,
+    messages: 1,
     random: 0.5 / (1 - q),
     blank: 0,
     own: 0.5,
@@ -180,11 +207,11 @@ function checkIn(written: Json | undefined, depth: number): Law {
   ]);
   if (depth >= MOST_NESTED) throw unsound("a law", `at most ${MOST_NESTED} check-ins deep`, undefined);
   const inside = lawOf(fields.get("of"), depth + 1);
-  const epsilon0 = real(fields, "epsilon0", SMALLEST_EPSILON0, LARGEST_EPSILON0, true);
+  const epsilon0 = strength(fields);
   const probability = real(fields, "probability", 2 ** -64, 1, true);
-  const [threshold] = integersOf(fields, 1) as [bigint];
-  if (inside.family === "hadamard" || epsilon0 !== inside.epsilon0) throw unlike(fields, inside.epsilon0);
-  if (threshold !== BigInt(Math.floor(probability * 2 ** 64))) throw unlike(fields, epsilon0);
+  const [threshold] = positive(fields, 1) as [bigint];
+  if (inside.family === "hadamard" || epsilon0 !== inside.epsilon0) throw unlike(fields);
+  if (threshold !== BigInt(Math.floor(probability * 2 ** 64))) throw unlike(fields, "probability");
   const { bits, width, outputs } = inside.form;
   const taking = Number(threshold) * UNIT;
   return {
@@ -212,12 +239,16 @@ function mixed(family: string, k: number, epsilon0: number, threshold: bigint, s
   const random = Number(threshold) * UNIT;
   const truth = Number(WORD - threshold) * UNIT;
   const other = stray === null ? null : random * share + truth * stray;
-  return { family, k, epsilon0, random, blank: 0, own: random * share + truth, other };
+  return { family, k, epsilon0, messages: 1, random, blank: 0, own: random * share + truth, other };
 }
 
 /** T, if t = T / 2^64 is the probability of noise that epsilon0 asks for: e^epsilon0 = 1 + (1 - t) / (t f). */
-function mixing(fields: Fields, epsilon0: number, share: number): bigint {
-  const [threshold] = integersOf(fields, 1) as [bigint];
+export function mixing(
+  fields: Fields,
+  epsilon0: number,
+  share: number,
+  threshold = positive(fields, 1)[0] as bigint,
+): bigint {
   const implied = (noise: bigint) => Math.log1p(Number(WORD - noise) / (Number(noise) * share));
   checkImplied(fields, epsilon0, implied(threshold), implied(threshold - 1n));
   return threshold;
@@ -225,24 +256,33 @@ function mixing(fields: Fields, epsilon0: number, share: number): bigint {
 
 /** Refuse integers that give away more than epsilon0, or less than they must: one word fewer would give away more. */
 function checkImplied(fields: Fields, epsilon0: number, implied: number, next: number): void {
-  if (!(implied <= epsilon0 * (1 + CLOSE) && next >= epsilon0 * (1 - CLOSE))) throw unlike(fields, epsilon0);
+  if (!(implied <= epsilon0 * (1 + CLOSE) && next >= epsilon0 * (1 - CLOSE))) throw unlike(fields);
 }
 
-function unlike(fields: Fields, epsilon0: number): Refused {
+export function unlike(fields: Fields, name = "epsilon0"): Refused {
   return new Refused(
-    `The integers of ${text(fields, "randomizer")} must be those of its epsilon0 = ${epsilon0}, got others. ` +
+    `The integers of ${text(fields, "randomizer")} must be those of its ${name} = ${shown(fields.get(name))}, got others. ` +
       "A report drawn with them protects you differently than the file says: do not take part, and tell the organizer.",
   );
 }
 
-/** The whole numbers that decide every draw, strictly between 0 and 2^64 or, for whoever always takes part, 2^64. */
-function integersOf(fields: Fields, count: number): bigint[] {
+/** The whole numbers that decide every draw, out of 2^64. */
+export function integersOf(fields: Fields): bigint[] {
   const written = fields.get("integers");
-  const fit = (each: Json) => typeof each === "string" && /^[1-9][0-9]{0,19}$/.test(each) && BigInt(each) <= WORD;
-  if (!Array.isArray(written) || written.length !== count || !written.every(fit)) {
-    throw unsound("integers", `${count} whole numbers from 1 to 2^64, as text`, written);
+  const fit = (each: Json) => typeof each === "string" && /^(0|[1-9][0-9]{0,19})$/.test(each) && BigInt(each) <= WORD;
+  if (!Array.isArray(written) || !written.length || !written.every(fit)) {
+    throw unsound("integers", "whole numbers up to 2^64, as text", written);
   }
   return written.map((each) => BigInt(each as string));
+}
+
+/** So many of them, above 0, strictly below 2^64 or, for whoever always takes part, 2^64. */
+function positive(fields: Fields, count: number): bigint[] {
+  const integers = integersOf(fields);
+  if (integers.length !== count || integers.includes(0n)) {
+    throw unsound("integers", `${count} whole numbers from 1 to 2^64, as text`, fields.get("integers"));
+  }
+  return integers;
 }
 
 /** A uniformly random set of so many of 0, ..., k - 1 (Floyd's algorithm: Bentley and Floyd 1987). */

@@ -7,6 +7,7 @@ import { Refused } from "./refused.ts";
 
 export interface Waiting {
   state: "waiting";
+  /** Or several, one after another, where a person sends several messages. */
   envelope: Uint8Array<ArrayBuffer>;
   code: Uint8Array<ArrayBuffer> | null;
 }

@@ -1,5 +1,5 @@
-// Reports in envelopes that the analyst's key alone opens: HPKE (RFC 9180) in base mode, X25519, HKDF-SHA256,
-// AES-128-GCM, as shuffledp.collection.network.sealing. An envelope is the encapsulated key, the encrypted report and
+// Messages in envelopes that the analyst's key alone opens: HPKE (RFC 9180) in base mode, X25519, HKDF-SHA256,
+// AES-128-GCM, as shuffledp.collection.network.sealing. An envelope is the encapsulated key, the encrypted message and
 // its tag.
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
 import { fromHex, type Collection } from "./collection.ts";
@@ -7,7 +7,7 @@ import { Refused } from "./refused.ts";
 import type { Scripted } from "../x25519.ts";
 
 const LABEL = new TextEncoder().encode("shuffledp sealed report 1");
-export const OVERHEAD = 48; // bytes of an envelope beyond its report's
+export const OVERHEAD = 48; // bytes of an envelope beyond its message's
 
 export type Curve = "browser" | "script";
 
@@ -24,12 +24,17 @@ export async function curveHere(): Promise<Curve> {
   }
 }
 
-/** The envelope of a report to this collection. */
+/** The envelopes of a report to this collection, one for each of its messages, one after another. */
 export async function seal(collection: Collection, report: Uint8Array<ArrayBuffer>, curve?: Curve) {
   const info = joined(LABEL, fromHex(collection.digest));
   const kem = await kemOf(curve ?? (await curveHere()));
+  const length = report.length / collection.design.law.messages;
+  const envelopes: Uint8Array[] = [];
   try {
-    return await hpkeSeal(kem, { key: collection.key, info, plain: report });
+    for (let start = 0; start < report.length; start += length) {
+      envelopes.push(await hpkeSeal(kem, { key: collection.key, info, plain: report.slice(start, start + length) }));
+    }
+    return joined(...envelopes);
   } catch {
     throw new Refused(
       "key of a collection must be a public key that can be sealed to, got another. " +

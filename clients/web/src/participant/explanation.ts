@@ -14,11 +14,20 @@ export function explain(collection: Collection, pinned: boolean): void {
   before(collection);
   say("law", atLength(collection.design));
   say("picture", ...pictureOf(collection.design, null));
+  if (exposureOf(collection).truthful) unnoised();
   whoSees(collection);
   promise(collection);
   which(collection, pinned);
   show("explain");
   show("which");
+}
+
+/** Where an answer is sent as it is, nothing on the page says that noise protects it. */
+function unnoised(): void {
+  show("picture", false);
+  say("law-title", "What is sent");
+  say("sees-device", "Knows your answer, and forgets it. What leaves is sealed.");
+  say("send", "Seal and send");
 }
 
 function terms({ design, closes, round }: Collection): string {
@@ -31,23 +40,30 @@ function terms({ design, closes, round }: Collection): string {
 
 /** What to know before sending, beside the button. */
 function before(collection: Collection): void {
-  const { factor, much, epsilon, delta, rounds } = exposureOf(collection);
+  const { factor, much, truthful, messages, epsilon, delta, rounds } = exposureOf(collection);
+  const one = messages === 1;
   say("brief", make("strong", {}, briefly(collection.design)));
-  say(
-    "brief-factor",
-    "Even if everybody else worked together against you, it would change the odds of any guess about you by ",
-    make("strong", {}, `at most a factor of ${atMost(factor)}${each(collection.design)}`),
-    ".",
-  );
+  if (truthful) {
+    const both = "If shuffler and analyst worked together against you, they would know your answer: ";
+    say("brief-factor", both, make("strong", {}, "nothing but the seal and the shuffler protects it"), ".");
+  } else {
+    say(
+      "brief-factor",
+      "Even if everybody else worked together against you, it would change the odds of any guess about you by ",
+      make("strong", {}, `at most a factor of ${atMost(factor)}${each(collection.design)}`),
+      ".",
+    );
+  }
   show("brief-among", epsilon !== null);
   say(
     "brief-among",
     "As long as shuffler and analyst do not work together, and the shuffler puts no reports of its own in place of " +
-      "others’, it is mixed with the reports of others, and that factor " +
-      `is ${atMost(Math.exp(epsilon ?? 0))}${rounds > 1 ? " for all rounds together" : ""}, plus a probability of ` +
+      `others’${adds(collection)}, ${one ? "it is" : "they are"} mixed with the reports of others, and ` +
+      `${truthful ? "the odds of any guess about you change by at most a factor of" : "that factor is"} ` +
+      `${atMost(Math.exp(epsilon ?? 0))}${rounds > 1 ? " for all rounds together" : ""}, plus a probability of ` +
       `${oneIn(delta)}.`,
   );
-  show("much", much);
+  show("much", much && !truthful);
   say(
     "much",
     "That is a lot: such a report is nearly the truth, and you would rely on the shuffler and the analyst not " +
@@ -55,12 +71,19 @@ function before(collection: Collection): void {
   );
 }
 
+/** What a promise takes beyond that, where the shuffler has a part in it. */
+function adds({ design }: Collection, who = ""): string {
+  return design.law.family === "dummies" ? `, and ${who}adds its dummies` : "";
+}
+
 function whoSees(collection: Collection): void {
+  const { truthful, messages } = exposureOf(collection);
+  const sealed = messages === 1 ? "" : `, in ${whole(messages)} sealed messages`;
   const code = collection.codes ? ", and that your code was used" : "";
   say(
     "sees-shuffler",
     `Sees that you took part, when and from which address${code}. What it stores are ` +
-      `${whole(exposureOf(collection).bytes)} bytes that it cannot open, and no note of who sent them.`,
+      `${whole(exposureOf(collection).bytes)} bytes that it cannot open${sealed}, and no note of who sent them.`,
   );
   say(
     "sees-analyst",
@@ -68,16 +91,17 @@ function whoSees(collection: Collection): void {
   );
   say(
     "sees-both",
-    "They could open your report and know that it is yours. It is still noisy: ",
+    `They could open your report and know that it is yours. ${truthful ? "Then" : "It is still noisy:"} `,
     make("strong", {}, together(collection)),
   );
 }
 
 function promise(collection: Collection): void {
-  const { factor, epsilon0, epsilon, delta, least, rounds } = exposureOf(collection);
+  const { factor, truthful, epsilon0, epsilon, delta, least, rounds } = exposureOf(collection);
   const people = whole(collection.design.n);
-  say("alone", `× ${atMost(factor)}`);
-  say("alone-under", `on the odds of any guess about you, at most, whoever reads it (epsilon0 = ${atMost(epsilon0)})`);
+  const guess = `on the odds of any guess about you, at most, whoever reads it (epsilon0 = ${atMost(epsilon0)})`;
+  say("alone", truthful ? "no limit" : `× ${atMost(factor)}`);
+  say("alone-under", truthful ? "whoever opens it and knows that it is yours knows your answer" : guess);
   if (epsilon === null) return;
   const among = atMost(Math.exp(epsilon));
   const certified = `(epsilon = ${inDigits(epsilon, 6)}, delta = ${inDigits(delta, 6)})`;
@@ -88,13 +112,14 @@ function promise(collection: Collection): void {
     "promise",
     "The analyst sees your report among others. Whatever you answer changes the probability of anything that could " +
       `come out by at most a factor of ${among}, plus ${oneIn(delta)}${all}, as long as ${whole(least)} of the ` +
-      `${people} people who are asked, you among them, send honest reports. With fewer than ${whole(least)} reports ` +
+      `${people} people who are asked, you among them, send honest reports${adds(collection, "the shuffler ")}. With fewer than ${whole(least)} reports ` +
       "the collection is not closed, and nothing is opened.",
   );
   say(
     "promise-source",
-    "The first number was checked on this device. The second is the organizer’s promise. It is certified again " +
-      "before anything is published, and anybody can certify it from collection.json with shuffledp.",
+    (truthful ? "The number is" : "The first number was checked on this device. The second is") +
+      " the organizer’s promise. It is certified again before anything is published, " +
+      "and anybody can certify it from collection.json with shuffledp.",
   );
 }
 

@@ -1,5 +1,5 @@
 // What leaves the device, and whom it protects from what, in plain words.
-import type { Collection, Design } from "../client.ts";
+import type { Collection, Design, Law } from "../client.ts";
 import { atMost, inDigits, percent, plural, whole } from "../shared/numbers.ts";
 
 /** How a report is about an answer: "a report that says tea". */
@@ -9,10 +9,13 @@ const VERBS: Record<string, string> = {
   hash: "fits",
   subset: "names",
   oue: "says yes to",
+  fakes: "says",
+  dummies: "says",
 };
 
 export function questionOf({ question, design }: Collection): string {
   if (question !== null) return question;
+  if (design.level) return "Which word is yours?";
   if (design.parts.length) return "Which of these answers are yours?";
   if (!design.bounds) return "Which of these answers is yours?";
   const [lower, upper] = design.bounds;
@@ -25,6 +28,8 @@ export function verbOf({ law }: Design): string {
 
 /** The sentence to read before sending. */
 export function briefly({ law, bounds, parts }: Design): string {
+  const among = AMONG[law.family];
+  if (among) return `${law.epsilon0 === Infinity ? among.truth : lightly(law.random)} ${among.brief(law)}`;
   if (law.blank) {
     return `Your device sends nothing but a blank with probability ${percent(law.blank)}; otherwise a noisy report.`;
   }
@@ -40,9 +45,51 @@ export function briefly({ law, bounds, parts }: Design): string {
   return `Your report is drawn at random, without a look at your answer, with probability ${percent(law.random)}.`;
 }
 
+/** What laws say whose messages go among others that are nobody's: how the true ones are, and among which others. */
+const AMONG: Record<string, { truth: string; brief: (law: Law) => string; more: (law: Law) => string }> = {
+  fakes: {
+    truth: "Your answer is sent as it is, sealed.",
+    brief: (law) => `Beside it go ${plural(law.messages - 1, "message", "messages")} that say nothing about you.`,
+    more: (law) =>
+      `Your device sends ${whole(law.messages)} sealed messages. One says your answer; each of the others is a blank, ` +
+      `or a fake: one of the ${whole(law.k)} answers, drawn from all, each equally likely. Nobody can tell them apart ` +
+      "until they are opened, and then no longer whose they are.",
+  },
+  dummies: {
+    truth: "Your answer is sent as it is, sealed.",
+    brief: () => "The shuffler mixes it with the answers of others, and with dummies of its own.",
+    more: () =>
+      "Your device sends your answer in one sealed message. Before anything is handed on, the shuffler adds dummies: " +
+      "messages of its own, a random number of them for every answer, sealed like yours. Nobody else can tell them " +
+      "from people’s.",
+  },
+  signed: {
+    truth: "Your answer is sent as it is, sealed,",
+    brief: (law) => `among ${plural(law.messages - 1, "message", "messages")} of noise and blanks.`,
+    more: (law) =>
+      `Your device sends ${whole(law.messages)} sealed messages. If your answer is yes, one of them is +1; a few more ` +
+      "+1 and −1 are added at random, mostly none, and the rest are blanks. The noise that everybody adds together " +
+      "hides who holds what.",
+  },
+  split: {
+    truth: "Your number is cut into random parts, each sealed.",
+    brief: (law) => `Of the ${whole(law.messages)} parts, none says anything by itself.`,
+    more: (law) =>
+      `Your number is rounded to one of ${whole(law.k)} points, and a little noise is added, mostly none. Your device ` +
+      `sends ${whole(law.messages)} sealed numbers, all drawn at random but for the last, which is such that they add ` +
+      "up to yours. Mixed with the numbers of all others, nothing is left but the sum of everybody’s.",
+  },
+};
+
+function lightly(random: number): string {
+  return `Your answer is replaced by a random one with probability ${percent(random)}, and sealed.`;
+}
+
 /** How a report is drawn, exactly. */
 export function atLength(design: Design): string {
   const { law, parts } = design;
+  const among = AMONG[law.family];
+  if (among) return law.epsilon0 === Infinity ? among.more(law) : `${drawn(design, law.random)} ${among.more(law)}`;
   if (parts.length && !law.blank) return crossed(design);
   if (!law.blank) return design.bounds ? rounded(design, design.bounds) : drawn(design, law.random);
   const inside = 1 - (1 - law.random) / (1 - law.blank);
@@ -112,6 +159,7 @@ function drawn({ law }: Design, random: number): string {
 /** What is left if shuffler and analyst work together. */
 export function together({ design }: Collection): string {
   const { law, labels, rounds } = design;
+  if (law.epsilon0 === Infinity) return "they know your answer. Nothing else protects it.";
   const factor = atMost(Math.exp(law.epsilon0));
   const odds = `it changes the odds of any guess about you by at most a factor of ${factor}${each(design)}.`;
   if (!labels.length) return odds;

@@ -33,6 +33,7 @@ from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import KeyedNoise, SecureSource
 from shuffledp.sampling.keyed import check_round, check_secret
@@ -92,7 +93,7 @@ class BatchEncoder:
 
     text: str  # the design, as canonical JSON
     column: ColumnName
-    missing: str | None = None
+    missing: Missing = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     ids: str | None = None

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks.crossing import Missing
 
 try:
     import apache_beam as beam
@@ -88,7 +89,7 @@ class Encode(beam.PTransform):
         ids: str | None = None,
         secret: bytes | None = None,
         round: int = 1,
-        missing: str | None = None,
+        missing: Missing = None,
         clip: bool = False,
         cleaning: Cleaning = AS_WRITTEN,
     ) -> None:

@@ -14,7 +14,7 @@ Workers need shuffledp, too. The work folder must lie where all of them can writ
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +30,18 @@ from shuffledp.collection.engines.spark_stages import (
     release_column,
 )
 from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.crossed import CrossQuestion, crossed_reader
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import seal_counts
-from shuffledp.collection.release.terms import Categories, check_labels, check_words, given_categories
+from shuffledp.collection.release.terms import Bins, Categories, check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
 from shuffledp.errors import InvalidInput, called_as, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks import CrosstabTask, QuantileTask
+from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,10 +56,10 @@ def encode(
     frame: DataFrame,
     design: Any,
     *,
-    column: str,
+    column: str | Sequence[str],
     out: PathLike | None = None,
     tallied: bool = False,
-    missing: str | None = None,
+    missing: Missing = None,
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
@@ -135,21 +138,24 @@ def count(
 def survey(
     frame: DataFrame,
     *,
-    column: str,
-    categories: Iterable[str] | None = None,
-    other: str | None = None,
+    column: str | Sequence[str],
+    categories: Iterable[Any] | None = None,
+    other: Missing = None,
     lower: float | None = None,
     upper: float | None = None,
-    missing: str | None = None,
+    missing: Missing = None,
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
 ) -> Surveyed:
     """How many people have a value, for the ``n`` of a design; nothing is drawn. Values outside
-    ``categories``, or outside ``lower`` to ``upper``, are refused as they would be later.
+    ``categories``, or outside ``lower`` to ``upper``, are refused as they would be later. Several
+    columns have a list of categories each.
     """
     with in_python():
         asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep="random")
+        if not isinstance(column, str) and categories is not None:
+            return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
         return asked.survey(_reader(categories, other, lower, upper, asked))
 
 
@@ -158,7 +164,7 @@ def release(
     frame: DataFrame,
     design: Any,
     *,
-    column: str,
+    column: str | Sequence[str],
     work: PathLike,
     out: PathLike | None = None,
     title: str | None = None,
@@ -166,7 +172,7 @@ def release(
     population: str | None = None,
     limit_epsilon: float | None = None,
     limit_delta: float | None = None,
-    missing: str | None = None,
+    missing: Missing = None,
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
@@ -193,18 +199,21 @@ def release(
 
 
 def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> SparkColumn:
-    if not isinstance(name, str):
+    named = tuple(name) if isinstance(name, (list, tuple)) else name
+    if not (isinstance(named, str) or (isinstance(named, tuple) and all(isinstance(each, str) for each in named))):
         raise InvalidInput(f"column must be the name of a column, got {shown(name)}. Pass a string.")
+    if isinstance(named, tuple) and len(set(named)) < max(len(named), 2):
+        raise InvalidInput(f"columns must be two or more, each once, got {', '.join(named) or 'none'}. Name them all.")
     if keep != "random":
         raise InvalidInput(
             f"keep must be random on an engine, where no row is the first, got {keep!r}. Leave it out, or keep one row "
             f"of each person before."
         )
-    return SparkColumn(frame=check_frame(frame), name=name, **rules)
+    return SparkColumn.of(check_frame(frame), named, **rules)
 
 
 def _reader(
-    categories: Iterable[str] | None, other: str | None, lower: float | None, upper: float | None, asked: SparkColumn
+    categories: Iterable[str] | None, other: Any, lower: float | None, upper: float | None, asked: SparkColumn
 ) -> Reader:
     if categories is None:
         if lower is None or upper is None:
@@ -213,26 +222,31 @@ def _reader(
             )
         return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
     listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
-    known = given_categories([str(each) for each in listed], learn=False, other=other, missing=asked.missing)
+    rest, gap = one_name("other", other), one_name("missing", asked.missing)
+    known = given_categories([str(each) for each in listed], learn=False, other=rest, missing=gap)
     labels = check_labels(known.of(known.labels or ()))
-    return Places(labels, other=other, missing=asked.missing, cleaning=asked.cleaning)
+    return Places(labels, other=rest, missing=gap, cleaning=asked.cleaning)
 
 
 def _question(design: Design, asked: SparkColumn, title: str | None) -> Question:
     """What is asked, for the record."""
     task = design.task
+    common: dict[str, Any] = {"source": "a table in Spark", "column": asked.name, "title": title}
+    common |= {"cleaning": asked.cleaning, "ids": asked.ids}
+    if isinstance(task, CrosstabTask):
+        gaps = per_column("missing", asked.missing, task.columns)
+        parts = tuple(
+            Categories(part.labels, "a list", part.rest, gap, learned=design.learned)
+            for part, gap in zip(task.parts, gaps, strict=True)
+        )
+        return CrossQuestion(**common, columns=task.columns, parts=parts)
     known: dict[str, Any] = {}
     if task.bounds is None:
-        listed = Categories(task.labels, "a list", task.rest, asked.missing, learned=design.learned)
+        gap = one_name("missing", asked.missing)
+        listed = Categories(task.labels, "a list", task.rest, gap, learned=design.learned)
         known = {"categories": listed}
     else:
         known = {"lower": task.bounds[0], "upper": task.bounds[1], "clip": asked.clip}
-    return Question(
-        task=task.name,
-        source="a table in Spark",
-        column=asked.name,
-        title=title,
-        cleaning=asked.cleaning,
-        ids=asked.ids,
-        **known,
-    )
+    if isinstance(task, QuantileTask):
+        known["bins"] = Bins(cuts=task.cuts, at=task.at, ranges=task.ranges)
+    return Question(task=task.name, **common, **known)

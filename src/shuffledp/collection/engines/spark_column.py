@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -14,11 +14,12 @@ from shuffledp.collection.engines.batch import SURVEY, title_of
 from shuffledp.collection.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.collection.engines.spark_tasks import MARKED, ROWS, ColumnSurvey, Marks, Named
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning
-from shuffledp.collection.tables.columns import nearest
+from shuffledp.collection.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.collection.tables.persons import id_texts
 from shuffledp.collection.tables.values import Places, Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks.crossing import Missing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -66,12 +67,30 @@ class SparkColumn:
 
     frame: DataFrame
     name: str
-    missing: str | None = None
+    missing: Missing = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     ids: str | None = None
     secret: bytes | None = field(default=None, repr=False)
     round: int = 1
+
+    @classmethod
+    def of(cls, frame: DataFrame, name: ColumnName, **rules: Any) -> Self:
+        """A column by its name; several are joined to one of structs, as on files."""
+        if isinstance(name, str):
+            return cls(frame=frame, name=name, **rules)
+        from pyspark.sql import functions
+
+        plain = cls(frame=frame, name=name[0])
+        for each in name:
+            plain._empty(each, "column")
+        kept = [] if rules.get("ids") is None else [rules["ids"]]
+        plain._empty(rules.get("ids"), "id")
+        placed = plain._selected(*name, *kept).frame
+        parts = [functions.col(place).alias(each) for place, each in zip(placed.columns, name, strict=False)]
+        ids = [functions.col(place).alias(each) for place, each in zip(placed.columns[len(name) :], kept, strict=True)]
+        joined = placed.select(functions.struct(*parts).alias(joined_name(name)), *ids)
+        return cls(frame=joined, name=joined_name(name), **rules)
 
     def checked(self, reader: Reader) -> SparkColumn:
         """The same, if the columns are there, and of a kind that ``reader`` reads."""

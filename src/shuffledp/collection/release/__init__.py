@@ -3,12 +3,14 @@
 terms        what is promised, and which answers count
 question     a question about a column of a table
 crossed      a question about several columns at once
+central_questions  counts, sums and means that several messages answer like a curator
 certificate  what a privacy officer signs
 facts        everything about a release, as its record
 budget       a release in the ledger
 write        the folder that a release leaves
 picture      what is drawn of it
 rows         the estimates as a table
+share_rows   shares within the groups of a crosstab
 sentences    what terminal and notebook say of a release
 notebook     a release in a notebook
 released     a release, for whoever asked

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from shuffledp.collection.record import Asked
 from shuffledp.collection.release.question import Question, check_common
-from shuffledp.collection.release.terms import Categories, check_labels, check_words, read_categories
-from shuffledp.collection.tables import Column, JoinedPlaces, Places, Values, learn_categories, open_column
+from shuffledp.collection.release.terms import (
+    Categories,
+    check_labels,
+    check_words,
+    given_categories,
+    read_categories,
+)
+from shuffledp.collection.tables import Cleaning, Column, JoinedPlaces, Places, Values, learn_categories, open_column
 from shuffledp.collection.tables.columns import joined_name
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks import CrosstabTask
-from shuffledp.protocols.tasks.crossing import per_column
+from shuffledp.protocols.tasks.crossing import Missing, per_column
 
-__all__ = ["CrossQuestion", "check_columns", "crossed_columns", "read_parts"]
+__all__ = ["CrossQuestion", "check_columns", "crossed_columns", "crossed_reader", "read_parts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +67,15 @@ class CrossQuestion(Question):
         return open_column(self.source, name, kind="text", format=self.format, ids=self.ids, encoding=self.encoding)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        return self.columns
+
+    @property
+    def gaps(self) -> Missing:
+        known = {name: part.missing for name, part in zip(self.columns, self.parts, strict=True)}
+        return {name: gap for name, gap in known.items() if gap is not None} or None
+
+    @property
     def learned(self) -> bool:
         return any(part.learned for part in self.parts)
 
@@ -98,6 +115,23 @@ class CrossQuestion(Question):
     def _task(self) -> CrosstabTask:
         listed = tuple(part.labels or () for part in self.parts)
         return CrosstabTask(self.columns, listed, tuple(part.other for part in self.parts)).checked()
+
+
+def crossed_reader(
+    columns: Sequence[str], categories: Iterable[Any], *, other: Missing, missing: Missing, cleaning: Cleaning
+) -> JoinedPlaces:
+    """How several columns are read where there is no table yet."""
+    remedy = 'Pass a list of lists such as [["north", "south"], ["yes", "no"]].'
+    listed = [as_list("categories", each, remedy=remedy) for each in as_list("categories", categories, remedy=remedy)]
+    names = check_columns(columns)
+    if len(listed) != len(names):
+        raise InvalidInput(f"categories must have a list for each of {', '.join(names)}, got {len(listed)}. {remedy}")
+    rests, gaps = per_column("other", other, names), per_column("missing", missing, names)
+    parts = tuple(
+        given_categories([str(label) for label in each], learn=False, other=rest, missing=gap)
+        for each, rest, gap in zip(listed, rests, gaps, strict=True)
+    )
+    return CrossQuestion(source="a table", columns=names, parts=parts, cleaning=cleaning).settled().reader()
 
 
 def check_columns(columns: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
-from shuffledp.collection.release.terms import BY_NOISE, Categories, Hiding, Promise, check_labels, check_words, name_of
+from shuffledp.collection.release.terms import (
+    BY_NOISE,
+    Bins,
+    Categories,
+    Hiding,
+    Promise,
+    check_labels,
+    check_words,
+    name_of,
+)
 from shuffledp.collection.tables import (
     AS_WRITTEN,
     Cleaning,
@@ -36,6 +45,7 @@ from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
+from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.sampling import Rng
 
 __all__ = ["Question", "check_common"]
@@ -56,6 +66,7 @@ class Question:
     method: Method = "hadamard"
     lower: float = 0.0
     upper: float = 1.0
+    bins: Bins | None = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     encoding: str | None = None
@@ -69,6 +80,9 @@ class Question:
         that the data hold.
         """
         check_words("--title", self.title)
+        if self.bins is not None:
+            self.bins.task()
+            return replace(self, lower=self.bins.cuts[0], upper=self.bins.cuts[-1])
         if self.categories is None:
             check_bounds(self.lower, self.upper)
             return self
@@ -112,6 +126,16 @@ class Question:
         check_common(self.categories, held, title)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are asked about, as far as they were named."""
+        return () if self.column is None else (self.column,)
+
+    @property
+    def gaps(self) -> Missing:
+        """What missing values count as, if they do."""
+        return None if self.categories is None else self.categories.missing
+
+    @property
     def learned(self) -> bool:
         """Whether the list of categories comes from the data."""
         return self.categories is not None and self.categories.learned
@@ -147,6 +171,8 @@ class Question:
 
     def _task(self) -> Task:
         """What is asked, without the table."""
+        if self.bins is not None:
+            return self.bins.task()
         own: dict[str, Any] = {"method": self.method, "lower": self.lower, "upper": self.upper}
         if self.categories is not None:
             labels = self.categories.labels

@@ -20,7 +20,7 @@ from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
-__all__ = ["FILE", "Payment", "Series", "read_series"]
+__all__ = ["FILE", "Payment", "SeriesFile", "read_series"]
 
 FORMAT, VERSION, FILE = "shuffledp-series", 1, "series.json"
 FIELDS = {"format", "version", "name", "created", "title", "design", "ledger"}
@@ -57,7 +57,7 @@ class Payment:
 
 
 @dataclass(frozen=True)
-class Series:
+class SeriesFile:
     """One design, asked as often as it has rounds."""
 
     name: str
@@ -115,7 +115,7 @@ class Series:
         return canonical(self.as_json()) + "\n"
 
 
-def read_series(folder: Path) -> Series:
+def read_series(folder: Path) -> SeriesFile:
     """The series in a folder; a file that says the same in another spelling was changed, and is
     refused.
     """
@@ -127,7 +127,7 @@ def read_series(folder: Path) -> Series:
         )
     try:
         text = path.read_text(encoding="utf-8")
-        series = Series.from_json(strict_json(text))
+        series = SeriesFile.from_json(strict_json(text))
     except OSError as error:
         raise InvalidInput(f"{str(path)!r} must be readable, got: {os.strerror(error.errno or 0)}. {REMEDY}") from None
     except (ValueError, RecursionError) as error:

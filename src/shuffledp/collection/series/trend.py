@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from shuffledp._types import Floats
 from shuffledp.collection.record import Record
 from shuffledp.collection.series.periods import period_of
-from shuffledp.collection.series.series_file import Series
+from shuffledp.collection.series.series_file import SeriesFile
 from shuffledp.collection.series.weeks import Tracked
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
@@ -76,7 +76,7 @@ class Trend:
     are those of a mean.
     """
 
-    series: Series
+    series: SeriesFile
     lines: dict[str, list[Point]]
     level: float
     shares: bool

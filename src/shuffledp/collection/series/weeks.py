@@ -21,14 +21,14 @@ from shuffledp.collection.record import InSeries, Record, read_record
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.series.periods import check_order, period_of
-from shuffledp.collection.series.series_file import FILE, Payment, Series, read_series
+from shuffledp.collection.series.series_file import FILE, Payment, SeriesFile, read_series
 from shuffledp.collection.tables.shuffle import check_crowd
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 
-__all__ = ["WEEKS", "Tracked", "Week", "new_series", "next_week", "tracked"]
+__all__ = ["WEEKS", "Tracked", "Week", "collected_week", "new_series", "next_week", "tracked"]
 
 WEEKS, DESIGN, LOCK, FACTS = "weeks", "design.json", ".lock", "estimates.json"
 
@@ -40,7 +40,7 @@ class Week:
     """
 
     folder: Path
-    series: Series
+    series: SeriesFile
     said: InSeries
     budget: Budget | None
 
@@ -62,7 +62,7 @@ class Tracked:
     """
 
     folder: Path
-    series: Series
+    series: SeriesFile
     standing: dict[int, Record]
     paid: PaidSeries | None
 
@@ -82,14 +82,16 @@ class Tracked:
         return {week: None if said is None else said.period for week, said in found.items()}
 
 
-def new_series(folder: Path, design: Design, name: str, *, title: str | None = None, budget: Budget | None) -> Series:
+def new_series(
+    folder: Path, design: Design, name: str, *, title: str | None = None, budget: Budget | None
+) -> SeriesFile:
     """Start a series: pay for it, if there is a ledger, then write its file. Started again after a
     kill, with the same name and the same design, it is paid for once.
     """
     check_words("--title", title)
     turn = Turn.checked(Turn(name, design.rounds))
     check_new_folder(folder, lasting=True)
-    made = Series(turn.name, datetime.now(UTC).isoformat(timespec="seconds"), design, title)
+    made = SeriesFile(turn.name, datetime.now(UTC).isoformat(timespec="seconds"), design, title)
     if budget is not None:
         receipt = budget.pay(design, turn.name).receipt
         assert receipt.id is not None
@@ -145,6 +147,21 @@ def next_week(
         yield Week(_place(folder, number), series, said, budget)
 
 
+@contextmanager
+def collected_week(
+    folder: Path, design: Design, round: int, *, period: str | None = None, ledger: Path | None = None
+) -> Iterator[Week]:
+    """The week that a collection is the round of; one of another design is refused."""
+    series = read_series(folder)
+    if series.design.digest != design.digest:
+        raise InvalidInput(
+            f"the collection must be of the design of series {series.name!r}, got another. Announce it with the "
+            f"{DESIGN} in {str(folder)!r}, or open it without --series."
+        )
+    with next_week(folder, week=round, period=period, ledger=ledger) as week:
+        yield week
+
+
 def _number(state: Tracked, week: int | None) -> int:
     """The week that was named, or the next; it must not have been released."""
     name, weeks = state.series.name, state.series.weeks
@@ -176,7 +193,7 @@ def _place(folder: Path, week: int) -> Path:
     return folder / WEEKS / f"{week:03d}"
 
 
-def _ledger(folder: Path, series: Series, given: Path | None) -> Ledger | None:
+def _ledger(folder: Path, series: SeriesFile, given: Path | None) -> Ledger | None:
     """The ledger that a series was paid in; another one is refused."""
     if series.payment is None:
         if given is not None:
@@ -201,7 +218,7 @@ def _ledger(folder: Path, series: Series, given: Path | None) -> Ledger | None:
     return ledger
 
 
-def _standing(folder: Path, series: Series) -> dict[int, Record]:
+def _standing(folder: Path, series: SeriesFile) -> dict[int, Record]:
     """The weeks in a folder, each checked to be of this series, in their order."""
     found = {}
     for place in sorted((folder / WEEKS).glob("[0-9]*")):
@@ -215,7 +232,7 @@ def _standing(folder: Path, series: Series) -> dict[int, Record]:
     return dict(sorted(found.items()))
 
 
-def _mended(folder: Path, series: Series, ledger: Ledger) -> None:
+def _mended(folder: Path, series: SeriesFile, ledger: Ledger) -> None:
     """Finish what a killed run left after its week had begun: put its folder in place, whole under
     a hidden name, and let the ledger know.
     """

@@ -2,7 +2,9 @@
 
 task            what all of them say, and the registry
 counting_tasks  histogram, frequency
+count_task      count
 mean_task       mean
+sum_task        sum
 crosstab_task   crosstab
 crossing        several columns as one: cells, their sums, and what they are called
 quantile_task   quantile
@@ -14,10 +16,12 @@ enough for designs, clients and shufflers. To be planned, asked on the command l
 page it needs ``protocols.planning``, ``cli.release``, and its kind in ``collection.record``.
 """
 
+from shuffledp.protocols.tasks.count_task import CountTask
 from shuffledp.protocols.tasks.counting_tasks import FAMILY_OF_METHOD, CountingTask, FrequencyTask, HistogramTask
 from shuffledp.protocols.tasks.crosstab_task import CrosstabTask
 from shuffledp.protocols.tasks.mean_task import MeanTask
 from shuffledp.protocols.tasks.quantile_task import QuantileTask
+from shuffledp.protocols.tasks.sum_task import SumTask
 from shuffledp.protocols.tasks.task import REMEDY, TASKS, Label, Task, register, task_named
 from shuffledp.protocols.tasks.top_task import TopTask
 
@@ -25,6 +29,7 @@ __all__ = [
     "FAMILY_OF_METHOD",
     "REMEDY",
     "TASKS",
+    "CountTask",
     "CountingTask",
     "CrosstabTask",
     "FrequencyTask",
@@ -32,6 +37,7 @@ __all__ = [
     "Label",
     "MeanTask",
     "QuantileTask",
+    "SumTask",
     "Task",
     "TopTask",
     "register",

@@ -10,8 +10,20 @@ from math import prod
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["ALL", "CROSS", "MOST_NUMBERS", "SPARSE", "kept_columns", "numbers_in", "per_column", "row_labels"]
+__all__ = [
+    "ALL",
+    "CROSS",
+    "MOST_NUMBERS",
+    "SPARSE",
+    "Missing",
+    "kept_columns",
+    "numbers_in",
+    "one_name",
+    "per_column",
+    "row_labels",
+]
 
+Missing = str | Mapping[str, str] | None  # a name for all columns, or names by column
 CROSS, ALL = " × ", "(all)"  # between the categories of a cell, and in place of one that was summed over
 SPARSE = 40  # people for each cell below which a table is called sparse
 MOST_NUMBERS = 10_000  # cells and sums together: a page lists them all, so that anybody can add them up
@@ -45,6 +57,13 @@ def row_labels(categories: Sequence[Sequence[str]]) -> tuple[str, ...]:
     every = [tuple(places), *kept_columns(len(categories))]
     shown = ([categories[at] if at in kept else (ALL,) for at in places] for kept in every)
     return tuple(CROSS.join(names) for each in shown for names in product(*each))
+
+
+def one_name(option: str, given: Missing) -> str | None:
+    """A name for the one column that is asked about."""
+    if given is None or isinstance(given, str):
+        return given
+    raise InvalidInput(f"{option} must be one name where one column is asked about, got {given!r}. Pass a string.")
 
 
 def per_column(option: str, given: object, columns: Sequence[str]) -> tuple[str | None, ...]:

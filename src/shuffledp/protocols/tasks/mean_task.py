@@ -40,7 +40,7 @@ class MeanTask(Task):
         return self
 
     def fits(self, family: str, k: int) -> bool:
-        return family == "krr" and k >= 2
+        return family in ("krr", "split") and k >= 2
 
     @property
     def labels(self) -> tuple[str, ...]:

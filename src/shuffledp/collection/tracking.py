@@ -1,0 +1,155 @@
+"""A series from Python: ``sdp.Series.new``, ``sdp.Series(folder)``, and what the command ``track``
+does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from shuffledp.accounting.curves import Bound
+from shuffledp.collection.arguments import in_python
+from shuffledp.collection.door import _cleaning, _reading
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.stages import release
+from shuffledp.collection.series.asking_again import question_of
+from shuffledp.collection.series.pausing import Pace, paces, spent_after
+from shuffledp.collection.series.trend import Trend, trend_of
+from shuffledp.collection.series.trend_page import trend_drawing, write_pages
+from shuffledp.collection.series.weeks import Tracked, new_series, next_week, tracked
+from shuffledp.collection.tables import Keep
+from shuffledp.collection.tables.formats import Format
+from shuffledp.collection.tables.memory import VALUES
+from shuffledp.errors import InvalidInput, called_as
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.settling import certify
+from shuffledp.sampling import Rng
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Series"]
+
+PathLike = str | os.PathLike[str]
+
+
+class Series:
+    """One design, asked every week, in a folder. Each week is released once; with a ledger, also
+    where the folder is copied.
+
+    >>> import tempfile
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(
+    ...     categories=["tea", "coffee"], n=500, least=400, rounds=3, epsilon=2.0, delta=1e-6
+    ... )
+    >>> series = Series.new(Path(tempfile.mkdtemp()) / "drinks", poll)
+    >>> week = series.add(["tea"] * 300 + ["coffee"] * 150)
+    >>> str(week.record.asked.series), series.left, series.spent.upper < 2.0
+    ('week 1 of 3 of series drinks', 2, True)
+    """
+
+    def __init__(self, folder: PathLike, *, ledger: PathLike | None = None) -> None:
+        with in_python():
+            self._folder, self._ledger = Path(folder), None if ledger is None else Path(ledger)
+            self._state()
+
+    @classmethod
+    @called_as('Series.new("cities", Histogram(..., rounds=52), ledger="budget.sqlite", population="app-users")')
+    def new(
+        cls,
+        folder: PathLike,
+        protocol: ReportingProtocol | Design,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        ledger: PathLike | None = None,
+        population: str | None = None,
+        limit_epsilon: float | None = None,
+        limit_delta: float | None = None,
+    ) -> Self:
+        """Start a series of a protocol with several rounds, which are its weeks. With a ``ledger``,
+        all of them are paid for at once.
+        """
+        with in_python():
+            place = Path(folder)
+            budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+            design = protocol if isinstance(protocol, Design) else Design.of(protocol)
+            new_series(place, certify(design).design, place.name if name is None else name, title=title, budget=budget)
+            return cls(place)
+
+    @called_as('series.add(frame, "city", period="2026-W47")')
+    def add(
+        self,
+        data: object,
+        column: str | None = None,
+        *,
+        period: str | None = None,
+        week: int | None = None,
+        missing: str | None = None,
+        clip: bool = False,
+        strip: bool = False,
+        ignore_case: bool = False,
+        na: str | Iterable[str] = (),
+        ids: str | None = None,
+        keep: Keep | None = None,
+        format: Format | None = None,
+        encoding: str | None = None,
+        rng: Rng = None,
+    ) -> Release:
+        """Release one more week: the next, or the one that is named. What it takes is what
+        ``sdp.histogram`` takes; what was settled with the series is not asked again.
+        """
+        with in_python(), next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
+            reading: dict[str, Any] = _reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding)
+            cleaning, title = _cleaning(strip, ignore_case, na), one.series.title
+            question = question_of(one, missing=missing, clip=clip, cleaning=cleaning, title=title, **reading).settled()
+            opened = question.open()
+            named = None if opened.bare and opened.name == VALUES else opened.name
+            question = replace(question, column=named)
+            with question.values(opened, rng=rng) as values:
+                one.check_people(values.count)
+                made = release(question, values, one.series.design, one.folder, budget=one.budget, rng=rng)
+        write_pages(self._state())
+        return made
+
+    @property
+    def left(self) -> int:
+        """How many weeks may still be released."""
+        return self._state().left
+
+    @property
+    def spent(self) -> Bound | None:
+        """What the weeks that were released have spent together; None before the first."""
+        state = self._state()
+        return spent_after(state.series.design, len(state.taken))
+
+    def paces(self) -> list[Pace]:
+        """What it would mean to ask the rest every week, every second, or every fourth."""
+        state = self._state()
+        return paces(state.series.design, len(state.taken))
+
+    @property
+    def trend(self) -> Trend:
+        """The estimates of all weeks, and how they change."""
+        return trend_of(self._state())
+
+    def plot(self) -> Figure:
+        """A matplotlib figure of the trend, which a notebook shows; nothing is written."""
+        found = self.trend
+        if not found.lines:
+            raise InvalidInput("a series must have a week to draw, got none. Release one: series.add(...).")
+        return trend_drawing(found)
+
+    def _state(self) -> Tracked:
+        return tracked(self._folder, ledger=self._ledger)
+
+    def __repr__(self) -> str:
+        """In a line: what is asked, and how far it is."""
+        state = self._state()
+        series = state.series
+        return f"<Series {series.name}: {series.design.task}, {len(state.taken)} of {series.weeks} weeks>"

@@ -1,0 +1,95 @@
+"""How many hold a value, by +1 and -1 messages."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.count import Count
+from shuffledp.protocols.design import Design
+
+POLL = Count(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
+ANSWERS = ["yes"] * 3_000 + ["no"] * 6_000 + ["who knows"] * 1_000
+
+
+def test_as_accurate_as_a_curator() -> None:
+    """Discrete Laplace noise of ratio e^-epsilon is the least that any curator needs."""
+    q = math.exp(-1.0)
+    curator = math.sqrt(2.0 * q) / (1.0 - q)
+    assert POLL.predicted_stderr() <= 1.2 * curator
+    assert POLL.predicted_stderr() < sdp.CentralSum(n=10_000, epsilon=1.0, delta=1e-6).predicted_stderr()
+    assert POLL.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
+    assert POLL.messages <= 24
+
+
+def test_counted_and_within_the_exact_interval() -> None:
+    generator = np.random.default_rng(5)
+    estimate = POLL.analyse(POLL.shuffle(POLL.encode(ANSWERS, rng=generator)))
+    assert abs(estimate["yes"] - 3000) < 10 * estimate.stderr[0]
+    low, high = estimate.interval(1.0 - 1e-9)
+    assert low[0] <= 3000 <= high[0]
+    assert float(low[0]).is_integer()
+    assert estimate.n == 10_000
+
+
+def test_rounds_cost_and_average() -> None:
+    again = Count(value=1, n=1_000, epsilon=2.0, delta=1e-6, rounds=2)
+    assert again.guarantee.delta_at_most(epsilon=2.0) <= 1e-6
+    generator = np.random.default_rng(6)
+    rounds = [again.analyse(again.shuffle(again.encode([1] * 400 + [0] * 600, rng=generator))) for _ in range(2)]
+    both = again.combine(rounds)
+    assert abs(both[1] - 400) < 10 * both.stderr[0]
+
+
+def test_fewer_people_than_asked_for() -> None:
+    part = Count(value="yes", n=1_000, epsilon=1.0, delta=1e-6, least=800)
+    assert part.randomizer.least == 800
+    bag = part.shuffle(part.encode(["yes"] * 850, rng=np.random.default_rng(7)))
+    estimate = part.analyse(bag)
+    assert estimate.stderr[0] == pytest.approx(part.randomizer.expected_stderr(850))
+    with pytest.raises(InvalidInput, match="honest reports must number at least 800"):
+        part.shuffle(part.encode(["yes"] * 700, rng=np.random.default_rng(7)))
+
+
+def test_people_who_add_nothing_are_noticed() -> None:
+    """Positive control: with their noise the same people pass."""
+    honest = POLL.tally(POLL.encode(ANSWERS, rng=np.random.default_rng(8)).rows)
+    POLL.check_noise(honest)
+    bare = np.array([10_000 * POLL.messages, 3_000, 0])
+    with pytest.raises(InvalidInput, match="Somebody left the noise out"):
+        POLL.analyse_counts(bare)
+
+
+def test_a_design_is_read_again() -> None:
+    design = Design.of(POLL)
+    again = Design.from_json(design.as_json())
+    assert again.task.labels == ("anything else", "yes")
+    assert again.protocol.randomizer == POLL.randomizer
+    assert math.isinf(again.protocol.epsilon0)
+
+
+def test_messages_and_error_are_weighed() -> None:
+    few = Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=21)
+    sharp = Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.45)
+    assert few.messages <= 21
+    assert few.predicted_stderr() > sharp.predicted_stderr()
+    assert sharp.predicted_stderr() <= 1.45
+    with pytest.raises(InvalidInput, match="messages must be at least"):
+        Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=3).settle()
+    with pytest.raises(InvalidInput, match="error must be at least"):
+        Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.0).settle()
+
+
+def test_refused() -> None:
+    with pytest.raises(InvalidInput, match="none below 0"):
+        POLL.analyse_counts(np.array([10_000 * POLL.messages, -1, 5]))
+    with pytest.raises(InvalidInput, match="distinct"):
+        Count(value="anything else", n=100, epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidInput, match="exactly one of epsilon and randomizer"):
+        Count(value="yes", n=100, epsilon0=1.0)
+    with pytest.raises(InvalidInput, match="hold their share of the noise"):
+        Count(value="yes", n=2, epsilon=0.1, delta=1e-9).settle()
