@@ -23,6 +23,7 @@ from shuffledp.collection.record import Record
 
 __all__ = ["head", "name_of"]
 
+AMONG_FAKES = ("fakes", "dummies")
 SMALLEST = 1e-13  # deltas below are not said as 1 in so many
 
 
@@ -146,8 +147,24 @@ def _gloss(record: Record) -> Markup:
     return gloss(
         phrases.GLOSS_EPSILON(record),
         phrases.GLOSS_DELTA(record, delta=exact(delta), odds=odds),
-        phrases.GLOSS_REPORTS(record),
+        _hidden(record),
     )
+
+
+def _hidden(record: Record) -> str:
+    """What hides a value, and whom that trusts."""
+    law = record.design.law
+    if law.randomizer not in AMONG_FAKES:
+        return phrases.GLOSS_REPORTS(record)
+    plain = law.epsilon0 is None
+    words = {
+        "lightly": "" if plain else phrases.LIGHTLY(record),
+        "sealed": phrases.UNREAD(record) if plain else "",
+    }
+    if law.randomizer == "fakes":
+        return phrases.GLOSS_FAKES(record, **words)
+    dummies = max(each for each in map(law.parameters.get, ("center", "rate")) if isinstance(each, (int, float)))
+    return phrases.GLOSS_DUMMIES(record, dummies=count(round(dummies)), **words)
 
 
 def _question(record: Record) -> list[tuple[str, object]]:
