@@ -15,6 +15,7 @@ from scipy.special import log_ndtr
 from shuffledp.collection.record import Alternative, Designed, Record
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 from shuffledp.literature.exact.lattice import UNIT, Array
@@ -38,27 +39,36 @@ class _Promise:
     epsilon: float
     delta: float
     width: float | None
+    among: int = 1  # a mean is divided by so many
 
     @classmethod
     def of(cls, design: Designed, certified: float) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
         lower, upper = (0.0, 0.0) if design.counts else design.bounds
         epsilon = certified if design.epsilon is None else design.epsilon
-        return cls(design.n, design.rounds, epsilon, design.delta, None if design.counts else upper - lower)
+        among = design.n if design.task == "mean" else 1
+        return cls(design.n, design.rounds, epsilon, design.delta, None if design.counts else upper - lower, among)
 
     @property
     def rounding(self) -> float:
         """What 1 - hit loses in floats."""
-        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.n)
+        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.among)
 
-    def curator(self) -> float:
-        """The error of a trusted curator, who adds Gaussian noise."""
-        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.n
+    def curator(self, *, single: bool) -> float:
+        """The error of a trusted curator, who adds Gaussian noise; a ``single`` count moves by
+        1.
+        """
+        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.among
+        sensitivity = 1.0 if single else sensitivity
         return _sigma(self.epsilon, self.delta) * sensitivity * math.sqrt(self.rounds)
 
     def error(self, law: CountedLaw) -> float:
         """The error to expect of shuffled or lone reports."""
-        return _count_error(law, self.n) if self.width is None else _mean_error(law, self.n, self.width)
+        if isinstance(law, CountedShares):
+            return law.error(self.n, 1.0 if self.width is None else self.width / ((law.k - 1) * self.among))
+        if self.width is None:
+            return _count_error(law, self.n)
+        return _mean_error(law, self.n, self.width) * (self.n / self.among)
 
 
 def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
@@ -69,7 +79,7 @@ def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
         return [named]
     alone, shuffled, curator = rows
     promise = _Promise.of(record.design, record.certificate.epsilon.upper)
-    sigma, error = promise.curator(), promise.error(law)
+    sigma, error = promise.curator(single=record.design.value is not None), promise.error(law)
     within = SAME * error + promise.rounding
     gaussian = "the Gaussian mechanism's exact condition"
     return [
