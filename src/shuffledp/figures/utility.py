@@ -73,7 +73,7 @@ def plan_figure(
         axes.set_ylabel(ERRORS.get(task, COUNT_ERROR).replace(", ", ",\n"))
         axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        size = f" of {plans[0].domain:,} values" if task != "mean" else ""
+        size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
         figure.suptitle(
             f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else ""),
             x=0.01,

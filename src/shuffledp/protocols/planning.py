@@ -14,14 +14,16 @@ import numpy as np
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.categories import Categories
+from shuffledp.protocols.count import Count
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakedHistogram, FakesHistogram
 from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
-from shuffledp.protocols.sums import LocalMean, Mean
+from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
+from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
 from shuffledp.protocols.tasks import CrosstabTask, task_named
 
 __all__ = [
@@ -39,14 +41,20 @@ __all__ = [
     "worst_error",
 ]
 
-PLANNED = ("histogram", "frequency", "mean", "crosstab")  # those whose protocols are compared here
+PLANNED = ("histogram", "frequency", "mean", "sum", "count", "crosstab")  # those whose protocols are compared here
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
 ADDING = "shuffler, sealed, adds dummies"
 FAKES = "Histogram, fakes by users (sealed)"
 DUMMIES = "Histogram, shuffler's dummies (shuffler adds noise)"
+SIGNED = "Count, +1 and -1 messages (sealed)"
+SPLIT = "split and mix (sealed; anybody can move it)"
 MOST_BITS = 1 << 20  # longer reports are not proposed
-ERRORS = {"mean": "standard error of the mean, worst data"}
+ERRORS = {
+    "mean": "standard error of the mean, worst data",
+    "sum": "standard error of the sum, worst data",
+    "count": "standard error of the count, worst data",
+}
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
 WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
 
@@ -100,7 +108,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} values" if task_named(self.task).counts else ""
+        size = f" of {self.domain} values" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -134,6 +142,27 @@ def _summed(
     }
 
 
+def _single(task: Task, promise: dict[str, Any]) -> dict[str, tuple[str, Callable[[], Protocol]]]:
+    """The protocols of one number: a mean, a sum, or the count of one value."""
+    if task == "count":
+        return {
+            SIGNED: (SEALED, lambda: Count(value=1, other=0, **promise)),
+            "Histogram": ("shuffler", lambda: Histogram(categories=range(2), **promise)),
+            "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(2), **promise)),
+            "CentralSum": ("curator", lambda: CentralSum(**promise)),
+        }
+    kinds: tuple[type[Protocol], ...] = (Mean, SplitMean, LocalMean, CentralMean)
+    if task == "sum":
+        kinds = (Sum, SplitSum, LocalSum, CentralSum)
+    one, split, local, central = kinds
+    return {
+        one.__name__: ("shuffler", lambda: one(**promise)),
+        f"{one.__name__}, {SPLIT}": (SEALED, lambda: split(**promise)),
+        local.__name__: ("nobody", lambda: local(**promise)),
+        central.__name__: ("curator", lambda: central(**promise)),
+    }
+
+
 def plan(
     task: Task,
     *,
@@ -154,27 +183,23 @@ def plan(
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
-    [('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
+    [('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
+     ('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
     """
     if task not in PLANNED:
-        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. A sum is n times a mean.")
-    counting = task_named(task).counts
+        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. Others have one protocol.")
+    counting = task_named(task).counts and task != "count"
     if (domain is None) == counting:
         raise InvalidInput(
-            f"domain must be given for counts and left out for a mean, got {domain!r}. It is the number of categories, "
-            f"or their list."
+            f"domain must be given for counts and left out for a {'mean' if counting else task}, got {domain!r}. It is "
+            f"the number of categories, or their list."
         )
     if isinstance(domain, str) and task != "crosstab":
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     builders: dict[str, tuple[str, Callable[[], Protocol]]]
     if not counting:
-        size = 0
-        builders = {
-            "Mean": ("shuffler", lambda: Mean(**promise)),
-            "LocalMean": ("nobody", lambda: LocalMean(**promise)),
-            "CentralMean": ("curator", lambda: CentralMean(**promise)),
-        }
+        size, builders = 0, _single(task, promise)
     elif task == "crosstab":
         sizes = column_sizes(domain)
         columns, size = _numbered(len(sizes)), prod(sizes)

@@ -18,6 +18,7 @@ from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBo
 from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, LocalHistogram, LocalMean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
+from shuffledp.protocols.sums import LocalSum
 from shuffledp.protocols.tasks import CountingTask, CountTask, FrequencyTask, MeanTask, SumTask, TopTask
 from shuffledp.wording import statement, statement_ids
 
@@ -103,8 +104,10 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     alone: Protocol
     curator: Protocol
     if isinstance(task, MeanTask):
-        alone = LocalMean(lower=task.lower, upper=task.upper, **promise)
-        curator = CentralMean(lower=task.lower, upper=task.upper, **promise)
+        adds_up = isinstance(task, SumTask)
+        bounds: dict[str, Any] = {"lower": task.lower, "upper": task.upper}
+        alone = (LocalSum if adds_up else LocalMean)(**bounds, **promise)
+        curator = (CentralSum if adds_up else CentralMean)(**bounds, **promise)
     elif isinstance(task, CountTask):
         categories: Any = task.values
         alone = LocalHistogram(categories=categories, **promise)
@@ -117,11 +120,10 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
             alone = _local_frequency(design, task, promise)
         else:
             alone = LocalHistogram(categories=categories, **promise)
-    each_mean = design.n if isinstance(task, SumTask) else 1  # a sum is so many times a mean
-    kinds = (("nobody", alone, each_mean), ("shuffler", protocol, 1), ("curator", curator, each_mean))
+    kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
     return tuple(
-        Alternative(trust=trust, epsilon0=_finite(each.epsilon0), stderr=times * each.predicted_stderr())
-        for trust, each, times in kinds
+        Alternative(trust=trust, epsilon0=_finite(each.epsilon0), stderr=each.predicted_stderr())
+        for trust, each in kinds
     )
 
 

@@ -40,6 +40,7 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.protocols.tasks import TopTask
 from shuffledp.storage.canonical import digest_of_votes
 
 __all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
@@ -79,7 +80,13 @@ def check_reports(design: Design, reports: int) -> int:
 
 
 def check_sayable(design: Design) -> None:
-    """Refuse a design whose law has no place in a record: nobody could verify its page."""
+    """Refuse a design whose law has no place in a record: nobody could verify its page; and one
+    level of a search, which says nothing by itself.
+    """
+    if isinstance(design.task, TopTask):
+        raise InvalidInput(
+            "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
+        )
     if (law := design.law) is not law.inside:
         raise InvalidInput(
             f"a release must be of a law that its page can state and `verify` can count again, got a {law.family}. "
