@@ -45,6 +45,8 @@ def _kind(record: Record) -> str:
         return f"how many people hold {record.design.value}"
     if record.design.counts:
         return "how many people hold each value"
+    if record.design.distributes:
+        return "how many people are below each cut point"
     return f"the {record.estimates.label[0]}" if record.estimates.clipped else f"the {record.design.task}"
 
 
@@ -112,7 +114,7 @@ def _crowd(record: Record) -> str:
 def _confidence(record: Record) -> str:
     """How sure the accuracy is, and of what."""
     found, sure = record.estimates, level(record.estimates.level)
-    if not record.design.counts:
+    if not record.design.people:
         return phrases.LEVEL_MEAN(record, level=sure)
     if together(found):
         return phrases.LEVEL_TOGETHER(record, level=sure)
@@ -150,7 +152,8 @@ def _question(record: Record) -> list[tuple[str, object]]:
         rows.append(("Source", label(asked.source)))
     if not record.design.counts:
         lower, upper = record.design.bounds
-        rows.append(("Range", f"{exact(lower)} to {exact(upper)}, declared beforehand"))
+        bins = f", in {count(record.estimates.of + 1)} bins" if record.design.distributes else ""
+        rows.append(("Range", f"{exact(lower)} to {exact(upper)}{bins}, declared beforehand"))
     elif asked.categories:
         how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
         rows.append(("Values", join([_values(record), ", ", how])))

@@ -258,6 +258,10 @@ INTEGERS = Phrase(
     (3, "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "),
 )
 FAMILIES = {
+    "one of": Phrase(
+        "one of several levels of coarse and fine bins, drawn at random, and k-ary randomized response about the "
+        "value’s run of bins in that level"
+    ),
     "krr": Phrase(
         "k-ary randomised response: the true value is sent or, with a set probability, one drawn at random from all of "
         "them",
