@@ -7,6 +7,7 @@ import re
 from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
@@ -43,7 +44,11 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
         rule, right = law.usual(tally.votes, reports, design.least)
         said = f"{tally.votes[0]} and {tally.votes[1]}"
         return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]
-    if not design.counts:
+    if isinstance(law, CountedLevels):
+        nodes = sum(level.k for level in law.levels)
+        checks.append(equal("nodes of all levels", len(tally.votes), nodes, "the design"))
+        checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
+    elif not design.counts:
         checks.append(equal("points of the grid", len(tally.votes), law.k, "the design"))
     if law.family == "hadamard":
         blocks = tally.blocks or ()
@@ -150,16 +155,22 @@ def _bound(record: Record) -> list[Check]:
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
+        "quantiles": record.estimates.quantiles is not None,
+        "ranges": record.estimates.ranges is not None,
         "sway": record.estimates.sway is not None,
         "series": record.asked.series is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
         "digest": protected and counts and size > LISTED,
-        "ends": protected and not counts and record.asked.may_be_clipped and record.design.law.randomizer != "split",
+        "ends": protected
+        and record.asked.may_be_clipped
+        and not (record.design.people or record.design.law.randomizer == "split"),
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
+        "quantiles": bool(record.design.at),
+        "ranges": bool(record.design.ranges),
         "sway": record.since(5),
         "series": record.since(5) and said["series"],
     }
