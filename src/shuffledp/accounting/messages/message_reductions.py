@@ -59,14 +59,18 @@ def _reduction(
 
 @reduce_messages.register
 def _fakes(law: UserFakes, honest: int) -> Reduction:
+    plain, mean = law.epsilon0 == math.inf, law.slots * law.chance
     if law.numbers is None:
         slots, chance, distance = honest * law.slots, law.threshold / WORD, 0.0
-    else:  # Le Cam: many coins are a Poisson number but for the sum of their squared chances
-        mean = law.slots * law.chance
+    else:
         distance = honest * _from_poisson(law.numbers.first, law.numbers.chances, mean)
+        if plain:  # the fakes of each value are a Poisson number of their own
+            curve = Inexact.of(BucketDummies.poisson(honest * mean / law.k), distance)
+            return _reduction("fakes", (curve,), (curve,), math.inf)
+        # Le Cam: many coins are a Poisson number but for the sum of their squared chances
         slots, chance = MANY, min(honest * mean / MANY, 1.0)
         distance += chance * honest * mean
-    if law.epsilon0 == math.inf:
+    if plain:
         curve = Inexact.of(uniform_fakes(law.k, slots, chance), distance)
         return _reduction("fakes", (curve,), (curve,), math.inf)
     upper, lowers = uniform_fakes_and_reports(law.k, law.epsilon0, honest - 1, slots, chance)

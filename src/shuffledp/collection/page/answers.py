@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import Bar, bars, interval, narrow
+from shuffledp.collection.page.distribution import distribution
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, decimals_for, exact, fixed, level, percent, tied
 from shuffledp.collection.page.parts import details, figure, gloss, section
@@ -45,6 +46,8 @@ def estimates(record: Record) -> Markup | None:
         return None
     if record.design.counts:
         return section("estimates", "The estimates", _counts(record))
+    if record.design.distributes:
+        return section("estimates", "The distribution", distribution(record))
     return section("estimates", "The estimate", _mean(record))
 
 

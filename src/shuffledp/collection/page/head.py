@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.answers import accuracy, margins_together, together
-from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
+from shuffledp.collection.page.clipping import clipping, not_the_values
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import (
     count,
@@ -20,7 +20,6 @@ from shuffledp.collection.page.numerals import (
 )
 from shuffledp.collection.page.parts import facts_list, gloss
 from shuffledp.collection.record import Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN
 
 __all__ = ["head", "name_of"]
 
@@ -42,9 +41,13 @@ def _kind(record: Record) -> str:
         return "the most frequent words"
     if record.design.columns is not None:
         return "how many people hold each combination"
+    if record.design.value is not None:
+        return f"how many people hold {record.design.value}"
     if record.design.counts:
         return "how many people hold each value"
-    return f"the {CLIPPED_MEAN}" if record.estimates.clipped else "the mean"
+    if record.design.distributes:
+        return "how many people are below each cut point"
+    return f"the {record.estimates.label[0]}" if record.estimates.clipped else f"the {record.design.task}"
 
 
 def _banners(record: Record) -> list[Markup]:
@@ -58,7 +61,7 @@ def _banners(record: Record) -> list[Markup]:
             )
         )
     if record.estimates.clipped:
-        found.append((NOT_THE_MEAN, clipping(record)))
+        found.append((not_the_values(record), clipping(record)))
     if record.asked.learned:
         found.append(
             (
@@ -120,7 +123,7 @@ def _accuracy(record: Record) -> str:
 def _confidence(record: Record) -> str:
     """How sure the accuracy is, and of what."""
     found, sure = record.estimates, level(record.estimates.level)
-    if not record.design.counts:
+    if not record.design.people:
         return phrases.LEVEL_MEAN(record, level=sure)
     if together(found) or record.counted.search is not None:
         return phrases.LEVEL_TOGETHER(record, level=sure)
@@ -158,7 +161,8 @@ def _question(record: Record) -> list[tuple[str, object]]:
         rows.append(("Source", label(asked.source)))
     if not record.design.counts:
         lower, upper = record.design.bounds
-        rows.append(("Range", f"{exact(lower)} to {exact(upper)}, declared beforehand"))
+        bins = f", in {count(record.estimates.of + 1)} bins" if record.design.distributes else ""
+        rows.append(("Range", f"{exact(lower)} to {exact(upper)}{bins}, declared beforehand"))
     elif asked.categories:
         how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
         rows.append(("Values", join([_values(record), ", ", how])))

@@ -89,6 +89,7 @@ OUTSIDE = Phrase(
     "Values outside the range counted as its nearest end; how far outside they were, no report says. {ends}",
     (3, "Values outside the range were counted as its nearest end; no report says how far outside they were. {ends}"),
 )
+NO_ENDS = Phrase("Nor do shares say how many people are at either end.")
 AT_ENDS = Phrase(
     "By an estimate from the same reports, at most {most_low} of the people are at or below {lower}, and at least "
     "{least_low} below {near_low}; at most {most_high} are at or above {upper}, and at least {least_high} above "
@@ -257,6 +258,10 @@ INTEGERS = Phrase(
     (3, "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "),
 )
 FAMILIES = {
+    "one of": Phrase(
+        "one of several levels of coarse and fine bins, drawn at random, and k-ary randomized response about the "
+        "value’s run of bins in that level"
+    ),
     "krr": Phrase(
         "k-ary randomised response: the true value is sent or, with a set probability, one drawn at random from all of "
         "them",
@@ -285,6 +290,14 @@ FAMILIES = {
     "rappor": Phrase(
         "basic RAPPOR: one bit per value, each bit randomised",
         (3, "basic RAPPOR: one bit per value, each bit randomized"),
+    ),
+    "signed": Phrase(
+        "+1 and −1 messages: whoever holds the value sends +1, and everybody adds a few +1 and −1 at random, and "
+        "blanks, so that all send equally many"
+    ),
+    "split": Phrase(
+        "split and mix: the number, with its sender’s share of the noise, is cut into random shares, each of which "
+        "says nothing; only the sum of everybody’s does"
     ),
 }
 ONE_POINT = Phrase(

@@ -128,8 +128,11 @@ def _law(record: Record) -> Markup:
     numbers = [
         f"{name.replace('epsilon0', 'ε₀')} = {_parameter(value)}"
         for name, value in law.parameters.items()
-        if value is not None
+        if value is not None and not isinstance(value, list)
     ]
+    if law.questions is not None:
+        sizes = ", ".join(count(level["k"]) for level in law.questions)
+        numbers.append(f"levels of {sizes} runs of bins")
     described = phrases.FAMILIES.get(law.randomizer)
     family = law.randomizer if described is None else described(record)
     integers = join([element("code", each) for each in law.integers], ", ")
