@@ -26,7 +26,9 @@ EXPORTS = [
     "Count",
     "Crosstab",
     "DoesNotApply",
+    "DummyHistogram",
     "Estimate",
+    "FakesHistogram",
     "FiniteRandomizer",
     "Frequency",
     "FromMatrix",
@@ -68,6 +70,7 @@ EXPORTS = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "count",
     "crosstab",
     "engines",
     "frequency",
@@ -77,6 +80,7 @@ EXPORTS = [
     "quantile",
     "shuffle",
     "shuffle_groups",
+    "sum",
     "top",
 ]
 

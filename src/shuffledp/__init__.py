@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import crosstab, frequency, histogram, mean, quantile, top
+    from shuffledp.collection.door import count, crosstab, frequency, histogram, mean, quantile, sum, top
     from shuffledp.collection.release.released import Release
     from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
         CentralSum,
         Count,
         Crosstab,
+        DummyHistogram,
         Estimate,
+        FakesHistogram,
         Frequency,
         Histogram,
         LocalHistogram,
@@ -110,7 +112,9 @@ __all__ = [
     "Count",
     "Crosstab",
     "DoesNotApply",
+    "DummyHistogram",
     "Estimate",
+    "FakesHistogram",
     "FiniteRandomizer",
     "Frequency",
     "FromMatrix",
@@ -147,6 +151,7 @@ __all__ = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "count",
     "crosstab",
     "engines",
     "frequency",
@@ -156,6 +161,7 @@ __all__ = [
     "quantile",
     "shuffle",
     "shuffle_groups",
+    "sum",
     "top",
 ]
 
@@ -164,7 +170,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("crosstab", "frequency", "histogram", "mean", "quantile", "top"),
+    "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "quantile", "sum", "top"),
     "collection.release.released": ("Release",),
     "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
@@ -184,7 +190,9 @@ HOMES = {
             "CentralMean",
             "CentralSum",
             "Crosstab",
+            "DummyHistogram",
             "Estimate",
+            "FakesHistogram",
             "Frequency",
             "Histogram",
             "LocalHistogram",

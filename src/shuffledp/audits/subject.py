@@ -22,6 +22,7 @@ from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
@@ -271,7 +272,7 @@ class Surveyed(Finite):
         hit, miss = vote_law(randomizer)  # type: ignore[arg-type]
         held = (votes - len(rows) * miss) / (hit - miss)
         if not isinstance(protocol, Summation):
-            return said, held
+            return said[: len(held)], held  # the sums of a crosstab follow from its cells
         mean = protocol.lower + (protocol.upper - protocol.lower) * float(
             held @ np.linspace(0.0, 1.0, len(held))
         ) / len(rows)
@@ -284,6 +285,8 @@ class Surveyed(Finite):
             return np.asarray(
                 protocol.lower + (protocol.upper - protocol.lower) * indices / (protocol.randomizer.k - 1)
             )
+        if isinstance(protocol, Crosstab):
+            return np.asarray(_objects(protocol.cells)[indices])
         labels: Any = protocol.domain if isinstance(protocol, Frequency) else protocol.categories  # type: ignore[attr-defined]
         if isinstance(labels, range):
             return indices
@@ -432,7 +435,7 @@ def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | Non
             StatisticalQuery,
             lambda protocol: Surveyed(_identity(protocol), name=f"StatisticalQuery, {protocol.n} users"),
         ),
-        (Histogram | LocalHistogram | Summation | Frequency, Surveyed),
+        (Histogram | LocalHistogram | Crosstab | Summation | Frequency, Surveyed),
         (CentralHistogram | CentralMean | CentralSum, Curated),
         (ShuffledSGD, Descended),
     ]

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 from shuffledp.cli.numbers import read_count, read_number, read_numbers, read_range
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.collection.release.terms import Bins, Categories, Promise, given_bins, read_categories
+from shuffledp.collection.release.terms import (
+    BY_NOISE,
+    Bins,
+    Categories,
+    Hiding,
+    Promise,
+    given_bins,
+    read_categories,
+)
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -29,6 +37,7 @@ __all__ = [
     "CATEGORY_OPTIONS",
     "COLUMNS",
     "ENGINE",
+    "HIDING_OPTIONS",
     "LEARN",
     "LISTS",
     "LOCAL",
@@ -44,12 +53,15 @@ __all__ = [
     "Reading",
     "binned",
     "check_engine",
+    "hiding_of",
     "with_asking",
     "with_binning",
     "with_counting",
+    "with_hiding",
 ]
 
 TABLE, MESSY, BUDGET, ENGINE = "The table", "If the table is messy", "The budget", "Where the data are"
+HIDING = "What hides a value"
 FORMATS = ("csv", "parquet", "arrow")
 LOCAL = "local[*]"  # Spark on all cores of this machine
 
@@ -148,6 +160,44 @@ CATEGORY_OPTIONS = [
         TABLE,
         "Count missing values as this category; if left out, those rows do not take part.",
         metavar="NAME",
+    ),
+]
+HIDING_OPTIONS = [
+    option(
+        "protocol",
+        HIDING,
+        "What hides a value: krr, noise in every report; fakes, that people send; or dummies, that the shuffler adds. "
+        "If left out, krr, which asks for the least trust.",
+        default="krr",
+        metavar="NAME",
+    ),
+    option(
+        "slots",
+        HIDING,
+        "For fakes: how many a person can send; if left out, as few as will do.",
+        parser=read_count,
+        metavar="COUNT",
+    ),
+    option(
+        "kept",
+        HIDING,
+        "For dummies: how likely the shuffler hands a person's message on; if left out, always.",
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "kind",
+        HIDING,
+        "The law of the fakes: bernoulli or poisson; of the dummies: geometric or poisson.",
+        metavar="NAME",
+    ),
+    option(
+        "light_epsilon0",
+        HIDING,
+        "Randomize the true value by this epsilon0, too: then a message says little by itself.",
+        parser=read_number,
+        metavar="NUMBER",
+        flag="light-epsilon0",
     ),
 ]
 LEARN = option(
@@ -357,6 +407,11 @@ def _check_table(tables: Sequence[str], table: dict[str, Any], *, learn: bool) -
         )
 
 
+def hiding_of(options: dict[str, Any]) -> Hiding:
+    """Take what hides a value out of the options of a command."""
+    return Hiding(**{name: options.pop(name) for name, _ in HIDING_OPTIONS})
+
+
 def budget_of(
     ledger: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
 ) -> "Budget | None":
@@ -400,7 +455,14 @@ class Asking:
     dry_run: bool
     engine: Engine | None = None
     categories: Categories | None = None
+    hiding: Hiding = BY_NOISE
     bins: Bins | None = None
+
+    @classmethod
+    def hidden(cls, **options: Any) -> Self:
+        """The same where fakes may hide the values."""
+        hiding = hiding_of(options)
+        return replace(cls.counting(**options), hiding=hiding)
 
     @classmethod
     def binning(
@@ -505,3 +567,4 @@ ASKED = [
 with_asking = sharing(dict(ASKED), Asking.of)
 with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
+with_hiding = sharing(dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *ASKED]), Asking.hidden)

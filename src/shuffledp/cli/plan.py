@@ -1,5 +1,6 @@
 """The command plan: which protocol for a task, and what error to expect."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -98,7 +99,7 @@ def plan(
         if plot is not None:
             figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
     if as_json:
-        cells = ("name", "trust", "epsilon0", "error", "worst", "bits")
+        cells = ("name", "trust", "epsilon0", "error", "worst", "messages", "bits")
         facts = {
             "task": task,
             "n": n,
@@ -108,7 +109,7 @@ def plan(
             "delta": delta,
             "rounds": rounds,
         }
-        options = [{cell: getattr(option, cell) for cell in cells} for option in found.options]
+        options = [{cell: _plain(getattr(option, cell)) for cell in cells} for option in found.options]
         refused = [{"name": name, "reason": reason} for name, reason in found.refused]
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
@@ -119,17 +120,18 @@ def plan(
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
             f"{option.error:.4g}",
             *([f"{option.worst:.4g}"] if counts else []),
+            f"{option.messages}",
             f"{option.bits}",
             option.trust,
             option.name,
         )
         for option in found.options
     ]
-    columns = ["epsilon0", "error", *(["worst"] if counts else []), "bits", "whom to trust", "protocol"]
+    columns = ["epsilon0", "error", *(["worst"] if counts else []), "messages", "bits", "whom to trust", "protocol"]
     if latex:
-        return show.latex(columns, rows, numbers=3 + counts)
+        return show.latex(columns, rows, numbers=4 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
-    show.table(columns, rows, numbers=3 + counts)
+    show.table(columns, rows, numbers=4 + counts)
     show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
         show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
@@ -137,3 +139,8 @@ def plan(
     if plot is not None:
         print(f"\nfigure written to {plot}")
     return None
+
+
+def _plain(cell: Any) -> Any:
+    """As JSON has it: there is no infinity."""
+    return None if cell == math.inf else cell

@@ -1,5 +1,5 @@
-"""The commands histogram, frequency, mean and quantile: from a table to a folder with a defended
-answer.
+"""The commands histogram, frequency, mean, sum, count and quantile: from a table to a folder with a
+defended answer.
 """
 
 import json
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_binning, with_counting
+from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_binning, with_counting, with_hiding
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_number
+from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD
@@ -41,6 +41,7 @@ TO_BE_CLIPPED = (
     "values, not of the values themselves."
 )
 PROMISED = "--epsilon 1 --delta 1e-6"
+ACCURACY = "How accurate, and at what cost"
 
 
 @app.command(
@@ -52,12 +53,12 @@ PROMISED = "--epsilon 1 --delta 1e-6"
         f"histogram 'visits/*.parquet' --column city --categories cities.txt {PROMISED} --out result --engine spark",
     ),
 )
-@with_counting
+@with_hiding
 def histogram(asking: Asking) -> None:
     """How many people hold each of a few categories: from a table to estimates, a figure and a
     page.
     """
-    _answer(asking, task="histogram", categories=asking.categories)
+    _answer(asking, task="histogram", categories=asking.categories, hiding=asking.hiding)
 
 
 @app.command(
@@ -77,45 +78,120 @@ def frequency(
     _answer(asking, task="frequency", categories=asking.categories, method=method)
 
 
+LOWER = Annotated[
+    float,
+    typer.Option(
+        "--lower",
+        parser=read_number,
+        metavar="NUMBER",
+        help="The smallest possible value, known without the data.",
+        rich_help_panel=TABLE,
+    ),
+]
+UPPER = Annotated[
+    float,
+    typer.Option(
+        "--upper",
+        parser=read_number,
+        metavar="NUMBER",
+        help="The largest possible value, known without the data.",
+        rich_help_panel=TABLE,
+    ),
+]
+CLIP = Annotated[
+    bool,
+    typer.Option(
+        "--clip",
+        help="Move values outside the range to the nearest bound; if left out, they are refused.",
+        rich_help_panel=TABLE,
+    ),
+]
+MESSAGES = Annotated[
+    int | None,
+    typer.Option(
+        "--messages",
+        parser=read_count,
+        metavar="COUNT",
+        help="How many messages each person may send: about ten are as accurate as a curator, and need more trust.",
+        rich_help_panel=ACCURACY,
+    ),
+]
+ERROR = Annotated[
+    float | None,
+    typer.Option(
+        "--error",
+        parser=read_number,
+        metavar="NUMBER",
+        help="The standard error to stay below, with as few messages as will do.",
+        rich_help_panel=ACCURACY,
+    ),
+]
+
+
 @app.command(
     "mean",
     rich_help_panel=RUN,
-    epilog=examples(f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result"),
+    epilog=examples(
+        f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result",
+        f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --messages 12 --out result",
+    ),
 )
 @with_asking
 def mean(
     asking: Asking,
-    lower: Annotated[
-        float,
-        typer.Option(
-            "--lower",
-            parser=read_number,
-            metavar="NUMBER",
-            help="The smallest possible value, known without the data.",
-            rich_help_panel=TABLE,
-        ),
-    ],
-    upper: Annotated[
-        float,
-        typer.Option(
-            "--upper",
-            parser=read_number,
-            metavar="NUMBER",
-            help="The largest possible value, known without the data.",
-            rich_help_panel=TABLE,
-        ),
-    ],
-    clip: Annotated[
-        bool,
-        typer.Option(
-            "--clip",
-            help="Move values outside the range to the nearest bound; if left out, they are refused.",
-            rich_help_panel=TABLE,
-        ),
-    ] = False,
+    lower: LOWER,
+    upper: UPPER,
+    clip: CLIP = False,
+    messages: MESSAGES = None,
+    error: ERROR = None,
 ) -> None:
     """The mean of a number that people hold."""
-    _answer(asking, task="mean", lower=lower, upper=upper, clip=clip)
+    _sum(asking, task="mean", lower=lower, upper=upper, clip=clip, messages=messages, error=error)
+
+
+@app.command(
+    "sum",
+    rich_help_panel=RUN,
+    epilog=examples(f"sum people.parquet --column hours --lower 0 --upper 60 {PROMISED} --messages 12 --out result"),
+)
+@with_asking
+def sum_(
+    asking: Asking,
+    lower: LOWER,
+    upper: UPPER,
+    clip: CLIP = False,
+    messages: MESSAGES = None,
+    error: ERROR = None,
+) -> None:
+    """The sum of a number that people hold."""
+    _sum(asking, task="sum", lower=lower, upper=upper, clip=clip, messages=messages, error=error)
+
+
+@app.command(
+    "count",
+    rich_help_panel=RUN,
+    epilog=examples(f"count survey.csv --column answer --value yes {PROMISED} --out result"),
+)
+@with_asking
+def count(
+    asking: Asking,
+    value: Annotated[
+        str,
+        typer.Option("--value", metavar="NAME", help="The value to count; all others are else.", rich_help_panel=TABLE),
+    ],
+    messages: MESSAGES = None,
+    error: ERROR = None,
+) -> None:
+    """How many people hold one value, as accurately as a trusted curator would tell."""
+    from shuffledp.collection.release.central_questions import CountQuestion
+
+    answer(asking, CountQuestion, value=value, messages=messages, error=error)
+
+
+def _sum(asking: Asking, **asked: Any) -> None:
+    from shuffledp.collection.release.central_questions import SumQuestion
+
+    answer(asking, SumQuestion, **asked)
 
 
 @app.command(
@@ -267,6 +343,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
             ("bits", f"{design.protocol.bits}", "in a report"),
             *(
                 (

@@ -2,6 +2,7 @@
 and analyst apart. And example: data to try them on.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from shuffledp.cli.asking import (
     BUDGET_OPTIONS,
     CATEGORY_OPTIONS,
     COLUMNS,
+    HIDING_OPTIONS,
     LISTS,
     MESSY_OPTIONS,
     OUTPUT_OPTIONS,
@@ -25,6 +27,7 @@ from shuffledp.cli.asking import (
     Reading,
     binned,
     budget_of,
+    hiding_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
@@ -59,7 +62,9 @@ Settled = Annotated[
     ),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(
+    dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict
+)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
@@ -121,7 +126,10 @@ def design(
         honest=given["honest"],
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
-    question = settled_question(task, given, lower=lower, upper=upper, method=method)
+    hiding = hiding_of(given)
+    if hiding.family is not None and task != "histogram":
+        raise InvalidInput(f"--protocol {hiding.protocol} must be of a histogram, got a {task}. Leave it out.")
+    question = replace(settled_question(task, given, lower=lower, upper=upper, method=method), hiding=hiding)
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))

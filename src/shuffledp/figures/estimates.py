@@ -75,12 +75,17 @@ def draw_estimates(found: DrawnEstimates, *, title: str | None = None) -> Figure
     with mpl.rc_context(STYLE):
         figure = Drawing(figsize=(6.4, 1.5 + 0.24 * max(len(shown), 2)), layout="constrained")
         axes = figure.subplots()
-        _draw(axes, found, shown)
+        if shown:
+            _draw(axes, found, shown)
+        else:
+            axes.text(0.5, 0.5, "nothing was found", ha="center", va="center", color=GREY)
+            axes.set_axis_off()
         if found.bounds is not None:
             _near(axes, found, found.bounds)
         if title is not None:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold", parse_math=False)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
+        if shown:
+            figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
     return figure
 
 

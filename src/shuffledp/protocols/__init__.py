@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.count import Count
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
+    from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
@@ -65,7 +66,9 @@ __all__ = [
     "Count",
     "Crosstab",
     "Design",
+    "DummyHistogram",
     "Estimate",
+    "FakesHistogram",
     "Frequency",
     "Histogram",
     "Interval",
@@ -90,6 +93,7 @@ HOMES = {
     "crosstab": ("Crosstab",),
     "count": ("Count",),
     "design": ("Design",),
+    "dummy_histogram": ("DummyHistogram", "FakesHistogram"),
     "estimate": ("Estimate", "Interval"),
     "frequency": ("Frequency",),
     "histogram": ("Histogram", "LocalHistogram"),

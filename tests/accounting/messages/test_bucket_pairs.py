@@ -70,14 +70,6 @@ def test_randomized_reports_by_all_that_may_be_seen(others: int) -> None:
                 below_exact([curve], exact, epsilon)
 
 
-def test_no_count_says_more_than_a_table_that_never_ends_allows() -> None:
-    for center, left in ((0, 0.0), (3, 0.8), (40, 0.7)):
-        dummies = BucketDummies.geometric(center, left, 0.6, keep=0.5)
-        assert dummies.bounds(np.array([dummies.pure]))[1][0] < 1e-15
-        if not center:
-            assert dummies.bounds(np.array([0.99 * dummies.pure]))[0][0] > 0.0
-
-
 def test_two_sided_geometric_noise_is_as_good_as_a_curators() -> None:
     dummies = BucketDummies.geometric(25, math.exp(-0.5), math.exp(-0.5))
     assert dummies.bounds(ONE)[1][0] < 1e-6

@@ -4,6 +4,7 @@ import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
+import { levelOf, type Level } from "./top_words.ts";
 import { SECURE, type Words } from "./words.ts";
 
 /** What is asked about one column of a crosstab. */
@@ -23,6 +24,8 @@ export interface Design {
   other: string | null;
   /** Between which numbers an answer lies; null where it is one of the labels. */
   bounds: readonly [number, number] | null;
+  /** Which value a word counts as, where a word is asked for. */
+  level: Level | null;
   /** The cut points between which a number falls into bins; null where it is rounded at random, or none is asked for. */
   edges: readonly number[] | null;
   n: number;
@@ -36,6 +39,7 @@ export interface Design {
 
 type Question = Pick<Design, "labels" | "other" | "bounds"> & {
   parts?: readonly Part[];
+  level?: Level;
   edges?: readonly number[];
   families: readonly string[];
 };
@@ -59,6 +63,7 @@ const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) 
   sum: { fields: ["lower", "upper"], read: mean },
   count: { fields: ["value", "other"], read: count },
   crosstab: { fields: ["columns", "categories", "other"], read: crosstab },
+  top: { fields: ["tokens", "longest", "words", "prefixes", "span", "room"], read: top },
   quantile: { fields: ["cuts", "at", "ranges"], read: quantile },
 };
 
@@ -76,13 +81,15 @@ export function designOf(written: Json | undefined): Design {
   const n = whole(fields, "n", 1);
   const { families, ...question } = kind.read(fields);
   const law = lawOf(fields.get("law"));
-  const values = question.edges ? question.edges.length - 1 : question.labels.length;
+  const told = question.level ? whole(fields, "room", 1) : question.labels.length;
+  const values = question.edges ? question.edges.length - 1 : told;
   const sized = question.bounds ? !law.blank : true; // no check-in asks for numbers
   const known = (question.bounds && !question.edges) || law.k === values;
   const fits = families.includes(law.family) && sized && known;
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
+    level: null,
     parts: [],
     edges: null,
     ...question,
@@ -107,8 +114,9 @@ export function encode(design: Design, answer: number, source: Words = SECURE): 
     if (edges) return bytesOf(law.form, law.draw(source, binOf(edges, answer)));
     return bytesOf(law.form, law.draw(source, onGrid(answer, lower, upper, law.k - 1, source)));
   }
-  if (!(Number.isInteger(answer) && answer >= 0 && answer < labels.length)) {
-    throw new Refused(`The answer must be one of the ${labels.length} that are listed, got none of them. Choose one.`);
+  const most = design.level ? design.level.count : labels.length;
+  if (!(Number.isInteger(answer) && answer >= 0 && answer < most)) {
+    throw new Refused(`The answer must be one of the ${most} that are listed, got none of them. Choose one.`);
   }
   return bytesOf(law.form, law.draw(source, answer));
 }
@@ -198,6 +206,10 @@ function crosstab(fields: Fields): Question {
     .map((part) => part.labels)
     .reduce((cells, own) => cells.flatMap((cell) => own.map((each) => cell + CROSS + each)));
   return { parts, labels, other: null, bounds: null, families: ["krr"] };
+}
+
+function top(fields: Fields): Question {
+  return { labels: [], other: null, bounds: null, level: levelOf(fields), families: ["krr"] };
 }
 
 /** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */

@@ -23,7 +23,7 @@ function crowds(design: Design, answer: number | null): Node[] {
   const [rare, common] = strays(law);
   const people = 100 * rare < 1 ? 1000 : 100;
   const verb = verbOf(design);
-  const it = () => (answer === null ? "your answer" : quoted(labels[answer]!));
+  const it = () => (answer === null || design.level ? "your answer" : quoted(labels[answer]!));
   const holders = answer === null ? "your answer" : "this answer";
   const words = [` with ${holders} would send a report that ${verb} `, it(), "."];
   const own = crowd({ people, chance: law.own, blank: law.blank, nearly: "about", words });

@@ -15,6 +15,7 @@ const VERBS: Record<string, string> = {
 
 export function questionOf({ question, design }: Collection): string {
   if (question !== null) return question;
+  if (design.level) return "Which word is yours?";
   if (design.parts.length) return "Which of these answers are yours?";
   if (!design.bounds) return "Which of these answers is yours?";
   const [lower, upper] = design.bounds;

@@ -18,7 +18,6 @@ that counts as seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,7 +47,6 @@ class BucketDummies:
     outside: float = 0.0
     k: int = 2
     epsilon0: float = math.inf
-    pure: float = math.inf  # no ratio of the two laws of the counts is above e^pure
 
     @classmethod
     def poisson(cls, rate: float, *, keep: float = 1.0) -> BucketDummies:
@@ -86,11 +84,6 @@ class BucketDummies:
     def geometric(cls, center: int, left: float, right: float, *, keep: float = 1.0) -> BucketDummies:
         """Two-sided geometric noise around ``center``, cut at 0: the probability of a count falls
         by the factor ``left`` with every step below and by ``right`` with every step above it.
-
-        If reports are kept with a probability below 1, no ratio is infinite.
-
-        >>> round(BucketDummies.geometric(0, 0.0, 0.5, keep=0.5).pure, 4)
-        1.0986
         """
         center = check_count("center", center, least=0, remedy="It is the likeliest number of fakes.")
         left, right = (
@@ -104,26 +97,12 @@ class BucketDummies:
         weights = np.concatenate([below, np.power(right, np.arange(above + 1.0))])
         total = float(below.sum()) + 1.0 / (1.0 - right)
         outside = OUTSIDE if right > 0.0 else 0.0
-        pure = math.inf
-        if keep < 1.0 and right > 0.0 and (left > 0.0 or center == 0):
-            pure = math.log((keep / right + 1.0 - keep) / (1.0 - keep)) * (1.0 + 4.0 * UNIT)
         doubt = _doubt(float(center + above))
-        return cls(f"two-sided geometric fakes around {center}", weights / total, keep, doubt, outside, pure=pure)
-
-    @classmethod
-    def of_table(cls, name: str, weights: Sequence[int], *, keep: float = 1.0) -> BucketDummies:
-        """As they are drawn: count i with probability weights[i] over their sum."""
-        total = sum(weights)
-        return cls(name, np.array([weight / total for weight in weights]), _check_keep(keep))
+        return cls(f"two-sided geometric fakes around {center}", weights / total, keep, doubt, outside)
 
     def randomized(self, k: int, epsilon0: float) -> BucketDummies:
         """The same where every report was randomized by k-RR before."""
         return replace(self, k=k, epsilon0=epsilon0)
-
-    @property
-    def ceiling(self) -> float:
-        """An epsilon at which delta is 0."""
-        return min(self.epsilon0, self.pure)
 
     @property
     def variance(self) -> float:

@@ -27,7 +27,7 @@ from shuffledp.errors import InvalidInput
 
 __all__ = ["CompleteNoise", "partial_noise"]
 
-MOST_TERMS = 4e9
+MOST_TERMS = 4e8  # products that are added up where there is no closed form: half a second
 NAME = "one person's value moves the sum"
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "estimate_table",
     "estimates",
     "margins_of",
+    "margins_together",
     "together",
 ]
 
@@ -65,6 +66,12 @@ def ends_of(found: Estimates) -> tuple[Sequence[float], Sequence[float]]:
 def margins_of(found: Estimates) -> list[float]:
     """How far the further end of every interval that is shown is from its estimate."""
     return [max(value - low, high - value) for value, low, high in zip(found.value, *ends_of(found), strict=True)]
+
+
+def margins_together(found: Estimates) -> list[float]:
+    """The same of the intervals that hold for all at once."""
+    ends = zip(found.value, found.all_lower, found.all_upper, strict=True)
+    return [max(value - low, high - value) for value, low, high in ends]
 
 
 def decimals_of(found: Estimates) -> int:

@@ -59,12 +59,13 @@ __all__ = [
     "WrittenLaw",
 ]
 
-COUNTS, MEANS = ("histogram", "frequency", "crosstab"), ("mean",)  # the tasks that count people, and the others
+COUNTS = ("histogram", "frequency", "crosstab", "count")  # the tasks that count people
+MEANS = ("mean", "sum")  # and the others
 CATEGORIES, CROSSTABS = ("histogram", "crosstab"), ("crosstab",)  # those with categories, and with several columns
 TOP = ("top",)  # the search for frequent words, which counts people too
 DISTRIBUTIONS = ("quantile",)  # those that count people below cut points
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
-CLIPPED_MEAN = "mean of the clipped values"
+CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 MOST_NUMERICAL_ERROR = 0.1
 
 Floats = tuple[float, ...]
@@ -221,6 +222,7 @@ class Designed(Part):
     domain: int | list[Category] | None = needed_by(("frequency",), _named, default=None)
     method: str | None = needed_by(("frequency",), text, default=None)
     other: Category | list[Category | None] | None = needed_by(COUNTS, or_none(_rests), default=None)
+    value: Category | None = needed_by(("count",), either(text, whole), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
     cuts: Floats | None = needed_by(DISTRIBUTIONS, [number], default=None)
@@ -269,6 +271,8 @@ class Designed(Part):
         """
         if self.columns is not None:
             return list(row_labels(self.crossed))
+        if self.value is not None:
+            return [self.value]
         own: Any = self.domain if self.categories is None else self.categories
         if own is None:
             return []
@@ -283,6 +287,8 @@ class Designed(Part):
     @property
     def values(self) -> int:
         """How many values a report can be about: the categories, or the cells."""
+        if self.value is not None:
+            return 2  # the one that is counted, and anything else
         return prod(map(len, self.crossed)) if self.columns is not None else len(self.listed)
 
     @property
@@ -538,7 +544,7 @@ class Estimates(Part):
         """Whether this is known to be the mean of values that were clipped; pages of the first
         edition do not say it here.
         """
-        return self.label == (CLIPPED_MEAN,)
+        return self.label in ((CLIPPED_MEAN,), (CLIPPED_SUM,))
 
 
 @part

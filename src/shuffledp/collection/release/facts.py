@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shuffledp import __version__
 from shuffledp.collection.client import cautions
-from shuffledp.collection.page.clipping import perhaps_clipped
+from shuffledp.collection.page.clipping import CLIPPED, perhaps_clipped
 from shuffledp.collection.record import (
     Asked,
     AtQuantiles,
@@ -35,7 +35,6 @@ from shuffledp.collection.record import (
     Record,
     Tally,
 )
-from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.crosstab import Crosstab
@@ -43,8 +42,8 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.sums import Mean
-from shuffledp.protocols.tasks import MeanTask
+from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.protocols.tasks import MeanTask, TopTask
 from shuffledp.storage.canonical import digest_of_votes
 
 __all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
@@ -70,7 +69,8 @@ def estimate_of(
     protocol = design.protocol
     said = cautions(design, protocol.predicted_stderr())
     estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
-    return replace(estimate, labels=(CLIPPED_MEAN,)) if clipped and isinstance(design.task, MeanTask) else estimate
+    told = clipped and isinstance(design.task, MeanTask)
+    return replace(estimate, labels=(CLIPPED[design.task.name],)) if told else estimate
 
 
 def check_reports(design: Design, reports: int) -> int:
@@ -84,7 +84,13 @@ def check_reports(design: Design, reports: int) -> int:
 
 
 def check_sayable(design: Design) -> None:
-    """Refuse a design whose law has no place in a record: nobody could verify its page."""
+    """Refuse a design whose law has no place in a record: nobody could verify its page; and one
+    level of a search, which says nothing by itself.
+    """
+    if isinstance(design.task, TopTask):
+        raise InvalidInput(
+            "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
+        )
     if (law := design.law) is not law.inside:
         raise InvalidInput(
             f"a release must be of a law that its page can state and `verify` can count again, got a {law.family}. "
@@ -157,11 +163,12 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
     reports, blocks, votes = design.protocol.randomizer.opened(tally)
     if not design.task.counts:
         return Tally(reports=reports, votes=tuple(votes.tolist()))
+    cut = LISTED <= len(kept) < len(votes)
     return Tally(
         reports=reports,
         blocks=tuple(blocks.tolist()),
-        votes=tuple((votes[kept] if len(kept) < len(votes) else votes).tolist()),
-        digest=digest_of_votes(votes) if len(kept) < len(votes) else None,
+        votes=tuple((votes[kept] if cut else votes).tolist()),
+        digest=digest_of_votes(votes) if cut else None,
     )
 
 
@@ -230,7 +237,7 @@ def _ends(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> Ends | None:
 
     The exact number of clipped values is as private as the values are, and nothing keeps it.
     """
-    if not isinstance(protocol, Mean):
+    if not isinstance(protocol, (Mean, Sum)):
         return None
     assert protocol.k is not None
     estimate = protocol.at_ends(tally)

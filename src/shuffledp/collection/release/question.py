@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
-from shuffledp.collection.release.terms import Bins, Categories, Promise, check_labels, check_words, name_of
+from shuffledp.collection.release.terms import (
+    BY_NOISE,
+    Bins,
+    Categories,
+    Hiding,
+    Promise,
+    check_labels,
+    check_words,
+    name_of,
+)
 from shuffledp.collection.tables import (
     AS_WRITTEN,
     Cleaning,
@@ -64,6 +73,7 @@ class Question:
     ids: str | None = None
     keep: Keep = "first"
     series: InSeries | None = None
+    hiding: Hiding = BY_NOISE
 
     def settled(self) -> Question:
         """The same with categories that are known: given ones, or, if that was asked for, those
@@ -157,7 +167,7 @@ class Question:
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
-        return answering(self._task(), **promise.terms(n))
+        return answering(self._task(), self.hiding.family, **promise.terms(n), **self.hiding.terms())
 
     def _task(self) -> Task:
         """What is asked, without the table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
+from shuffledp.collection.page.clipping import clipping, not_the_values
 from shuffledp.collection.page.distribution import CLIPPED_ENDS, quantile_rows, range_rows
 from shuffledp.collection.page.numerals import many
 from shuffledp.collection.record import LedgerEntry, Record
@@ -50,7 +50,7 @@ def _invalid(record: Record) -> str:
 def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
     said = [] if record.secure else [SEEDED]
-    said += [f"{NOT_THE_MEAN} {clipping(record)}"] if record.estimates.clipped else []
+    said += [f"{not_the_values(record)} {clipping(record)}"] if record.estimates.clipped else []
     said += [CLIPPED_ENDS] if record.design.distributes and record.asked.clips else []
     return said + ([LEARNED] if record.asked.learned else [])
 

@@ -18,8 +18,10 @@ from shuffledp.protocols.categories import check_size
 from shuffledp.protocols.tasks import QuantileTask
 
 __all__ = [
+    "BY_NOISE",
     "Bins",
     "Categories",
+    "Hiding",
     "Promise",
     "check_labels",
     "check_words",
@@ -111,6 +113,52 @@ class Promise:
         """The promise to ``n`` people, as a protocol takes it."""
         least = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
         return {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
+
+
+PROTOCOLS = {"krr": (), "fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hiding:
+    """What hides a value: noise in every report (krr), fakes that people send, or dummies that the
+    shuffler adds; and the choices that this leaves, each None for the usual one.
+    """
+
+    protocol: str = "krr"
+    slots: int | None = None
+    kept: float | None = None
+    kind: str | None = None
+    light_epsilon0: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.protocol not in PROTOCOLS:
+            raise InvalidInput(
+                f"--protocol must be one of {', '.join(PROTOCOLS)}, got {self.protocol!r}. Leave it out for noise in "
+                f"every report, which asks for the least trust."
+            )
+        own = PROTOCOLS[self.protocol]
+        for name in ("slots", "kept", "kind", "light_epsilon0"):
+            if name not in own and (given := getattr(self, name)) is not None:
+                fits = [each for each, choices in PROTOCOLS.items() if name in choices]
+                option = f"--{name.replace('_', '-')}"
+                raise InvalidInput(
+                    f"{option} must come with --protocol {' or '.join(fits)}, got {given!r} with {self.protocol}. "
+                    f"Leave it out."
+                )
+
+    @property
+    def family(self) -> str | None:
+        """The family of laws to choose from; None is the usual one of the task."""
+        return None if self.protocol == "krr" else self.protocol
+
+    def terms(self) -> dict[str, Any]:
+        """The choices, as a protocol takes them."""
+        names = {"kept": "keep"}
+        given = {name: getattr(self, name) for name in PROTOCOLS[self.protocol]}
+        return {names.get(name, name): value for name, value in given.items() if value is not None}
+
+
+BY_NOISE = Hiding()
 
 
 def read_categories(
