@@ -77,6 +77,7 @@ EXPORTS = [
     "histogram",
     "mean",
     "plan",
+    "quantile",
     "shuffle",
     "shuffle_groups",
     "sum",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import count, crosstab, frequency, histogram, mean, sum, top
+    from shuffledp.collection.door import count, crosstab, frequency, histogram, mean, quantile, sum, top
     from shuffledp.collection.release.released import Release
     from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
@@ -158,6 +158,7 @@ __all__ = [
     "histogram",
     "mean",
     "plan",
+    "quantile",
     "shuffle",
     "shuffle_groups",
     "sum",
@@ -169,7 +170,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "sum", "top"),
+    "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "quantile", "sum", "top"),
     "collection.release.released": ("Release",),
     "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),

@@ -8,10 +8,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.numbers import read_count, read_number, read_numbers, read_range
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.collection.release.terms import BY_NOISE, Categories, Hiding, Promise, read_categories
+from shuffledp.collection.release.terms import (
+    BY_NOISE,
+    Bins,
+    Categories,
+    Hiding,
+    Promise,
+    given_bins,
+    read_categories,
+)
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -23,6 +31,8 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 
 __all__ = [
     "ASKED",
+    "BINNED",
+    "BIN_OPTIONS",
     "BUDGET_OPTIONS",
     "CATEGORY_OPTIONS",
     "COLUMNS",
@@ -41,9 +51,11 @@ __all__ = [
     "Found",
     "Keeping",
     "Reading",
+    "binned",
     "check_engine",
     "hiding_of",
     "with_asking",
+    "with_binning",
     "with_counting",
     "with_hiding",
 ]
@@ -74,6 +86,46 @@ PROMISE_OPTIONS = [
     HONEST,
     ROUNDS,
 ]
+BOUND_OPTIONS = [
+    option(
+        "lower",
+        TABLE,
+        "The smallest possible value, known without the data.",
+        annotation=float,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "upper",
+        TABLE,
+        "The largest possible value, known without the data.",
+        annotation=float,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+]
+BIN_OPTIONS = [
+    option(
+        "bins",
+        TABLE,
+        "How many bins to cut the range into; if left out 64, or one for each whole number of a short range.",
+        annotation=int,
+        parser=read_count,
+        metavar="N",
+    ),
+    option("scale", TABLE, "linear, or log: bins that grow with the value, as incomes want them.", metavar="NAME"),
+    option("cuts", TABLE, "Every cut point instead, such as 0,1000,2000,5000.", metavar="LIST"),
+    option("at", QUESTION, "The quantiles to ask for; 0.5 is the median.", default="0.5", metavar="LIST"),
+    option(
+        "ranges",
+        QUESTION,
+        "How many people are from one cut point to below another, such as 18:65; may be repeated.",
+        annotation=list[str],
+        flag="range",
+        metavar="LOW:HIGH",
+    ),
+]
+BINNED = ("bins", "scale", "cuts", "at", "ranges")
 BUDGET_OPTIONS = [
     option(
         "ledger",
@@ -369,6 +421,28 @@ def budget_of(
     return Budget.of(ledger, population, limit_epsilon, limit_delta)
 
 
+def binned(
+    *,
+    lower: float | None,
+    upper: float | None,
+    bins: int | None,
+    scale: str | None,
+    cuts: str | None,
+    at: str | None,
+    ranges: list[str] | None,
+) -> Bins:
+    """The bins, quantiles and ranges as they are typed."""
+    return given_bins(
+        lower=lower,
+        upper=upper,
+        bins=bins,
+        scale=scale,
+        cuts=None if cuts is None else read_numbers("--cuts", cuts),
+        at=(0.5,) if at is None else read_numbers("--at", at),
+        ranges=[read_range(each) for each in ranges or []],
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What the shared options describe."""
@@ -382,12 +456,30 @@ class Asking:
     engine: Engine | None = None
     categories: Categories | None = None
     hiding: Hiding = BY_NOISE
+    bins: Bins | None = None
 
     @classmethod
     def hidden(cls, **options: Any) -> Self:
         """The same where fakes may hide the values."""
         hiding = hiding_of(options)
         return replace(cls.counting(**options), hiding=hiding)
+
+    @classmethod
+    def binning(
+        cls,
+        *,
+        lower: float | None,
+        upper: float | None,
+        bins: int | None,
+        scale: str | None,
+        cuts: str | None,
+        at: str,
+        ranges: list[str] | None,
+        **options: Any,
+    ) -> Self:
+        """The same for a question about a number that falls into bins."""
+        known = binned(lower=lower, upper=upper, bins=bins, scale=scale, cuts=cuts, at=at, ranges=ranges)
+        return replace(cls.of(**options), bins=known)
 
     @classmethod
     def counting(
@@ -473,5 +565,6 @@ ASKED = [
     AS_JSON,
 ]
 with_asking = sharing(dict(ASKED), Asking.of)
+with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
 with_hiding = sharing(dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *ASKED]), Asking.hidden)

@@ -14,7 +14,7 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, PLANNED, WORST_ERROR, Task
+from shuffledp.protocols.planning import ERRORS, PLANNED, WORST_ERROR, Task, error_of
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -25,6 +25,7 @@ __all__: list[str] = []
     rich_help_panel=PLAN,
     epilog=examples(
         "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
+        "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
         "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
         "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
     ),
@@ -45,7 +46,8 @@ def plan(
             "--domain",
             parser=read_sizes,
             metavar="COUNT",
-            help="How many categories; of a crosstab those of each column, as 4x3; a mean has none.",
+            help="How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has "
+            "none.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -130,7 +132,7 @@ def plan(
         return show.latex(columns, rows, numbers=4 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
     show.table(columns, rows, numbers=4 + counts)
-    show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
+    show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
         show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)

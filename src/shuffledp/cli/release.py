@@ -1,5 +1,5 @@
-"""The commands histogram, frequency, mean, sum and count: from a table to a folder with a defended
-answer.
+"""The commands histogram, frequency, mean, sum, count and quantile: from a table to a folder with a
+defended answer.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_counting, with_hiding
+from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_binning, with_counting, with_hiding
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.waiting import patiently, progress
@@ -21,6 +21,7 @@ from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.record import Record
     from shuffledp.collection.release.budget import Budget
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.release.released import Release
@@ -193,6 +194,31 @@ def _sum(asking: Asking, **asked: Any) -> None:
     answer(asking, SumQuestion, **asked)
 
 
+@app.command(
+    "quantile",
+    rich_help_panel=RUN,
+    epilog=examples(
+        f"quantile people.parquet --column age --lower 0 --upper 120 --at 0.1,0.5,0.9 {PROMISED} --out result",
+        f"quantile people.parquet --column age --lower 0 --upper 120 --range 18:65 {PROMISED} --out result",
+        f"quantile pay.csv --column income --lower 100 --upper 1e7 --scale log --clip {PROMISED} --out result",
+    ),
+)
+@with_binning
+def quantile(
+    asking: Asking,
+    clip: Annotated[
+        bool,
+        typer.Option(
+            "--clip",
+            help="Count values outside the range in its first or last bin; if left out, they are refused.",
+            rich_help_panel=TABLE,
+        ),
+    ] = False,
+) -> None:
+    """The median and other quantiles of a number that people hold, and how many lie in a range."""
+    _answer(asking, task="quantile", bins=asking.bins, clip=clip)
+
+
 def _answer(asking: Asking, **asked: Any) -> None:
     from shuffledp.collection.release.question import Question
 
@@ -283,6 +309,7 @@ def heard(*, as_json: bool) -> Iterator[None]:
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
     """What would be done, what it would be worth, and what it would cost."""
     from shuffledp.collection.client import sparse
+    from shuffledp.collection.page.distribution import CLIPPED_ENDS
     from shuffledp.collection.release.certificate import certificate, comparison
     from shuffledp.collection.release.write import holds_release
     from shuffledp.protocols.planning import worst_error
@@ -328,14 +355,14 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             ),
             *(
                 [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
-                if design.task.counts
+                if design.task.counts or design.task.edges is not None
                 else []
             ),
         ],
         [f"Proof: {certified.method}."],
     )
     if question.clip:
-        show.warnings([TO_BE_CLIPPED])
+        show.warnings([TO_BE_CLIPPED if question.bins is None else CLIPPED_ENDS])
     if said := sparse(design, design.protocol.predicted_stderr()):
         show.warnings(said)
     if receipt is not None:
@@ -371,7 +398,10 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     show.answer(headline(record), [], [])
     if said := warned(record):
         show.warnings(said)
-    _show_estimates(made.estimates)
+    if record.design.distributes:
+        _show_quantiles(record)
+    else:
+        _show_estimates(made.estimates)
     if made.shares:
         show.sentences([f"\nShares within {record.asked.by}:"])
         percent = f"{100.0 * record.estimates.level:g} % interval"
@@ -384,6 +414,21 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     show.bullets(record.notes)
     print()
     return show.files(made.folder, FILES)
+
+
+def _show_quantiles(record: "Record") -> None:
+    """The quantiles and ranges that were asked for; how many people are below each cut point is in
+    the files.
+    """
+    from shuffledp.collection.page.distribution import quantile_rows, range_rows
+
+    sure = f"{100.0 * record.estimates.level:g} % interval"
+    if rows := quantile_rows(record):
+        show.table(["estimate", sure, ""], [(value, ends, name) for name, value, ends in rows], numbers=2)
+    if ranges := range_rows(record):
+        table = [(people, share, ends, name) for name, people, ends, share in ranges]
+        show.table(["people", "share", sure, ""], table, numbers=3)
+    show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
 
 
 def _show_estimates(table: "EstimateTable") -> None:

@@ -11,6 +11,8 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.asking import (
+    BIN_OPTIONS,
+    BINNED,
     BUDGET_OPTIONS,
     CATEGORY_OPTIONS,
     COLUMNS,
@@ -23,6 +25,7 @@ from shuffledp.cli.asking import (
     TABLE_OPTIONS,
     Keeping,
     Reading,
+    binned,
     budget_of,
     hiding_of,
 )
@@ -59,7 +62,9 @@ Settled = Annotated[
     ),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(
+    dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict
+)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
@@ -71,6 +76,7 @@ with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
         "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
         "--epsilon 1 --delta 1e-8 --out table.json",
         "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+        "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
     ),
 )
 @with_categories
@@ -90,7 +96,7 @@ def design(
             "--lower",
             parser=read_number,
             metavar="NUMBER",
-            help="For a mean: the smallest possible value.",
+            help="For a mean or quantiles: the smallest possible value.",
             rich_help_panel=TABLE,
         ),
     ] = None,
@@ -100,7 +106,7 @@ def design(
             "--upper",
             parser=read_number,
             metavar="NUMBER",
-            help="For a mean: the largest possible value.",
+            help="For a mean or quantiles: the largest possible value.",
             rich_help_panel=TABLE,
         ),
     ] = None,
@@ -168,9 +174,13 @@ def settled_question(
         )
     common: dict[str, Any] = {"source": "-", "task": task}
     counting = TASKS[task].counts
+    if task == "quantile":
+        common |= {"bins": binned(lower=lower, upper=upper, **{name: given.get(name) for name in BINNED})}
+    elif any(given.get(name) is not None for name in ("bins", "scale", "cuts", "ranges")):
+        raise InvalidInput(f"a {task} takes no --bins, --scale, --cuts and --range, got some. Leave them out.")
     if counting and not (lower is None and upper is None):
         raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if not counting:
+    if not counting and task != "quantile":
         if lower is None or upper is None:
             raise InvalidInput(
                 "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "

@@ -13,18 +13,20 @@ import numpy as np
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles, CentralSum
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.count import Count
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakedHistogram, FakesHistogram
 from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
+from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
+from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
 from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
-from shuffledp.protocols.tasks import CrosstabTask, task_named
+from shuffledp.protocols.tasks import CrosstabTask
 
 __all__ = [
     "ADDING",
@@ -37,11 +39,13 @@ __all__ = [
     "Option",
     "Plan",
     "Task",
+    "error_of",
     "plan",
     "worst_error",
 ]
 
-PLANNED = ("histogram", "frequency", "mean", "sum", "count", "crosstab")  # those whose protocols are compared here
+# Those whose protocols are compared here.
+PLANNED = ("histogram", "frequency", "mean", "sum", "count", "crosstab", "quantile")
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
 ADDING = "shuffler, sealed, adds dummies"
@@ -55,6 +59,7 @@ ERRORS = {
     "sum": "standard error of the sum, worst data",
     "count": "standard error of the count, worst data",
 }
+BELOW_ERROR = "largest standard error of the count below any cut point, with people spread evenly over the bins"
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
 WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
 
@@ -108,7 +113,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} values" if self.domain else ""
+        size = f" of {self.domain} {_cells(self.task)}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -123,7 +128,16 @@ class Plan:
             lines.append(f"{each.name:<{wide}} {each.trust:<{trust}} {numbers}")
         lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
         worst = [] if self.task in ERRORS else [f"worst: {WORST_ERROR}"]
-        return "\n".join([*lines, f"error: {ERRORS.get(self.task, COUNT_ERROR)}", *worst])
+        return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
+
+
+def error_of(task: Task) -> str:
+    """What the error of a plan is the error of."""
+    return BELOW_ERROR if task == "quantile" else ERRORS.get(task, COUNT_ERROR)
+
+
+def _cells(task: Task) -> str:
+    return "bins" if task == "quantile" else "values"
 
 
 def _summed(
@@ -188,11 +202,11 @@ def plan(
     """
     if task not in PLANNED:
         raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. Others have one protocol.")
-    counting = task_named(task).counts and task != "count"
+    counting = task not in ("mean", "sum", "count")
     if (domain is None) == counting:
         raise InvalidInput(
             f"domain must be given for counts and left out for a {'mean' if counting else task}, got {domain!r}. It is "
-            f"the number of categories, or their list."
+            f"the number of categories, or their list; of quantiles, the number of bins."
         )
     if isinstance(domain, str) and task != "crosstab":
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
@@ -200,6 +214,21 @@ def plan(
     builders: dict[str, tuple[str, Callable[[], Protocol]]]
     if not counting:
         size, builders = 0, _single(task, promise)
+    elif task == "quantile":
+        cuts = tuple(map(float, range(check_count("domain", domain, least=2, remedy="It counts the bins.") + 1)))
+        size = len(cuts) - 1
+        builders = {
+            "Quantiles, all bins": ("shuffler", lambda: Quantiles(cuts=cuts, levels=(), **promise)),
+            **{
+                f"Quantiles, {len(sizes)} levels": (
+                    "shuffler",
+                    lambda sizes=sizes: Quantiles(cuts=cuts, levels=sizes, **promise),  # type: ignore[misc]
+                )
+                for sizes in level_sizes(size)
+            },
+            "LocalQuantiles": ("nobody", lambda: LocalQuantiles(cuts=cuts, levels=(), **promise)),
+            "CentralQuantiles": ("curator", lambda: CentralQuantiles(cuts=cuts, **promise)),
+        }
     elif task == "crosstab":
         sizes = column_sizes(domain)
         columns, size = _numbered(len(sizes)), prod(sizes)
@@ -281,6 +310,8 @@ def worst_error(protocol: Protocol) -> float:
     A count's variance is linear in how many users hold each value, and so is largest where all hold
     the same one: for that one, or for another.
     """
+    if isinstance(protocol, Quantiles):
+        return protocol.worst_stderr()
     if not isinstance(protocol, (RandomizedResponse, Frequency, FakedHistogram)):
         return protocol.predicted_stderr()  # the same for all data, or already that of the worst
     together = np.zeros(len(protocol._known))

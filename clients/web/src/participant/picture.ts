@@ -10,10 +10,10 @@ const HEIGHT = 110;
 
 /**
  * The picture for an answer: a place among the labels, a number, or null while there is none. Where an answer is sent
- * as it is, there is no noise to be seen.
+ * as it is, there is no noise to be seen; and of a bin, words say it all.
  */
 export function pictureOf(design: Design, answer: number | null): Node[] {
-  if (design.law.epsilon0 === Infinity) return [];
+  if (design.law.epsilon0 === Infinity || design.edges) return [];
   return design.bounds ? bars(design, design.bounds, answer) : crowds(design, answer);
 }
 

@@ -25,7 +25,7 @@ from shuffledp.collection.page.svg import (
     window,
 )
 
-__all__ = ["Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
+__all__ = ["CURVE", "Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
 
 ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
 FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone

@@ -16,10 +16,12 @@ from shuffledp.accounting.messages.inexact import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, LocalHistogram, LocalMean
+from shuffledp.protocols.baselines.curator import CentralQuantiles
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
+from shuffledp.protocols.quantiles import LocalQuantiles
 from shuffledp.protocols.sums import LocalSum
-from shuffledp.protocols.tasks import CountingTask, CountTask, FrequencyTask, MeanTask, SumTask, TopTask
+from shuffledp.protocols.tasks import CountingTask, CountTask, FrequencyTask, MeanTask, QuantileTask, SumTask, TopTask
 from shuffledp.wording import statement, statement_ids
 
 __all__ = ["certificate", "comparison"]
@@ -103,7 +105,10 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
     alone: Protocol
     curator: Protocol
-    if isinstance(task, MeanTask):
+    if isinstance(task, QuantileTask):
+        alone = LocalQuantiles(cuts=task.cuts, levels=(), **promise)
+        curator = CentralQuantiles(cuts=task.cuts, **promise)
+    elif isinstance(task, MeanTask):
         adds_up = isinstance(task, SumTask)
         bounds: dict[str, Any] = {"lower": task.lower, "upper": task.upper}
         alone = (LocalSum if adds_up else LocalMean)(**bounds, **promise)

@@ -22,12 +22,14 @@ from shuffledp.collection.client import cautions
 from shuffledp.collection.page.clipping import CLIPPED, perhaps_clipped
 from shuffledp.collection.record import (
     Asked,
+    AtQuantiles,
     Collected,
     Counted,
     Designed,
     Ends,
     Estimates,
     GroupShares,
+    InRanges,
     LedgerEntry,
     Made,
     Record,
@@ -39,8 +41,9 @@ from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.sums import Mean, Sum
-from shuffledp.protocols.tasks import TopTask
+from shuffledp.protocols.tasks import MeanTask, TopTask
 from shuffledp.storage.canonical import digest_of_votes
 
 __all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
@@ -66,7 +69,8 @@ def estimate_of(
     protocol = design.protocol
     said = cautions(design, protocol.predicted_stderr())
     estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
-    return replace(estimate, labels=(CLIPPED[design.task.name],)) if clipped else estimate
+    told = clipped and isinstance(design.task, MeanTask)
+    return replace(estimate, labels=(CLIPPED[design.task.name],)) if told else estimate
 
 
 def check_reports(design: Design, reports: int) -> int:
@@ -186,8 +190,10 @@ def _estimates(
         all_upper=all_upper,
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
-        together=len(estimate.values) > SHORT,
+        together=design.task.counts and len(estimate.values) > SHORT,
         ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
+        quantiles=_quantiles(design.protocol, estimate),
+        ranges=_ranges(design.protocol, tally),
         sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
         shares=None if asked.by is None else _shares(design.protocol, tally, asked.by),
     )
@@ -203,6 +209,26 @@ def _shares(protocol: ReportingProtocol, tally: NDArray[np.int64], by: str) -> G
         for column in columns
     )
     return GroupShares(value=value, lower=lower, upper=upper, all_lower=all_lower, all_upper=all_upper)
+
+
+def _quantiles(protocol: ReportingProtocol, estimate: Estimate) -> AtQuantiles | None:
+    """The quantiles that were asked for."""
+    if not isinstance(protocol, Quantiles) or not protocol.task.at:
+        return None
+    at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, LEVEL), strict=True)
+    return AtQuantiles(at=at, value=value, lower=lower, upper=upper)
+
+
+def _ranges(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> InRanges | None:
+    """How many people are in the ranges that were asked for: another reading of the same
+    reports.
+    """
+    if not isinstance(protocol, Quantiles) or not protocol.task.ranges:
+        return None
+    estimate = protocol.in_ranges(tally)
+    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL))
+    value, stderr, lower, upper = (tuple(column.tolist()) for column in columns)
+    return InRanges(value=value, stderr=stderr, lower=lower, upper=upper)
 
 
 def _ends(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> Ends | None:

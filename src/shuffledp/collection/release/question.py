@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
-from shuffledp.collection.release.terms import BY_NOISE, Categories, Hiding, Promise, check_labels, check_words, name_of
+from shuffledp.collection.release.terms import (
+    BY_NOISE,
+    Bins,
+    Categories,
+    Hiding,
+    Promise,
+    check_labels,
+    check_words,
+    name_of,
+)
 from shuffledp.collection.tables import (
     AS_WRITTEN,
     Cleaning,
@@ -57,6 +66,7 @@ class Question:
     method: Method = "hadamard"
     lower: float = 0.0
     upper: float = 1.0
+    bins: Bins | None = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     encoding: str | None = None
@@ -70,6 +80,9 @@ class Question:
         that the data hold.
         """
         check_words("--title", self.title)
+        if self.bins is not None:
+            self.bins.task()
+            return replace(self, lower=self.bins.cuts[0], upper=self.bins.cuts[-1])
         if self.categories is None:
             check_bounds(self.lower, self.upper)
             return self
@@ -158,6 +171,8 @@ class Question:
 
     def _task(self) -> Task:
         """What is asked, without the table."""
+        if self.bins is not None:
+            return self.bins.task()
         own: dict[str, Any] = {"method": self.method, "lower": self.lower, "upper": self.upper}
         if self.categories is not None:
             labels = self.categories.labels

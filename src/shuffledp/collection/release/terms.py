@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -12,15 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.binning import cut_points
 from shuffledp.protocols.categories import check_size
+from shuffledp.protocols.tasks import QuantileTask
 
 __all__ = [
     "BY_NOISE",
+    "Bins",
     "Categories",
     "Hiding",
     "Promise",
     "check_labels",
     "check_words",
+    "given_bins",
     "given_categories",
     "name_of",
     "read_categories",
@@ -46,6 +51,51 @@ class Categories:
         """``labels`` and those that stand for the rest, which are counted like all others."""
         more = [label for label in (self.other, self.missing) if label is not None]
         return (*labels, *(label for label in dict.fromkeys(more) if label not in set(labels)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bins:
+    """Cut points, the quantiles that are asked for, and ranges between cut points."""
+
+    cuts: tuple[float, ...]
+    at: tuple[float, ...] = (0.5,)
+    ranges: tuple[tuple[float, float], ...] = ()
+
+    def task(self) -> QuantileTask:
+        """The question, if it can be asked."""
+        return QuantileTask(self.cuts, self.at, self.ranges).checked()
+
+
+def given_bins(
+    *,
+    lower: float | None,
+    upper: float | None,
+    bins: int | None,
+    scale: str | None,
+    cuts: Sequence[float] | None,
+    at: Sequence[float],
+    ranges: Sequence[tuple[float, float]],
+) -> Bins:
+    """The bins as options give them: a range and how many, or every cut point."""
+    counted = [("--lower", lower), ("--upper", upper), ("--bins", bins), ("--scale", scale)]
+    given = [name for name, value in counted if value is not None]
+    if cuts is not None and given:
+        raise InvalidInput(
+            f"the bins must be given in one way, got --cuts and {' and '.join(given)}. The cut points begin with the "
+            f"smallest possible value and end with the largest."
+        )
+    if cuts is None and (lower is None or upper is None):
+        raise InvalidInput(
+            "the range must be given, got none. Add --lower and --upper, known without the data, or list all cut "
+            "points: --cuts 0,1000,2000,5000."
+        )
+    if cuts is None:
+        assert lower is not None
+        assert upper is not None
+        cuts = cut_points(lower, upper, bins=bins, scale="linear" if scale is None else scale)  # type: ignore[arg-type]
+    made = Bins(cuts=tuple(cuts), at=tuple(at), ranges=tuple(ranges))
+    made.task()
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

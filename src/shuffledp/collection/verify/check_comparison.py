@@ -13,8 +13,10 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr
 
 from shuffledp.collection.record import Alternative, Designed, Record
+from shuffledp.collection.verify.counted_distribution import below_error
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 from shuffledp.literature.exact.lattice import UNIT, Array
@@ -30,7 +32,8 @@ TRUSTED = ["nobody", "shuffler", "curator"]
 @dataclass(frozen=True, slots=True)
 class _Promise:
     """What every kind of trust has to keep, and how an error is measured: ``width`` is that of the
-    range of a mean, and None where people are counted.
+    range of a mean, and None where people are counted; ``bins`` how many there are, where people
+    are counted below cut points.
     """
 
     n: int
@@ -38,13 +41,16 @@ class _Promise:
     epsilon: float
     delta: float
     width: float | None
+    bins: int | None = None
 
     @classmethod
     def of(cls, design: Designed, certified: float) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
-        lower, upper = (0.0, 0.0) if design.counts else design.bounds
+        lower, upper = (0.0, 0.0) if design.people else design.bounds
         epsilon = certified if design.epsilon is None else design.epsilon
-        return cls(design.n, design.rounds, epsilon, design.delta, None if design.counts else upper - lower)
+        width = None if design.people else upper - lower
+        bins = len(design.cuts or ()) - 1 if design.distributes else None
+        return cls(design.n, design.rounds, epsilon, design.delta, width, bins)
 
     @property
     def rounding(self) -> float:
@@ -54,10 +60,16 @@ class _Promise:
     def curator(self) -> float:
         """The error of a trusted curator, who adds Gaussian noise."""
         sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.n
+        if self.bins is not None:
+            # the square root of adding up: its longest column, and its longest row that is needed
+            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.bins)]
+            sensitivity *= math.sqrt(sum(squares)) * math.sqrt(sum(squares[:-1]))
         return _sigma(self.epsilon, self.delta) * sensitivity * math.sqrt(self.rounds)
 
     def error(self, law: CountedLaw) -> float:
         """The error to expect of shuffled or lone reports."""
+        if self.bins is not None:
+            return below_error(law, self.n)
         return _count_error(law, self.n) if self.width is None else _mean_error(law, self.n, self.width)
 
 
@@ -78,7 +90,7 @@ def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
         agree("error to expect with a shuffler", shuffled.stderr, error, "the law's variance", within=within),
         equal("epsilon0 with a curator", curator.epsilon0, None, "users do not randomize"),
         agree("error to expect with a curator", curator.stderr, sigma, gaussian, within=SAME * sigma),
-        *_check_alone(alone, law.lone, promise),
+        *_check_alone(alone, law.levels[-1] if isinstance(law, CountedLevels) else law.lone, promise),
     ]
 
 

@@ -7,6 +7,7 @@ import re
 from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
 
@@ -36,7 +37,11 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
         holds("reports that arrived", reports, arrived, "the design", design.least <= reports <= design.n),
         equal("the task that was asked", record.asked.task, design.task, "the design"),
     ]
-    if not design.counts:
+    if isinstance(law, CountedLevels):
+        nodes = sum(level.k for level in law.levels)
+        checks.append(equal("nodes of all levels", len(tally.votes), nodes, "the design"))
+        checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
+    elif not design.counts:
         checks.append(equal("points of the grid", len(tally.votes), law.k, "the design"))
     if law.family == "hadamard":
         blocks = tally.blocks or ()
@@ -143,16 +148,20 @@ def _bound(record: Record) -> list[Check]:
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
+        "quantiles": record.estimates.quantiles is not None,
+        "ranges": record.estimates.ranges is not None,
         "sway": record.estimates.sway is not None,
         "series": record.asked.series is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
         "digest": protected and counts and size > LISTED,
-        "ends": protected and not counts and record.asked.may_be_clipped,
+        "ends": protected and not record.design.people and record.asked.may_be_clipped,
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
+        "quantiles": bool(record.design.at),
+        "ranges": bool(record.design.ranges),
         "sway": record.since(5),
         "series": record.since(5) and said["series"],
     }

@@ -10,6 +10,7 @@ from decimal import Decimal
 from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.verify.check_estimates import places_of
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
@@ -42,6 +43,8 @@ def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
         family = law.family
     size = design.values if design.counts else law.k
     size = design.room or size
+    if design.distributes:
+        family, size = law.family if isinstance(law, CountedLevels) else "krr", len(design.cuts or ()) - 1
     somewhere = _known_rest(design)
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
@@ -57,6 +60,21 @@ def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
             law.implied <= Decimal(law.epsilon0),
         ),
         equal("integers of the randomizer", _listed(law.integers), _listed(law.least_integers), least),
+        *_check_levels(law),
+    ]
+
+
+def _check_levels(law: CountedLaw) -> list[Check]:
+    """The integers of each level."""
+    if not isinstance(law, CountedLevels):
+        return []
+    found = [_listed(level.least_integers) for level in law.levels]
+    least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
+    loud = all(level.implied <= Decimal(level.epsilon0) for level in law.levels)
+    return [
+        equal("weights of the levels", list(law.weights), [float(each) for each in law.shares], "the integers"),
+        equal("integers of the levels", [_listed(level.integers) for level in law.levels], found, least),
+        holds("epsilon0 of the levels", law.epsilon0, "at least that of each", "the integers, as fractions", loud),
     ]
 
 

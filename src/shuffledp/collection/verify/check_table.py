@@ -50,7 +50,7 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
         beside = _read(table)
     except (ValueError, csv.Error) as error:
         return [holds("estimates.csv", "a table of estimates", str(error)[:60], "read as shuffledp writes it", False)]
-    of = len(design.listed) if design.counts else 1
+    of = len(design.listed) if design.counts else claimed.of
     expected = design.labels if cut and len(beside.labels) == of else claimed.label
     labels = _check_labels(beside.labels, expected)
     if labels.outcome == "FAIL":

@@ -18,6 +18,7 @@ from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
 from shuffledp.collection.verify.counted_fakes import FAKED, CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import counted_law
 from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
@@ -112,7 +113,7 @@ def verify(
 
 def counted(law: Mapping[str, Any]) -> CountedLaw:
     """The law of a design, by its family."""
-    return CountedFakes.of(law) if law.get("randomizer") in FAKED else CountedLaw.of(law)
+    return CountedFakes.of(law) if law.get("randomizer") in FAKED else counted_law(law)
 
 
 def _swapped(record: Record) -> bool:
