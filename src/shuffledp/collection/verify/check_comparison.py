@@ -17,6 +17,7 @@ from shuffledp.collection.verify.counted_distribution import below_error
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 from shuffledp.literature.exact.lattice import UNIT, Array
@@ -42,6 +43,7 @@ class _Promise:
     delta: float
     width: float | None
     bins: int | None = None
+    among: int = 1  # a mean is divided by so many
 
     @classmethod
     def of(cls, design: Designed, certified: float) -> _Promise:
@@ -50,16 +52,20 @@ class _Promise:
         epsilon = certified if design.epsilon is None else design.epsilon
         width = None if design.people else upper - lower
         bins = len(design.cuts or ()) - 1 if design.distributes else None
-        return cls(design.n, design.rounds, epsilon, design.delta, width, bins)
+        among = design.n if design.task == "mean" else 1
+        return cls(design.n, design.rounds, epsilon, design.delta, width, bins, among)
 
     @property
     def rounding(self) -> float:
         """What 1 - hit loses in floats."""
-        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.n)
+        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.among)
 
-    def curator(self) -> float:
-        """The error of a trusted curator, who adds Gaussian noise."""
-        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.n
+    def curator(self, *, single: bool) -> float:
+        """The error of a trusted curator, who adds Gaussian noise; a ``single`` count moves by
+        1.
+        """
+        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.among
+        sensitivity = 1.0 if single else sensitivity
         if self.bins is not None:
             # the square root of adding up: its longest column, and its longest row that is needed
             squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.bins)]
@@ -70,7 +76,11 @@ class _Promise:
         """The error to expect of shuffled or lone reports."""
         if self.bins is not None:
             return below_error(law, self.n)
-        return _count_error(law, self.n) if self.width is None else _mean_error(law, self.n, self.width)
+        if isinstance(law, CountedShares):
+            return law.error(self.n, 1.0 if self.width is None else self.width / ((law.k - 1) * self.among))
+        if self.width is None:
+            return _count_error(law, self.n)
+        return _mean_error(law, self.n, self.width) * (self.n / self.among)
 
 
 def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
@@ -81,7 +91,7 @@ def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
         return [named]
     alone, shuffled, curator = rows
     promise = _Promise.of(record.design, record.certificate.epsilon.upper)
-    sigma, error = promise.curator(), promise.error(law)
+    sigma, error = promise.curator(single=record.design.value is not None), promise.error(law)
     within = SAME * error + promise.rounding
     gaussian = "the Gaussian mechanism's exact condition"
     return [

@@ -8,6 +8,7 @@ from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
 
@@ -37,6 +38,12 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
         holds("reports that arrived", reports, arrived, "the design", design.least <= reports <= design.n),
         equal("the task that was asked", record.asked.task, design.task, "the design"),
     ]
+    if isinstance(law, CountedShares):
+        if len(tally.votes) != 2:
+            return [*checks, holds("what was added up", len(tally.votes), "two numbers", "the design", False)]
+        rule, right = law.usual(tally.votes, reports, design.least)
+        said = f"{tally.votes[0]} and {tally.votes[1]}"
+        return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]
     if isinstance(law, CountedLevels):
         nodes = sum(level.k for level in law.levels)
         checks.append(equal("nodes of all levels", len(tally.votes), nodes, "the design"))
@@ -156,7 +163,10 @@ def _bound(record: Record) -> list[Check]:
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
         "digest": protected and counts and size > LISTED,
-        "ends": protected and not record.design.people and record.asked.may_be_clipped,
+        "ends": protected
+        and not record.design.people
+        and record.asked.may_be_clipped
+        and record.design.law.randomizer != "split",
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],

@@ -41,6 +41,8 @@ def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
     family = "krr" if design.method is None else FAMILIES.get(design.method, "")
     if law.family in AMONG_FAKES and design.task == "histogram":
         family = law.family
+    if law.family == {"count": "signed", "mean": "split", "sum": "split"}.get(design.task):
+        family = law.family
     size = design.values if design.counts else law.k
     size = design.room or size
     if design.distributes:
@@ -80,6 +82,8 @@ def _check_levels(law: CountedLaw) -> list[Check]:
 
 def _known_rest(design: Designed) -> bool:
     """Whether what is not listed counts as something that is, or is refused."""
+    if design.value is not None:
+        return design.other is not None and str(design.other) != str(design.value)
     if design.columns is None:
         return design.other is None or bool(places_of([str(design.other)], design))
     rests = design.other if isinstance(design.other, list) else []

@@ -9,13 +9,14 @@ from itertools import pairwise
 import numpy as np
 
 from shuffledp.collection.record import Designed, Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN
+from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.check_shares import check_shares
 from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.counted_tables import counted_table
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
@@ -41,7 +42,7 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
     checks = [
         equal("labels of the estimates", list(claimed.label), _labels(record), "the design"),
         equal("how many were estimated", claimed.of, _of(record), "the design"),
-        equal("what is estimated", claimed.unit, "people" if record.design.people else "mean", "the task"),
+        equal("what is estimated", claimed.unit, "people" if record.design.people else record.design.task, "the task"),
         equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes"),
         agree("estimates", claimed.value, found.values, "votes and integers, as fractions", within=found.within),
         agree("standard errors", claimed.stderr, found.errors, variance, within=loosely),
@@ -67,6 +68,9 @@ def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
     claimed, design = record.estimates.sway, record.design
     if claimed is None:
         return []
+    if isinstance(law, CountedShares):
+        how = "all messages of one person alike; shares without a limit"
+        return [equal("what one malicious person can move", list(claimed), [law.sway(1.0)], how)]
     how = "the largest less the smallest weight of a report, as fractions"
     said = [np.nan if each is None else each for each in claimed]
     if design.distributes:
@@ -75,7 +79,7 @@ def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
     weight = 2 / law.hit if law.family == "hadamard" else law.messages / (law.hit - law.miss)
     if not design.counts:
         lower, upper = map(Fraction, design.bounds)
-        weight *= (upper - lower) / record.tally.reports
+        weight *= (upper - lower) / (1 if design.task == "sum" else record.tally.reports)
     found = np.full(len(record.estimates.value), float(weight))
     return [agree("what one malicious person can move", said, found, how, within=1e-9 * found)]
 
@@ -114,19 +118,30 @@ def _labels(record: Record) -> list[str]:
         return [str(design.listed[place]) for place in _places(record)]
     if design.distributes:
         return [f"below {_plainly(cut)}" for cut in (design.cuts or ())[1:-1]]
-    told = record.estimates.ends is not None and record.asked.clips
-    return [CLIPPED_MEAN if told else "mean"]
+    known = record.estimates.ends is not None or design.law.randomizer == "split"
+    clipped = {"mean": CLIPPED_MEAN, "sum": CLIPPED_SUM}
+    return [clipped[design.task] if known and record.asked.clips else design.task]
 
 
 def _estimated(record: Record, law: CountedLaw) -> Estimated:
     design, tally = record.design, record.tally
+    if isinstance(law, CountedShares):
+        start, scale = (0.0, 1.0) if design.counts else _steps(design, law.k, tally.reports)
+        return law.estimated(tally.votes, tally.reports, start, scale)
     if design.columns is not None:
         return counted_table(tally.votes, [len(each) for each in design.crossed], tally.reports, law)
     if design.counts:
         return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
     if design.distributes:
         return counted_bins(tally.votes, [(0, end) for end in range(1, law.k)], law)
-    return counted_mean(tally.votes, law, design.bounds)
+    return counted_mean(tally.votes, law, design.bounds, sum(tally.votes) if design.task == "sum" else 1)
+
+
+def _steps(design: Designed, k: int, reports: int) -> tuple[float, float]:
+    """Where the answer begins, and what a step of the grid is worth."""
+    lower, upper = map(Fraction, design.bounds)
+    times = reports if design.task == "sum" else 1
+    return float(lower * times), float((upper - lower) * times / ((k - 1) * reports))
 
 
 def _misshapen(record: Record, law: CountedLaw) -> Check | None:
@@ -202,7 +217,7 @@ def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
 def _misshapen_mean(record: Record, law: CountedLaw) -> Check | None:
     """A stranger may write any number of points, and as many would be made."""
     votes = len(record.tally.votes)
-    if votes == law.k:
+    if votes == (2 if isinstance(law, CountedShares) else law.k):
         return None
     return holds("points of the grid", f"{votes} votes", f"{law.k} points", "the design", False)
 
@@ -213,7 +228,7 @@ def _misshapen_counts(record: Record) -> Check | None:
     if not isinstance(design.listed, range) and len(set(design.labels)) < of:
         return holds("labels of the design", f"{of} labels", "fewer that differ", "each is there once", False)
     listed = min(of, LISTED)
-    cast = design.values if design.columns is not None else listed
+    cast = design.values if design.columns is not None or design.value is not None else listed
     if len(labels) == len(_places(record)) == listed and len(votes) == cast:
         return None
     claimed = f"{len(labels)} for {len(votes)} votes"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from shuffledp.collection.record import Record
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.outcomes import Check, holds, unchecked, vital
 from shuffledp.wording import WORDINGS
 
@@ -73,7 +74,7 @@ def _theorems(record: Record, law: CountedLaw) -> Sequence[list[str]]:
     editions, there is no swap.
     """
     composed = [] if record.design.rounds == 1 else ["composed"]
-    if isinstance(law, CountedFakes):
+    if isinstance(law, (CountedFakes, CountedShares)):
         return [[*theorems, *composed] for theorems in law.theorems]
     if law.binary:
         return [["scan", *composed]]

@@ -93,11 +93,11 @@ def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
     return Estimated(*counts([votes[0], votes[-1]], reports, law.hit, law.miss), math.sqrt(UNIT * reports))
 
 
-def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float]) -> Estimated:
+def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float], times: int = 1) -> Estimated:
     """Grid points 0, 1/k, ..., 1 and the chance ``gamma`` of a uniformly random one (Balle et al.
-    2019, Algorithm 2).
+    2019, Algorithm 2); of a sum, ``times`` as much.
     """
-    lower, upper = map(Fraction, bounds)
+    lower, upper = (times * Fraction(each) for each in bounds)
     k, reports = law.k - 1, sum(votes)
     gamma, kept = law.k * law.miss, law.hit - law.miss
     points = [Fraction(i, k) for i in range(law.k)]

@@ -20,6 +20,7 @@ import numpy as np
 
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import Classes, CountedLaw
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import (
     FEW_ROUNDS,
     FEW_USERS,
@@ -98,6 +99,8 @@ class Oracle:
     @property
     def how(self) -> str:
         """In words."""
+        if isinstance(self.law, CountedShares):
+            return "every view, added up, and its distance" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
         if isinstance(self.law, CountedFakes):
             return "every count of fakes, added up" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
         sums = "ball arithmetic over" if BALLS else "lattice sums of"
@@ -114,7 +117,7 @@ class Oracle:
 
     def spans(self, epsilons: Array, closely: int = 0) -> Span:
         """Both ends at every epsilon >= 0; the first ``closely`` of them matter most."""
-        if isinstance(self.law, CountedFakes):
+        if isinstance(self.law, (CountedFakes, CountedShares)):
             return self._among_fakes(self.law, epsilons)
         ceiling = self.rounds * self.law.epsilon0  # from where on delta is 0
         epsilons = np.minimum(epsilons, ceiling)
@@ -141,11 +144,11 @@ class Oracle:
         """Two ends of what the upper end of a certificate claims: half the work, where the datasets
         are not asked for.
         """
-        if self.rounds > 1 or self.law.binary or self.swap or isinstance(self.law, CountedFakes):
+        if self.rounds > 1 or self.law.binary or self.swap or isinstance(self.law, (CountedFakes, CountedShares)):
             return self.spans(epsilons).upper
         return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
 
-    def _among_fakes(self, law: CountedFakes, epsilons: Array) -> Span:
+    def _among_fakes(self, law: CountedFakes | CountedShares, epsilons: Array) -> Span:
         """A true value among fakes: one pair for both ends, composed where there are rounds."""
         if self.rounds == 1:
             ends = law.deltas(self.users, epsilons)
