@@ -28,10 +28,15 @@ EPSILON, DELTA = 1.0, 1e-6
 VOCABULARY = 100_000
 LETTERS = tuple(string.ascii_lowercase + " ")
 HEX = tuple("0123456789abcdef")
+# The command, and then how much memory it had at most. That a process asks the system for includes what its parent had.
 PROGRAM = """
 import sys
+from pathlib import Path
 from shuffledp.cli import main
-sys.exit(main(sys.argv[1:]))
+code = main(sys.argv[2:])
+(peak,) = [line.split()[1] for line in Path("/proc/self/status").read_text().split("\\n") if "VmHWM" in line]
+Path(sys.argv[1]).write_text(peak)
+sys.exit(code)
 """
 
 
@@ -152,14 +157,14 @@ def cost(people: int) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "log.parquet"
         pq.write_table(pa.table({"query": pa.array(log.words).take(pa.array(log.held))}), table)
-        words = ["top", str(table), "--column", "query", "--epsilon", "1", "--delta", "1e-6"]
+        words = ["top", str(table), "--column", "query", "--epsilon", "1", "--delta", "1e-6", "--out", f"{folder}/out"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM, *words, "--out", f"{folder}/out"], check=True, stdout=subprocess.DEVNULL
-        )
+        program = [sys.executable, "-c", PROGRAM, f"{folder}/peak"]
+        subprocess.run([*program, *words], check=True, stdout=subprocess.DEVNULL)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        peak = int(Path(f"{folder}/peak").read_text())
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Cost(people, used, after.ru_maxrss / 1024)
+    return Cost(people, used, peak / 1024)
 
 
 def page(people: int, many: int, runs: int) -> Iterator[str]:

@@ -116,6 +116,30 @@ def design(
             "--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE
         ),
     ] = "hadamard",
+    value: Annotated[
+        str | None,
+        typer.Option("--value", metavar="NAME", help="For a count: the value to count.", rich_help_panel=TABLE),
+    ] = None,
+    messages: Annotated[
+        int | None,
+        typer.Option(
+            "--messages",
+            parser=read_count,
+            metavar="COUNT",
+            help="For a mean, a sum or a count: how many messages each person may send.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            "--error",
+            parser=read_number,
+            metavar="NUMBER",
+            help="For a mean, a sum or a count: the standard error to stay below.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
@@ -129,6 +153,7 @@ def design(
     hiding = hiding_of(given)
     if hiding.family is not None and task != "histogram":
         raise InvalidInput(f"--protocol {hiding.protocol} must be of a histogram, got a {task}. Leave it out.")
+    given |= {"value": value, "messages": messages, "error": error}
     question = replace(settled_question(task, given, lower=lower, upper=upper, method=method), hiding=hiding)
     with patiently("calibrating"):
         made = question.design(n, promise)
@@ -192,9 +217,12 @@ def settled_question(
 
 def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
     """What is asked, of one column or of several."""
+    from shuffledp.collection.release.central_questions import CountQuestion, SumQuestion
     from shuffledp.collection.release.crossed import CrossQuestion, check_columns, read_parts
     from shuffledp.collection.release.question import Question
 
+    reaching: dict[str, Any] = {name: given.get(name) for name in ("messages", "error")}
+    value = _check_reaching(task, given.get("value"), reaching)
     listed, columns = given["categories"] or [], given["column"] or []
     rules = {name: given[name] for name in ("other", "missing")}
     if task == "crosstab":
@@ -205,11 +233,26 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
             f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "
             f"out, or design a crosstab."
         )
-    if TASKS[task].counts:
-        text = listed[0] if listed else None
-        known = read_categories(text, learn=False, domain=given["domain"], **rules)
-        common |= {"categories": known, "method": method}
+    if value is not None:
+        return CountQuestion(**common, value=value, **reaching)
+    if not TASKS[task].counts:
+        return SumQuestion(**common, **reaching) if task in ("mean", "sum") else Question(**common)
+    known = read_categories(listed[0] if listed else None, learn=False, domain=given["domain"], **rules)
+    common |= {"categories": known, "method": method}
     return Question(**common)
+
+
+def _check_reaching(task: str, value: str | None, reaching: dict[str, Any]) -> str | None:
+    """The value that is counted, if one is; refused where it, messages or an error say nothing."""
+    if (value is not None) != (task == "count"):
+        raise InvalidInput(
+            f"--value must be given for a count, and for nothing else, got {value!r} for a {task}. Add it, or leave it "
+            f"out."
+        )
+    wrong = [name for name, given in reaching.items() if given is not None and task not in ("mean", "sum", "count")]
+    if wrong:
+        raise InvalidInput(f"--{wrong[0]} must be of a mean, a sum or a count, got a {task}. Leave it out.")
+    return value
 
 
 @app.command(

@@ -386,7 +386,7 @@ class Counted(Part):
     missing: int | None = needed(or_none(count))
     repeated: int | None = perhaps(count, default=None)
     collected: Collected | None = perhaps(Collected, default=None)
-    search: Searched | None = perhaps(Searched, default=None)
+    search: Searched | None = perhaps(Searched, default=None, tasks=TOP)
 
     @property
     def people(self) -> int:

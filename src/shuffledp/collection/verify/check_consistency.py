@@ -164,9 +164,8 @@ def _bound(record: Record) -> list[Check]:
     found = {
         "digest": protected and counts and size > LISTED,
         "ends": protected
-        and not record.design.people
         and record.asked.may_be_clipped
-        and record.design.law.randomizer != "split",
+        and not (record.design.people or record.design.law.randomizer == "split"),
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
