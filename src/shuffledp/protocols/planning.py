@@ -16,7 +16,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles, CentralSum
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.count import Count
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakedHistogram, FakesHistogram
 from shuffledp.protocols.frequency import METHODS, Frequency
@@ -160,7 +160,7 @@ def _single(task: Task, promise: dict[str, Any]) -> dict[str, tuple[str, Callabl
     """The protocols of one number: a mean, a sum, or the count of one value."""
     if task == "count":
         return {
-            SIGNED: (SEALED, lambda: Count(value=1, other=0, **promise)),
+            SIGNED: (SEALED, lambda: SignedCount(value=1, other=0, **promise)),
             "Histogram": ("shuffler", lambda: Histogram(categories=range(2), **promise)),
             "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(2), **promise)),
             "CentralSum": ("curator", lambda: CentralSum(**promise)),
