@@ -80,6 +80,19 @@ engines: .venv/.installed  ## what privacy costs on Spark and Beam, 1e7 and 1e8 
 network: .venv/.installed  ## how many reports a shuffler takes, and how fast they are opened; it writes docs/network-measured.md
 	@$(BIN)/python -m benchmarks.network --page docs/network-measured.md
 
+# One core for everybody, as above.
+.PHONY: quantiles
+quantiles: export OMP_NUM_THREADS := 1
+quantiles: export OPENBLAS_NUM_THREADS := 1
+quantiles: .venv/.installed  ## how far quantiles are from the truth, how often intervals cover, and what a million people cost; it writes docs/quantiles-measured.md
+	@$(BIN)/python -m benchmarks.quantiles --page docs/quantiles-measured.md
+
+.PHONY: top-words
+top-words: export OMP_NUM_THREADS := 1
+top-words: export OPENBLAS_NUM_THREADS := 1
+top-words: .venv/.installed  ## top words beside published figures, and what they cost; it writes docs/top-words-measured.md
+	@$(BIN)/python -m benchmarks.top_words --page docs/top-words-measured.md
+
 clean:  ## remove what the targets wrote, except .venv
 	rm -rf build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

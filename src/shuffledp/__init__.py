@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shuffledp.accounting.training import RandomAllocation
     from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import crosstab, frequency, histogram, mean, top
+    from shuffledp.collection.door import count, crosstab, frequency, histogram, mean, quantile, sum, top
     from shuffledp.collection.release.released import Release
     from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
         CentralHistogram,
         CentralMean,
         CentralSum,
-        Count,
         Crosstab,
+        DummyHistogram,
         Estimate,
+        FakesHistogram,
         Frequency,
         Histogram,
         LocalHistogram,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         Mean,
         Quantiles,
         ShuffledSGD,
+        SignedCount,
         SplitMean,
         SplitSum,
         StatisticalQuery,
@@ -107,10 +109,11 @@ __all__ = [
     "CentralSum",
     "CheckIn",
     "Comparison",
-    "Count",
     "Crosstab",
     "DoesNotApply",
+    "DummyHistogram",
     "Estimate",
+    "FakesHistogram",
     "FiniteRandomizer",
     "Frequency",
     "FromMatrix",
@@ -133,6 +136,7 @@ __all__ = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
+    "SignedCount",
     "SignedUnits",
     "SplitMean",
     "SplitShares",
@@ -147,14 +151,17 @@ __all__ = [
     "calibrate",
     "calibrate_training",
     "compare",
+    "count",
     "crosstab",
     "engines",
     "frequency",
     "histogram",
     "mean",
     "plan",
+    "quantile",
     "shuffle",
     "shuffle_groups",
+    "sum",
     "top",
 ]
 
@@ -163,7 +170,7 @@ __all__ = [
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
     "audits": ("Audit", "audit"),
-    "collection.door": ("crosstab", "frequency", "histogram", "mean", "top"),
+    "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "quantile", "sum", "top"),
     "collection.release.released": ("Release",),
     "collection.tracking": ("Series",),
     "accounting.calibration": ("Calibration", "calibrate"),
@@ -183,7 +190,9 @@ HOMES = {
             "CentralMean",
             "CentralSum",
             "Crosstab",
+            "DummyHistogram",
             "Estimate",
+            "FakesHistogram",
             "Frequency",
             "Histogram",
             "LocalHistogram",
@@ -191,7 +200,7 @@ HOMES = {
             "Mean",
         ),
         *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
-        *("Count", "SplitMean", "SplitSum"),
+        *("SignedCount", "SplitMean", "SplitSum"),
     ),
     "randomizers": (
         *(

@@ -15,5 +15,6 @@ Complexes = NDArray[np.complex128]
 
 End = Literal["upper", "lower"]  # which end of a certified interval
 Adversary = Literal["shuffled", "weak", "strong"]  # what the analyst sees, from least to most
-Task = Literal["histogram", "frequency", "mean", "crosstab", "quantile"]  # what a collection is asked for
+# what a collection is asked for
+Task = Literal["histogram", "frequency", "mean", "sum", "count", "crosstab", "quantile"]
 View = Literal["reports", "sums"]  # what the shuffler releases

@@ -54,7 +54,9 @@ PROTOCOLS = {
     "dummies": lambda: DummyHistogram(
         categories=3, n=20, randomizer=ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75)
     ),
-    "count": lambda: sdp.Count(value="yes", n=50, randomizer=SignedUnits(least=50, decay=0.8, pairs=60, messages=24)),
+    "count": lambda: sdp.SignedCount(
+        value="yes", n=50, randomizer=SignedUnits(least=50, decay=0.8, pairs=60, messages=24)
+    ),
     "split mean": lambda: SplitMean(
         lower=-3.0,
         upper=5.0,
@@ -97,6 +99,6 @@ def test_the_documented_dummies_are_those_of_the_table_that_runs() -> None:
 def test_several_rounds_and_one_person_are_refused() -> None:
     with pytest.raises(InvalidInput, match="at least 2 to be audited"):
         audit(LAWS["fakes"]()[0], n=1)
-    poll = sdp.Count(value="yes", n=50, rounds=2, randomizer=LAWS["signed"]()[0])
+    poll = sdp.SignedCount(value="yes", n=50, rounds=2, randomizer=LAWS["signed"]()[0])
     with pytest.raises(InvalidInput, match="rounds must be 1"):
         audit(poll, delta=DELTA)

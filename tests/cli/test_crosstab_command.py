@@ -161,3 +161,13 @@ def test_a_crosstab_is_planned_by_the_sizes_of_its_columns() -> None:
     ):
         run("plan", "crosstab", "--domain", domain, "--n", 1000, *PROMISE).refused(says)
     run("plan", "histogram", "--domain", "4x3", "--n", 1000, *PROMISE).refused("domain of a histogram must be a number")
+
+
+def test_a_series_of_crosstabs_reads_its_columns_again(survey: Path, tmp_path: Path) -> None:
+    design, series = tmp_path / "design.json", tmp_path / "series"
+    asked = (*COLUMNS, *LISTS, "--n", 3000, "--rounds", 2, *PROMISE)
+    done("design", "crosstab", *asked, "--out", design)
+    done("track", "new", series, "--design", design)
+    first = done("track", "add", series, survey, "--json").facts
+    assert (first["asked"]["column"], first["counted"]["missing"]) == ("region × smoker", 2)
+    run("track", "add", series, survey, "--column", "smoker").refused("must be asked of 2 columns, got 1: smoker")

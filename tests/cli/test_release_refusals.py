@@ -14,6 +14,7 @@ LIST = ("--categories", ",".join(CITIES))
 OUT = ("--out", "result")
 COUNT = ("histogram", "people.parquet", "--column", "city")
 MEAN = ("mean", "people.parquet", "--column", "age")
+QUANTILE = ("quantile", "people.parquet", "--column", "age", "--lower", 0, "--upper", 120)
 LEDGER = ("--ledger", "budget.sqlite", "--population", "people", "--limit-epsilon", 1.2, "--limit-delta", 1e-6)
 NOT_TEXT = os.fsdecode(b"\xff\xfe")
 
@@ -112,6 +113,25 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "too many honest": ((*COUNT, *LIST, *PROMISE, "--honest", 3001, *OUT), "honest must be at most n = 3000"),
     "no rounds": ((*COUNT, *LIST, *PROMISE, "--rounds", 0, *OUT), "rounds must be at least 1"),
     # the bounds
+    "quantiles outside": ((*QUANTILE, "--at", "0.5,1.5", *PROMISE, *OUT), "between 0 and 1"),
+    "quantiles that are no numbers": ((*QUANTILE, "--at", "median", *PROMISE, *OUT), "--at must be numbers"),
+    "cut points that fall": (
+        ("quantile", "people.parquet", "--column", "age", "--cuts", "0,50,20", *PROMISE, *OUT),
+        "cut points must increase, got 50 before 20",
+    ),
+    "bins given twice": ((*QUANTILE, "--cuts", "0,50,100", *PROMISE, *OUT), "the bins must be given in one way"),
+    "bins that do not fit": ((*QUANTILE, "--bins", 5000, *PROMISE, *OUT), "at most 1,024"),
+    "a scale that there is not": ((*QUANTILE, "--scale", "cubic", *PROMISE, *OUT), "scale must be one of"),
+    "a logarithm of nothing": ((*QUANTILE, "--scale", "log", *PROMISE, *OUT), "lower must be positive"),
+    "a range that is not of cut points": (
+        (*QUANTILE, "--range", "18.5:65", *PROMISE, *OUT),
+        "got 18.5. The nearest one is 18",
+    ),
+    "a range without a colon": ((*QUANTILE, "--range", "18", *PROMISE, *OUT), "Write it as 18:65"),
+    "numbers outside the bins": (
+        ("quantile", "people.parquet", "--column", "age", "--lower", 0, "--upper", 20, *PROMISE, *OUT),
+        "--clip",
+    ),
     "equal bounds": ((*MEAN, "--lower", 5, "--upper", 5, *PROMISE, *OUT), "lower must be below upper"),
     "reversed bounds": ((*MEAN, "--lower", 100, "--upper", 0, *PROMISE, *OUT), "lower must be below upper"),
     "infinite bounds": ((*MEAN, "--lower", 0, "--upper", "inf", *PROMISE, *OUT), "upper must be finite"),

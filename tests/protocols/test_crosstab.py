@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp import Crosstab, InvalidInput
+from shuffledp import Crosstab, InvalidInput, UserFakes
+from shuffledp.audits.subject import Surveyed, subject_of
 from shuffledp.protocols import Design
-from shuffledp.protocols.crosstab import summed
+from shuffledp.protocols.crosstab import crossed_estimate, summed
 from shuffledp.protocols.tasks import CrosstabTask
 from tests.protocols.simulation import counts_of, rows_of
 
@@ -166,3 +167,40 @@ def test_a_tally_or_a_group_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidInput, match="level must"):
         poll.shares([1, 1, 1, 1, 1, 1], by="region", level=2.0)
     assert not CrosstabTask(("a", "b"), (2, 2), (None, None)).fits("hadamard", 4)
+
+
+def test_an_audit_asks_about_cells() -> None:
+    poll = crosstab(50, 1.0)
+    subject = subject_of(poll)
+    assert isinstance(subject, Surveyed)
+    assert subject._values(np.array([0, 5])).tolist() == [("north", "yes"), ("west", "no")]
+    said, held = subject._decoded(poll.encode([("south", "no")] * 50, rng=np.random.default_rng(1)).rows)
+    np.testing.assert_allclose(said, held, atol=1e-9)
+
+
+def test_under_fakes_from_users_sums_and_their_variances_are_exact_too() -> None:
+    task, held = CrosstabTask(("a", "b"), (2, 2), (None, None)), (0, 3)
+    law = UserFakes(k=4, slots=1, chance=0.3)
+    chance = float(Fraction(law.threshold, 2**64))
+    truth = summed(np.bincount(held, minlength=4), task.sizes)
+    mean, square = np.zeros(len(truth)), np.zeros(len(truth))
+    for fakes in product((None, 0, 1, 2, 3), repeat=len(held)):
+        likely = math.prod(1.0 - chance if fake is None else chance / 4 for fake in fakes)
+        sent = [*held, *(fake for fake in fakes if fake is not None)]
+        votes = np.bincount(sent, minlength=4)
+        found = crossed_estimate(task, law, votes, len(held), secure=True, notes=())
+        mean, square = mean + likely * found.values, square + likely * (found.values - truth) ** 2
+    np.testing.assert_allclose(mean, truth, atol=1e-9)
+    np.testing.assert_allclose(np.sqrt(square), found.noise.stderr(truth.astype(float)), rtol=1e-9)
+
+
+def test_rounds_are_averaged_and_some_of_the_numbers_can_be_looked_at() -> None:
+    poll = crosstab(200, 7.0, rounds=2)
+    votes = np.array([90, 50, 40, 10, 8, 2])
+    once = poll.analyse_counts(votes)
+    twice = poll.combine([once, poll.analyse_counts(votes)])
+    np.testing.assert_allclose(twice.values, once.values)
+    assert np.all(np.diff(twice.interval(), axis=0) <= np.diff(once.interval(), axis=0) + 1e-9)
+    chosen = np.array([10, 1, 6])
+    some = once.noise.at(chosen).interval(once.values[chosen], 0.025)
+    np.testing.assert_allclose(some, np.array(once.interval())[:, chosen])

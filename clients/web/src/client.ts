@@ -9,4 +9,5 @@ export { Refused } from "./core/refused.ts";
 export { curveHere, hpkeSeal, kemOf, seal } from "./core/sealing.ts";
 export { Unsent, type Ways } from "./core/sending.ts";
 export { deliver, standing, takePart, type Terms } from "./core/taking_part.ts";
+export type { Level } from "./core/top_words.ts";
 export { SECURE, type Words } from "./core/words.ts";

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -217,7 +216,7 @@ class Surveyed(Finite):
         if isinstance(protocol, Quantiles):
             return said, np.cumsum(held)[:-1]
         if not isinstance(protocol, Summation):
-            return said[: len(held)], held  # after the cells of a table come their sums
+            return said[: len(held)], held  # the sums of a crosstab follow from its cells
         mean = protocol.lower + (protocol.upper - protocol.lower) * float(
             held @ np.linspace(0.0, 1.0, len(held))
         ) / len(rows)
@@ -234,7 +233,7 @@ class Surveyed(Finite):
             cuts = np.array(protocol.task.cuts)
             return np.asarray((cuts[indices] + cuts[indices + 1]) / 2.0)
         if isinstance(protocol, Crosstab):
-            return np.asarray(_objects(list(product(*map(_listed, protocol.task.categories))))[indices])
+            return np.asarray(_objects(protocol.cells)[indices])
         labels: Any = protocol.domain if isinstance(protocol, Frequency) else protocol.categories  # type: ignore[attr-defined]
         if isinstance(labels, range):
             return indices
@@ -253,10 +252,6 @@ class Searched(Surveyed):
 
     def encode(self, values: NDArray[Any], source: Source) -> Reports:
         return Reports(self.description, self.protocol.randomizer.randomize(values, rng=source), source.secure)
-
-
-def _listed(categories: Any) -> Any:
-    return range(categories) if isinstance(categories, int) else categories
 
 
 def _objects(labels: Any) -> NDArray[Any]:

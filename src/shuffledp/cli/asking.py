@@ -8,10 +8,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.numbers import read_count, read_number, read_numbers, read_range
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.collection.release.terms import Categories, Promise, read_categories
+from shuffledp.collection.release.terms import (
+    BY_NOISE,
+    Bins,
+    Categories,
+    Hiding,
+    Promise,
+    given_bins,
+    read_categories,
+)
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -23,10 +31,13 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 
 __all__ = [
     "ASKED",
+    "BINNED",
+    "BIN_OPTIONS",
     "BUDGET_OPTIONS",
     "CATEGORY_OPTIONS",
     "COLUMNS",
     "ENGINE",
+    "HIDING_OPTIONS",
     "LEARN",
     "LISTS",
     "LOCAL",
@@ -40,12 +51,17 @@ __all__ = [
     "Found",
     "Keeping",
     "Reading",
+    "binned",
     "check_engine",
+    "hiding_of",
     "with_asking",
+    "with_binning",
     "with_counting",
+    "with_hiding",
 ]
 
 TABLE, MESSY, BUDGET, ENGINE = "The table", "If the table is messy", "The budget", "Where the data are"
+HIDING = "What hides a value"
 FORMATS = ("csv", "parquet", "arrow")
 LOCAL = "local[*]"  # Spark on all cores of this machine
 
@@ -70,6 +86,46 @@ PROMISE_OPTIONS = [
     HONEST,
     ROUNDS,
 ]
+BOUND_OPTIONS = [
+    option(
+        "lower",
+        TABLE,
+        "The smallest possible value, known without the data.",
+        annotation=float,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "upper",
+        TABLE,
+        "The largest possible value, known without the data.",
+        annotation=float,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+]
+BIN_OPTIONS = [
+    option(
+        "bins",
+        TABLE,
+        "How many bins to cut the range into; if left out 64, or one for each whole number of a short range.",
+        annotation=int,
+        parser=read_count,
+        metavar="N",
+    ),
+    option("scale", TABLE, "linear, or log: bins that grow with the value, as incomes want them.", metavar="NAME"),
+    option("cuts", TABLE, "Every cut point instead, such as 0,1000,2000,5000.", metavar="LIST"),
+    option("at", QUESTION, "The quantiles to ask for; 0.5 is the median.", default="0.5", metavar="LIST"),
+    option(
+        "ranges",
+        QUESTION,
+        "How many people are from one cut point to below another, such as 18:65; may be repeated.",
+        annotation=list[str],
+        flag="range",
+        metavar="LOW:HIGH",
+    ),
+]
+BINNED = ("bins", "scale", "cuts", "at", "ranges")
 BUDGET_OPTIONS = [
     option(
         "ledger",
@@ -104,6 +160,44 @@ CATEGORY_OPTIONS = [
         TABLE,
         "Count missing values as this category; if left out, those rows do not take part.",
         metavar="NAME",
+    ),
+]
+HIDING_OPTIONS = [
+    option(
+        "protocol",
+        HIDING,
+        "What hides a value: krr, noise in every report; fakes, that people send; or dummies, that the shuffler adds. "
+        "If left out, krr, which asks for the least trust.",
+        default="krr",
+        metavar="NAME",
+    ),
+    option(
+        "slots",
+        HIDING,
+        "For fakes: how many a person can send; if left out, as few as will do.",
+        parser=read_count,
+        metavar="COUNT",
+    ),
+    option(
+        "kept",
+        HIDING,
+        "For dummies: how likely the shuffler hands a person's message on; if left out, always.",
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "kind",
+        HIDING,
+        "The law of the fakes: bernoulli or poisson; of the dummies: geometric or poisson.",
+        metavar="NAME",
+    ),
+    option(
+        "light_epsilon0",
+        HIDING,
+        "Randomize the true value by this epsilon0, too: then a message says little by itself.",
+        parser=read_number,
+        metavar="NUMBER",
+        flag="light-epsilon0",
     ),
 ]
 LEARN = option(
@@ -313,6 +407,11 @@ def _check_table(tables: Sequence[str], table: dict[str, Any], *, learn: bool) -
         )
 
 
+def hiding_of(options: dict[str, Any]) -> Hiding:
+    """Take what hides a value out of the options of a command."""
+    return Hiding(**{name: options.pop(name) for name, _ in HIDING_OPTIONS})
+
+
 def budget_of(
     ledger: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
 ) -> "Budget | None":
@@ -320,6 +419,28 @@ def budget_of(
     from shuffledp.collection.release.budget import Budget
 
     return Budget.of(ledger, population, limit_epsilon, limit_delta)
+
+
+def binned(
+    *,
+    lower: float | None,
+    upper: float | None,
+    bins: int | None,
+    scale: str | None,
+    cuts: str | None,
+    at: str | None,
+    ranges: list[str] | None,
+) -> Bins:
+    """The bins, quantiles and ranges as they are typed."""
+    return given_bins(
+        lower=lower,
+        upper=upper,
+        bins=bins,
+        scale=scale,
+        cuts=None if cuts is None else read_numbers("--cuts", cuts),
+        at=(0.5,) if at is None else read_numbers("--at", at),
+        ranges=[read_range(each) for each in ranges or []],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +455,31 @@ class Asking:
     dry_run: bool
     engine: Engine | None = None
     categories: Categories | None = None
+    hiding: Hiding = BY_NOISE
+    bins: Bins | None = None
+
+    @classmethod
+    def hidden(cls, **options: Any) -> Self:
+        """The same where fakes may hide the values."""
+        hiding = hiding_of(options)
+        return replace(cls.counting(**options), hiding=hiding)
+
+    @classmethod
+    def binning(
+        cls,
+        *,
+        lower: float | None,
+        upper: float | None,
+        bins: int | None,
+        scale: str | None,
+        cuts: str | None,
+        at: str,
+        ranges: list[str] | None,
+        **options: Any,
+    ) -> Self:
+        """The same for a question about a number that falls into bins."""
+        known = binned(lower=lower, upper=upper, bins=bins, scale=scale, cuts=cuts, at=at, ranges=ranges)
+        return replace(cls.of(**options), bins=known)
 
     @classmethod
     def counting(
@@ -419,4 +565,6 @@ ASKED = [
     AS_JSON,
 ]
 with_asking = sharing(dict(ASKED), Asking.of)
+with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
+with_hiding = sharing(dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *ASKED]), Asking.hidden)

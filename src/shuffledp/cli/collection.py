@@ -1,18 +1,27 @@
-"""The commands collection new and invite: what an organizer does before anybody reports."""
+"""The commands collection new, invite, search and next: what an organizer does before anybody
+reports, and, in a search for frequent words, between its levels.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shuffledp.cli import show
+from shuffledp.cli.asking import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.parsing import App
+from shuffledp.cli.release import show_release
+from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.top import SEARCH_OPTIONS, given_terms
 from shuffledp.cli.waiting import patiently
+
+if TYPE_CHECKING:
+    from shuffledp.collection.network.collection_file import Collection
 
 __all__ = ["Json", "collection", "moment"]
 
@@ -192,3 +201,92 @@ def invite_(
     return show.command(
         f"shuffledp serve {quote(str(file))} --store reports.sqlite --codes {quote(str(hashes))}", "On the shuffler: "
     )
+
+
+SEARCHED = dict(
+    [
+        option("people", QUESTION, "How many will be invited.", default=..., parser=read_count, metavar="COUNT"),
+        option("shuffler", QUESTION, "Where reports will be collected.", default=..., metavar="URL"),
+        option("question", QUESTION, "What people are asked, in a line.", metavar="TEXT"),
+        *SEARCH_OPTIONS,
+        *(each for each in PROMISE_OPTIONS if each[0] != "rounds"),
+        *BUDGET_OPTIONS,
+        option(
+            "out", ANSWER, "The folder to write; it must not exist yet.", default=..., annotation=Path, metavar="FOLDER"
+        ),
+        AS_JSON,
+    ]
+)
+
+
+@collection.command(
+    "search",
+    epilog=examples(
+        "collection search --people 20000 --k 10 --longest 8 --epsilon 1 --delta 1e-6 --shuffler "
+        "https://shuffle.example.org --out search"
+    ),
+)
+@sharing(SEARCHED, dict)
+def search_(given: dict[str, Any]) -> None:
+    """Announce a search for frequent words: its first level, a collection for some of the people.
+
+    Everybody's level is drawn now, and everybody is invited to that level alone; FOLDER/people.txt
+    and the invitations are the organizer's. A ledger is charged now, once for all levels. When the
+    first level has been collected, go on with `shuffledp collection next`.
+    """
+    from shuffledp.collection.network.opening.search_levels import new_search
+    from shuffledp.collection.release.terms import Promise
+    from shuffledp.collection.release.top_question import TopQuestion
+
+    promise = Promise(epsilon=given["epsilon"], delta=given["delta"], honest=given["honest"])
+    budget = budget_of(*(given[name] for name, _ in BUDGET_OPTIONS))
+    question = TopQuestion(source="-", **given_terms(given)).checked()
+    with patiently("calibrating"):
+        search = question.search(given["people"], promise)
+        made = new_search(search, given["shuffler"], given["out"], question=given["question"], budget=budget)
+    _announced(made, given["out"] / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
+
+
+@collection.command(
+    "next", epilog=examples("collection next search sealed.bin", "collection next search sealed.bin --out result")
+)
+@sharing(
+    dict(
+        [
+            argument("search", "What `shuffledp collection search` wrote.", metavar="FOLDER", annotation=Path),
+            argument("sealed", "What `shuffledp collection fetch` wrote.", metavar="FILE", annotation=Path),
+            *OUTPUT_OPTIONS,
+            option("title", ANSWER, "A headline for the page.", metavar="TEXT"),
+            AS_JSON,
+        ]
+    ),
+    dict,
+)
+def next_(given: dict[str, Any]) -> None:
+    """Open the level of a search that was collected last, and announce the next one; after the last
+    level, publish the words that were found in the folder --out.
+    """
+    from shuffledp.collection.network.opening.search_levels import SearchFolder, next_level
+    from shuffledp.collection.release.terms import check_words
+    from shuffledp.collection.release.top_release import TopRelease
+
+    check_words("--title", given["title"])
+    folder = SearchFolder.read(given["search"])
+    with patiently("opening, and what follows from it"):
+        made = next_level(folder, given["sealed"], given["out"], title=given["title"], force=given["force"])
+    if isinstance(made, TopRelease):
+        return show_release(made, as_json=given["as_json"])
+    number = len(folder.tallies) + 1
+    return _announced(made, folder.level(number), f"level {number}", as_json=given["as_json"])
+
+
+def _announced(made: "Collection", folder: Path, what: str, *, as_json: bool) -> None:
+    """A level that can be collected."""
+    if as_json:
+        return show.as_json(
+            {"level": str(folder), "digest": made.digest, "shuffler": made.shuffler, "people": made.design.n}
+        )
+    show.sentences([f"Announced: {folder}, {what}. Send each person of invitations.csv their code, and no other."])
+    show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")
+    file, hashes = quote(str(folder / "collection.json")), quote(str(folder / "hashes.txt"))
+    return show.command(f"shuffledp serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")

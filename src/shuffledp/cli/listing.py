@@ -93,6 +93,14 @@ LISTED = (
     ),
     Listed("frequency", "release", RUN, "How many people hold each of very many values: the same for large domains."),
     Listed("mean", "release", RUN, "The mean of a number that people hold."),
+    Listed("sum", "release", RUN, "The sum of a number that people hold."),
+    Listed("count", "release", RUN, "How many people hold one value, as accurately as a trusted curator would tell."),
+    Listed(
+        "quantile",
+        "release",
+        RUN,
+        "The median and other quantiles of a number that people hold, and how many lie in a range.",
+    ),
     Listed(
         "crosstab",
         "crosstab",

@@ -5,7 +5,9 @@ from fractions import Fraction
 
 import typer
 
-__all__ = ["read_count", "read_number", "read_people", "read_sizes"]
+from shuffledp.errors import InvalidInput
+
+__all__ = ["read_count", "read_number", "read_numbers", "read_people", "read_range", "read_sizes"]
 
 
 def read_number(text: str) -> float:
@@ -18,6 +20,35 @@ def read_number(text: str) -> float:
         return float(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a number. Write it as 0.5 or 1e-6.") from None
+
+
+def read_numbers(name: str, text: str) -> list[float]:
+    """Numbers with commas between them.
+
+    >>> read_numbers("--at", "0.1, 0.5")
+    [0.1, 0.5]
+    """
+    try:
+        return [float(each) for each in text.split(",")]
+    except ValueError:
+        raise InvalidInput(
+            f"{name} must be numbers with commas between them, got {text!r}. Write it as 0.1,0.5,0.9."
+        ) from None
+
+
+def read_range(text: str) -> tuple[float, float]:
+    """Two numbers with a colon between them.
+
+    >>> read_range("18:65")
+    (18.0, 65.0)
+    """
+    low, colon, high = text.partition(":")
+    try:
+        if colon:
+            return float(low), float(high)
+    except ValueError:
+        pass
+    raise InvalidInput(f"--range must be two cut points with a colon between them, got {text!r}. Write it as 18:65.")
 
 
 def read_count(text: str) -> int:

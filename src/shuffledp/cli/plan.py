@@ -1,5 +1,6 @@
 """The command plan: which protocol for a task, and what error to expect."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -13,7 +14,7 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, PLANNED, WORST_ERROR, Task
+from shuffledp.protocols.planning import ERRORS, PLANNED, WORST_ERROR, Task, error_of
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -24,6 +25,7 @@ __all__: list[str] = []
     rich_help_panel=PLAN,
     epilog=examples(
         "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
+        "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
         "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
         "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
     ),
@@ -44,7 +46,8 @@ def plan(
             "--domain",
             parser=read_sizes,
             metavar="COUNT",
-            help="How many categories; of a crosstab those of each column, as 4x3; a mean has none.",
+            help="How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has "
+            "none.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
@@ -96,7 +99,7 @@ def plan(
         if plot is not None:
             figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
     if as_json:
-        cells = ("name", "trust", "epsilon0", "error", "worst", "bits")
+        cells = ("name", "trust", "epsilon0", "error", "worst", "messages", "bits")
         facts = {
             "task": task,
             "n": n,
@@ -106,7 +109,7 @@ def plan(
             "delta": delta,
             "rounds": rounds,
         }
-        options = [{cell: getattr(option, cell) for cell in cells} for option in found.options]
+        options = [{cell: _plain(getattr(option, cell)) for cell in cells} for option in found.options]
         refused = [{"name": name, "reason": reason} for name, reason in found.refused]
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
@@ -117,21 +120,27 @@ def plan(
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
             f"{option.error:.4g}",
             *([f"{option.worst:.4g}"] if counts else []),
+            f"{option.messages}",
             f"{option.bits}",
             option.trust,
             option.name,
         )
         for option in found.options
     ]
-    columns = ["epsilon0", "error", *(["worst"] if counts else []), "bits", "whom to trust", "protocol"]
+    columns = ["epsilon0", "error", *(["worst"] if counts else []), "messages", "bits", "whom to trust", "protocol"]
     if latex:
-        return show.latex(columns, rows, numbers=3 + counts)
+        return show.latex(columns, rows, numbers=4 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
-    show.table(columns, rows, numbers=3 + counts)
-    show.sentences([f"\nThe error is the {ERRORS.get(kind, COUNT_ERROR)}, predicted for one round."])
+    show.table(columns, rows, numbers=4 + counts)
+    show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
         show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")
     return None
+
+
+def _plain(cell: Any) -> Any:
+    """As JSON has it: there is no infinity."""
+    return None if cell == math.inf else cell

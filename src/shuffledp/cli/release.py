@@ -1,4 +1,6 @@
-"""The commands histogram, frequency and mean: from a table to a folder with a defended answer."""
+"""The commands histogram, frequency, mean, sum, count and quantile: from a table to a folder with a
+defended answer.
+"""
 
 import json
 import sys
@@ -10,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_counting
+from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_binning, with_counting, with_hiding
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_number
+from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.record import Record
     from shuffledp.collection.release.budget import Budget
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.release.released import Release
@@ -38,6 +41,7 @@ TO_BE_CLIPPED = (
     "values, not of the values themselves."
 )
 PROMISED = "--epsilon 1 --delta 1e-6"
+ACCURACY = "How accurate, and at what cost"
 
 
 @app.command(
@@ -49,12 +53,12 @@ PROMISED = "--epsilon 1 --delta 1e-6"
         f"histogram 'visits/*.parquet' --column city --categories cities.txt {PROMISED} --out result --engine spark",
     ),
 )
-@with_counting
+@with_hiding
 def histogram(asking: Asking) -> None:
     """How many people hold each of a few categories: from a table to estimates, a figure and a
     page.
     """
-    _answer(asking, task="histogram", categories=asking.categories)
+    _answer(asking, task="histogram", categories=asking.categories, hiding=asking.hiding)
 
 
 @app.command(
@@ -74,45 +78,145 @@ def frequency(
     _answer(asking, task="frequency", categories=asking.categories, method=method)
 
 
+LOWER = Annotated[
+    float,
+    typer.Option(
+        "--lower",
+        parser=read_number,
+        metavar="NUMBER",
+        help="The smallest possible value, known without the data.",
+        rich_help_panel=TABLE,
+    ),
+]
+UPPER = Annotated[
+    float,
+    typer.Option(
+        "--upper",
+        parser=read_number,
+        metavar="NUMBER",
+        help="The largest possible value, known without the data.",
+        rich_help_panel=TABLE,
+    ),
+]
+CLIP = Annotated[
+    bool,
+    typer.Option(
+        "--clip",
+        help="Move values outside the range to the nearest bound; if left out, they are refused.",
+        rich_help_panel=TABLE,
+    ),
+]
+MESSAGES = Annotated[
+    int | None,
+    typer.Option(
+        "--messages",
+        parser=read_count,
+        metavar="COUNT",
+        help="How many messages each person may send: about ten are as accurate as a curator, and need more trust.",
+        rich_help_panel=ACCURACY,
+    ),
+]
+ERROR = Annotated[
+    float | None,
+    typer.Option(
+        "--error",
+        parser=read_number,
+        metavar="NUMBER",
+        help="The standard error to stay below, with as few messages as will do.",
+        rich_help_panel=ACCURACY,
+    ),
+]
+
+
 @app.command(
     "mean",
     rich_help_panel=RUN,
-    epilog=examples(f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result"),
+    epilog=examples(
+        f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result",
+        f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --messages 12 --out result",
+    ),
 )
 @with_asking
 def mean(
     asking: Asking,
-    lower: Annotated[
-        float,
-        typer.Option(
-            "--lower",
-            parser=read_number,
-            metavar="NUMBER",
-            help="The smallest possible value, known without the data.",
-            rich_help_panel=TABLE,
-        ),
+    lower: LOWER,
+    upper: UPPER,
+    clip: CLIP = False,
+    messages: MESSAGES = None,
+    error: ERROR = None,
+) -> None:
+    """The mean of a number that people hold."""
+    _sum(asking, task="mean", lower=lower, upper=upper, clip=clip, messages=messages, error=error)
+
+
+@app.command(
+    "sum",
+    rich_help_panel=RUN,
+    epilog=examples(f"sum people.parquet --column hours --lower 0 --upper 60 {PROMISED} --messages 12 --out result"),
+)
+@with_asking
+def sum_(
+    asking: Asking,
+    lower: LOWER,
+    upper: UPPER,
+    clip: CLIP = False,
+    messages: MESSAGES = None,
+    error: ERROR = None,
+) -> None:
+    """The sum of a number that people hold."""
+    _sum(asking, task="sum", lower=lower, upper=upper, clip=clip, messages=messages, error=error)
+
+
+@app.command(
+    "count",
+    rich_help_panel=RUN,
+    epilog=examples(f"count survey.csv --column answer --value yes {PROMISED} --out result"),
+)
+@with_asking
+def count(
+    asking: Asking,
+    value: Annotated[
+        str,
+        typer.Option("--value", metavar="NAME", help="The value to count; all others are else.", rich_help_panel=TABLE),
     ],
-    upper: Annotated[
-        float,
-        typer.Option(
-            "--upper",
-            parser=read_number,
-            metavar="NUMBER",
-            help="The largest possible value, known without the data.",
-            rich_help_panel=TABLE,
-        ),
-    ],
+    messages: MESSAGES = None,
+    error: ERROR = None,
+) -> None:
+    """How many people hold one value, as accurately as a trusted curator would tell."""
+    from shuffledp.collection.release.central_questions import CountQuestion
+
+    answer(asking, CountQuestion, value=value, messages=messages, error=error)
+
+
+def _sum(asking: Asking, **asked: Any) -> None:
+    from shuffledp.collection.release.central_questions import SumQuestion
+
+    answer(asking, SumQuestion, **asked)
+
+
+@app.command(
+    "quantile",
+    rich_help_panel=RUN,
+    epilog=examples(
+        f"quantile people.parquet --column age --lower 0 --upper 120 --at 0.1,0.5,0.9 {PROMISED} --out result",
+        f"quantile people.parquet --column age --lower 0 --upper 120 --range 18:65 {PROMISED} --out result",
+        f"quantile pay.csv --column income --lower 100 --upper 1e7 --scale log --clip {PROMISED} --out result",
+    ),
+)
+@with_binning
+def quantile(
+    asking: Asking,
     clip: Annotated[
         bool,
         typer.Option(
             "--clip",
-            help="Move values outside the range to the nearest bound; if left out, they are refused.",
+            help="Count values outside the range in its first or last bin; if left out, they are refused.",
             rich_help_panel=TABLE,
         ),
     ] = False,
 ) -> None:
-    """The mean of a number that people hold."""
-    _answer(asking, task="mean", lower=lower, upper=upper, clip=clip)
+    """The median and other quantiles of a number that people hold, and how many lie in a range."""
+    _answer(asking, task="quantile", bins=asking.bins, clip=clip)
 
 
 def _answer(asking: Asking, **asked: Any) -> None:
@@ -205,6 +309,7 @@ def heard(*, as_json: bool) -> Iterator[None]:
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
     """What would be done, what it would be worth, and what it would cost."""
     from shuffledp.collection.client import sparse
+    from shuffledp.collection.page.distribution import CLIPPED_ENDS
     from shuffledp.collection.release.certificate import certificate, comparison
     from shuffledp.collection.release.write import holds_release
     from shuffledp.protocols.planning import worst_error
@@ -238,6 +343,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
             ("bits", f"{design.protocol.bits}", "in a report"),
             *(
                 (
@@ -249,14 +355,14 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             ),
             *(
                 [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
-                if design.task.counts
+                if design.task.counts or design.task.edges is not None
                 else []
             ),
         ],
         [f"Proof: {certified.method}."],
     )
     if question.clip:
-        show.warnings([TO_BE_CLIPPED])
+        show.warnings([TO_BE_CLIPPED if question.bins is None else CLIPPED_ENDS])
     if said := sparse(design, design.protocol.predicted_stderr()):
         show.warnings(said)
     if receipt is not None:
@@ -292,7 +398,10 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     show.answer(headline(record), [], [])
     if said := warned(record):
         show.warnings(said)
-    _show_estimates(made.estimates)
+    if record.design.distributes:
+        _show_quantiles(record)
+    else:
+        _show_estimates(made.estimates)
     if made.shares:
         show.sentences([f"\nShares within {record.asked.by}:"])
         percent = f"{100.0 * record.estimates.level:g} % interval"
@@ -305,6 +414,21 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     show.bullets(record.notes)
     print()
     return show.files(made.folder, FILES)
+
+
+def _show_quantiles(record: "Record") -> None:
+    """The quantiles and ranges that were asked for; how many people are below each cut point is in
+    the files.
+    """
+    from shuffledp.collection.page.distribution import quantile_rows, range_rows
+
+    sure = f"{100.0 * record.estimates.level:g} % interval"
+    if rows := quantile_rows(record):
+        show.table(["estimate", sure, ""], [(value, ends, name) for name, value, ends in rows], numbers=2)
+    if ranges := range_rows(record):
+        table = [(people, share, ends, name) for name, people, ends, share in ranges]
+        show.table(["people", "share", sure, ""], table, numbers=3)
+    show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
 
 
 def _show_estimates(table: "EstimateTable") -> None:

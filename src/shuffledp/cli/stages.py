@@ -2,6 +2,7 @@
 and analyst apart. And example: data to try them on.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +11,12 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.asking import (
+    BIN_OPTIONS,
+    BINNED,
     BUDGET_OPTIONS,
     CATEGORY_OPTIONS,
     COLUMNS,
+    HIDING_OPTIONS,
     LISTS,
     MESSY_OPTIONS,
     OUTPUT_OPTIONS,
@@ -21,7 +25,9 @@ from shuffledp.cli.asking import (
     TABLE_OPTIONS,
     Keeping,
     Reading,
+    binned,
     budget_of,
+    hiding_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
@@ -56,7 +62,9 @@ Settled = Annotated[
     ),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(
+    dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict
+)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
@@ -68,6 +76,7 @@ with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
         "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
         "--epsilon 1 --delta 1e-8 --out table.json",
         "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+        "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
     ),
 )
 @with_categories
@@ -87,7 +96,7 @@ def design(
             "--lower",
             parser=read_number,
             metavar="NUMBER",
-            help="For a mean: the smallest possible value.",
+            help="For a mean or quantiles: the smallest possible value.",
             rich_help_panel=TABLE,
         ),
     ] = None,
@@ -97,7 +106,7 @@ def design(
             "--upper",
             parser=read_number,
             metavar="NUMBER",
-            help="For a mean: the largest possible value.",
+            help="For a mean or quantiles: the largest possible value.",
             rich_help_panel=TABLE,
         ),
     ] = None,
@@ -107,6 +116,30 @@ def design(
             "--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE
         ),
     ] = "hadamard",
+    value: Annotated[
+        str | None,
+        typer.Option("--value", metavar="NAME", help="For a count: the value to count.", rich_help_panel=TABLE),
+    ] = None,
+    messages: Annotated[
+        int | None,
+        typer.Option(
+            "--messages",
+            parser=read_count,
+            metavar="COUNT",
+            help="For a mean, a sum or a count: how many messages each person may send.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            "--error",
+            parser=read_number,
+            metavar="NUMBER",
+            help="For a mean, a sum or a count: the standard error to stay below.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
@@ -117,7 +150,11 @@ def design(
         honest=given["honest"],
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
-    question = settled_question(task, given, lower=lower, upper=upper, method=method)
+    hiding = hiding_of(given)
+    if hiding.family is not None and task != "histogram":
+        raise InvalidInput(f"--protocol {hiding.protocol} must be of a histogram, got a {task}. Leave it out.")
+    given |= {"value": value, "messages": messages, "error": error}
+    question = replace(settled_question(task, given, lower=lower, upper=upper, method=method), hiding=hiding)
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
@@ -162,9 +199,13 @@ def settled_question(
         )
     common: dict[str, Any] = {"source": "-", "task": task}
     counting = TASKS[task].counts
+    if task == "quantile":
+        common |= {"bins": binned(lower=lower, upper=upper, **{name: given.get(name) for name in BINNED})}
+    elif any(given.get(name) is not None for name in ("bins", "scale", "cuts", "ranges")):
+        raise InvalidInput(f"a {task} takes no --bins, --scale, --cuts and --range, got some. Leave them out.")
     if counting and not (lower is None and upper is None):
         raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if not counting:
+    if not counting and task != "quantile":
         if lower is None or upper is None:
             raise InvalidInput(
                 "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
@@ -176,9 +217,12 @@ def settled_question(
 
 def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
     """What is asked, of one column or of several."""
+    from shuffledp.collection.release.central_questions import CountQuestion, SumQuestion
     from shuffledp.collection.release.crossed import CrossQuestion, check_columns, read_parts
     from shuffledp.collection.release.question import Question
 
+    reaching: dict[str, Any] = {name: given.get(name) for name in ("messages", "error")}
+    value = _check_reaching(task, given.get("value"), reaching)
     listed, columns = given["categories"] or [], given["column"] or []
     rules = {name: given[name] for name in ("other", "missing")}
     if task == "crosstab":
@@ -189,11 +233,26 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
             f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "
             f"out, or design a crosstab."
         )
-    if TASKS[task].counts:
-        text = listed[0] if listed else None
-        known = read_categories(text, learn=False, domain=given["domain"], **rules)
-        common |= {"categories": known, "method": method}
+    if value is not None:
+        return CountQuestion(**common, value=value, **reaching)
+    if not TASKS[task].counts:
+        return SumQuestion(**common, **reaching) if task in ("mean", "sum") else Question(**common)
+    known = read_categories(listed[0] if listed else None, learn=False, domain=given["domain"], **rules)
+    common |= {"categories": known, "method": method}
     return Question(**common)
+
+
+def _check_reaching(task: str, value: str | None, reaching: dict[str, Any]) -> str | None:
+    """The value that is counted, if one is; refused where it, messages or an error say nothing."""
+    if (value is not None) != (task == "count"):
+        raise InvalidInput(
+            f"--value must be given for a count, and for nothing else, got {value!r} for a {task}. Add it, or leave it "
+            f"out."
+        )
+    wrong = [name for name, given in reaching.items() if given is not None and task not in ("mean", "sum", "count")]
+    if wrong:
+        raise InvalidInput(f"--{wrong[0]} must be of a mean, a sum or a count, got a {task}. Leave it out.")
+    return value
 
 
 @app.command(

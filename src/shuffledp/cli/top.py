@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, Engine, with_asking
+from shuffledp.cli.asking import ASKED, Asking, Engine
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import QUESTION
 from shuffledp.cli.release import fitting, heard, show_release
+from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import rounded
 
@@ -22,9 +21,66 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.top_release import TopRelease
     from shuffledp.protocols.top_words.search import TopSearch
 
-__all__ = ["FoundTable", "top"]
+__all__ = ["SEARCH_OPTIONS", "FoundTable", "given_terms", "top"]
 
 PROMISED = "--epsilon 1 --delta 1e-6"
+
+
+SEARCH_OPTIONS = [
+    option("k", QUESTION, "List so many words at most; if left out, 50.", parser=read_count, metavar="COUNT"),
+    option(
+        "longest",
+        QUESTION,
+        "Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.",
+        parser=read_count,
+        metavar="COUNT",
+    ),
+    option(
+        "least_holders",
+        QUESTION,
+        "List no word that fewer people hold; if left out, 50.",
+        parser=read_count,
+        metavar="COUNT",
+        flag="least-holders",
+    ),
+    option(
+        "error",
+        QUESTION,
+        "The probability of listing such a word all the same, or following it; if left out, 0.001.",
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "candidates",
+        QUESTION,
+        "Follow so many beginnings at most; if left out, twice as many as words are listed.",
+        parser=read_count,
+        metavar="COUNT",
+    ),
+    option(
+        "tokens",
+        QUESTION,
+        "What words are made of, one token per line, the longest that fits first; if left out, bytes.",
+        annotation=Path,
+        metavar="FILE",
+    ),
+]
+
+
+def given_terms(options: dict[str, Any]) -> dict[str, Any]:
+    """What was given of the terms of a search, read."""
+    from shuffledp.collection.release.top_question import read_tokens
+
+    given = {name: options[name] for name, _ in SEARCH_OPTIONS if options[name] is not None}
+    return given | ({"tokens": read_tokens(given["tokens"])} if "tokens" in given else {})
+
+
+def _searching(**options: Any) -> tuple[Asking, dict[str, Any]]:
+    terms = given_terms({name: options.pop(name) for name, _ in SEARCH_OPTIONS})
+    return Asking.of(**options), terms
+
+
+with_searching = sharing(dict([*SEARCH_OPTIONS, *ASKED]), _searching)
 
 
 class FoundTable(NamedTuple):
@@ -46,84 +102,17 @@ class FoundTable(NamedTuple):
         f"top 'logs/*.parquet' --column query --id user {PROMISED} --out result --engine spark",
     ),
 )
-@with_asking
-def top(
-    asking: Asking,
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "--k",
-            parser=read_count,
-            metavar="COUNT",
-            help="List so many words at most; if left out, 50.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
-    longest: Annotated[
-        int | None,
-        typer.Option(
-            "--longest",
-            parser=read_count,
-            metavar="COUNT",
-            help="Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
-    least_holders: Annotated[
-        int | None,
-        typer.Option(
-            "--least-holders",
-            parser=read_count,
-            metavar="COUNT",
-            help="List no word that fewer people hold; if left out, 50.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
-    error: Annotated[
-        float | None,
-        typer.Option(
-            "--error",
-            parser=read_number,
-            metavar="NUMBER",
-            help="The probability of listing such a word all the same, or following it; if left out, 0.001.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            "--candidates",
-            parser=read_count,
-            metavar="COUNT",
-            help="Follow so many beginnings at most; if left out, twice as many as words are listed.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
-    tokens: Annotated[
-        Path | None,
-        typer.Option(
-            "--tokens",
-            metavar="FILE",
-            help="What words are made of, one token per line, the longest that fits first; if left out, bytes.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-) -> None:
+@with_searching
+def top(asked: tuple[Asking, dict[str, Any]]) -> None:
     """Which words are most frequent, when nobody has listed them: beginnings that many people share
     are followed, symbol by symbol, each step with other people.
     """
-    from shuffledp.collection.release.top_question import TopQuestion, read_tokens
+    from shuffledp.collection.release.top_question import TopQuestion
     from shuffledp.collection.release.write import check_folder
 
+    asking, terms = asked
     keeping = asking.keeping
-    given: dict[str, Any] = {"k": k, "longest": longest, "least_holders": least_holders, "error": error}
-    question = TopQuestion(
-        title=asking.title,
-        **asking.reading.fields(),
-        candidates=candidates,
-        tokens=None if tokens is None else read_tokens(tokens),
-        **{name: value for name, value in given.items() if value is not None},
-    ).checked()
+    question = TopQuestion(title=asking.title, **asking.reading.fields(), **terms).checked()
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
     with _found(asking, question) as table:

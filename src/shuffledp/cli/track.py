@@ -248,6 +248,7 @@ def _paid(paid: bool) -> str:
                 metavar="FILE",
             ),
             *WEEKLY,
+            COLUMNS,
         ]
     ),
     dict,
@@ -285,6 +286,7 @@ def add(
 
 def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: bool) -> tuple[Asking, "Question"]:
     """A week as a question in one go, with the promise that was settled."""
+    from shuffledp.collection.client import column_for
     from shuffledp.collection.series.asking_again import question_of
 
     design = week.series.design
@@ -294,7 +296,8 @@ def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: b
     settled |= dict.fromkeys(dict(BUDGET_OPTIONS)) | {"title": given.pop("title") or week.series.title}
     asking = Asking.of(**settled, **given)
     asking = replace(asking, budget=week.budget)
-    question = question_of(week, missing=missing, clip=clip, title=asking.title, **asking.reading.fields())
+    reading = asking.reading.fields() | {"column": column_for(design, asking.reading.columns)}
+    question = question_of(week, missing=missing, clip=clip, title=asking.title, **reading)
     return replace(asking, categories=question.categories), question
 
 

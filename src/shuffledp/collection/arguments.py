@@ -20,7 +20,7 @@ SWITCHES = {"clip", "strip", "ignore-case", "learn-categories"}
 # sentence, or one that messages use.
 VALUE = r"FILE|NAME|elsewhere|\w+(?:,\w+)+|\w+\.\w+|\w+(?:-\w+)+|[.,](?= |$)"
 OPTION = re.compile(rf"--([a-z][a-z0-9-]*)(?: ({VALUE}))?")
-COMMAND = re.compile(r"`?\bshuffledp (histogram|frequency|mean)\b`?")
+COMMAND = re.compile(r"`?\bshuffledp (histogram|frequency|mean|quantile)\b`?")
 
 
 def spoken(message: str, **names: str) -> str:

@@ -387,6 +387,12 @@ def encode(
 
     check_client(design, most_epsilon0)
     check_sealed(design)
+    if Encoder.of(design).randomizer.mixes:
+        raise InvalidInput(
+            f"the shuffler of plain files must have nothing to add, got a design of {design.law.family}. Collect over "
+            f"the network (shuffledp collection new), ask of the table itself (shuffledp {design.task.name}), or let "
+            f"people send fakes."
+        )
     check_new_file(out, replace=force)
     drawing = Drawing(
         Encoder.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick

@@ -22,11 +22,19 @@ import pyarrow as pa
 
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.central_questions import CountQuestion, SumQuestion
 from shuffledp.collection.release.crossed import CrossQuestion, crossed_columns
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release
-from shuffledp.collection.release.terms import Categories, Promise, given_categories, read_categories
+from shuffledp.collection.release.terms import (
+    Categories,
+    Hiding,
+    Promise,
+    given_bins,
+    given_categories,
+    read_categories,
+)
 from shuffledp.collection.release.top_question import TopQuestion, read_tokens
 from shuffledp.collection.release.top_release import TopRelease, release_search
 from shuffledp.collection.tables import Cleaning, Keep
@@ -34,13 +42,14 @@ from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
 from shuffledp.collection.tables.memory import VALUES, held_table
 from shuffledp.collection.tables.persons import check_keep
-from shuffledp.errors import InvalidInput, called_as, shown
+from shuffledp.errors import InvalidInput, called_as, check_finite, shown
+from shuffledp.protocols.binning import Scale
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.tasks.crossing import per_column
 from shuffledp.sampling import Rng
 
-__all__ = ["crosstab", "frequency", "histogram", "mean", "top"]
+__all__ = ["count", "crosstab", "frequency", "histogram", "mean", "quantile", "sum", "top"]
 
 PathLike = str | os.PathLike[str]
 LARGEST_LABEL = 10**18  # of whole numbers as categories
@@ -72,6 +81,11 @@ def histogram(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
+    protocol: str = "krr",
+    slots: int | None = None,
+    kept: float | None = None,
+    kind: str | None = None,
+    light_epsilon0: float | None = None,
     rng: Rng = None,
 ) -> Release:
     """How many people hold each of a few categories, with a certified (epsilon, delta).
@@ -88,6 +102,12 @@ def histogram(
     charged to the budget of its ``population`` before anything is shown, or refused; the first
     release about them sets the limits. ``ids`` names the column that says whose row it is. ``rng``
     is for tests: anyone who knows its seed knows the noise.
+
+    ``protocol`` is what hides a value: "krr", noise in every report; "fakes", random values that
+    people send beside their own, in ``slots`` messages; "dummies", which the shuffler adds, after
+    it has handed on each message with probability ``kept``. The latter two need more trust, and err
+    less where values are many or frequent; ``kind`` is the law of the fakes, and ``light_epsilon0``
+    has true values randomized a little as well.
 
     >>> answers = ["tea"] * 600 + ["coffee"] * 400
     >>> drinks = histogram(
@@ -107,6 +127,7 @@ def histogram(
             title=title,
             categories=known,
             cleaning=_cleaning(strip, ignore_case, na),
+            hiding=Hiding(protocol=protocol, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
@@ -255,6 +276,8 @@ def mean(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
+    messages: int | None = None,
+    error: float | None = None,
     rng: Rng = None,
 ) -> Release:
     """The mean of a number that people hold, from ``lower`` to ``upper``: bounds that must not come
@@ -263,13 +286,18 @@ def mean(
     Numbers outside are refused, or with ``clip`` moved to the nearest bound; missing ones are left
     out. Everything else is as for ``histogram``.
 
+    Each person sends one message, unless more ``messages`` are allowed, or a standard ``error`` is
+    asked for that takes several: those are shares, which say nothing one by one (see
+    ``SplitMean``), and the answer is as accurate as a curator's. They need more trust: all messages
+    must be sealed to the analyst, and one malicious person can move the answer anywhere.
+
     >>> age = mean([30.0, 40.0] * 2000, lower=0, upper=120, epsilon=1.0, delta=1e-6)
     >>> (row,) = age.estimates
     >>> abs(row.estimate - 35.0) < 6 * row.stderr
     True
     """
     with in_python():
-        question = Question(
+        question = SumQuestion(
             task="mean",
             **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
             title=title,
@@ -277,6 +305,111 @@ def mean(
             upper=upper,
             clip=_switch("clip", clip),
             cleaning=Cleaning(na=_words(na), decimal=decimal, thousands=thousands),
+            messages=messages,
+            error=error,
+        )
+        promise = _promise(epsilon, delta, rounds, least)
+        return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.sum(frame, "age", lower=0, upper=120, epsilon=1, delta=1e-6)')
+def sum(
+    data: object,
+    column: str | None = None,
+    *,
+    lower: float,
+    upper: float,
+    clip: bool = False,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    na: str | Iterable[str] = (),
+    decimal: str = ".",
+    thousands: str | None = None,
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    messages: int | None = None,
+    error: float | None = None,
+    rng: Rng = None,
+) -> Release:
+    """The sum of a number that people hold: everything is as for ``mean``.
+
+    >>> hours = sum(
+    ...     [30.0, 40.0] * 2000, lower=0, upper=60, messages=12, epsilon=1.0, delta=1e-6
+    ... )
+    >>> (row,) = hours.estimates
+    >>> abs(row.estimate - 140_000) < 10 * row.stderr, row.stderr < 100
+    (True, True)
+    """
+    with in_python():
+        question = SumQuestion(
+            task="sum",
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            lower=lower,
+            upper=upper,
+            clip=_switch("clip", clip),
+            cleaning=Cleaning(na=_words(na), decimal=decimal, thousands=thousands),
+            messages=messages,
+            error=error,
+        )
+        promise = _promise(epsilon, delta, rounds, least)
+        return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.count(frame, "answer", value="yes", epsilon=1, delta=1e-6)')
+def count(
+    data: object,
+    column: str | None = None,
+    *,
+    value: object,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    messages: int | None = None,
+    error: float | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold ``value``, as accurately as a curator would tell (see ``SignedCount``).
+
+    Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
+    be at most, and ``error`` a standard error to stay below. All must be sealed to the analyst.
+    Everything else is as for ``histogram``.
+
+    >>> yes = count(["yes"] * 700 + ["no"] * 300, value="yes", epsilon=1.0, delta=1e-6)
+    >>> (row,) = yes.estimates
+    >>> abs(row.estimate - 700) < 10 * row.stderr, row.stderr < 1.6
+    (True, True)
+    """
+    with in_python():
+        question = CountQuestion(
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            value=_text(value),
+            cleaning=_cleaning(strip, ignore_case, na),
+            messages=messages,
+            error=error,
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
@@ -346,6 +479,90 @@ def top(
             return release_search(
                 settled.search(values.count, promise), values, settled.asked(), budget=budget, rng=rng
             )
+
+
+@called_as('sdp.quantile(frame, "age", lower=0, upper=120, at=[0.1, 0.5], epsilon=1, delta=1e-6)')
+def quantile(
+    data: object,
+    column: str | None = None,
+    *,
+    lower: float | None = None,
+    upper: float | None = None,
+    bins: int | None = None,
+    scale: Scale | None = None,
+    cuts: Iterable[float] | None = None,
+    at: float | Iterable[float] = 0.5,
+    ranges: Iterable[tuple[float, float]] = (),
+    clip: bool = False,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    na: str | Iterable[str] = (),
+    decimal: str = ".",
+    thousands: str | None = None,
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> Release:
+    """The quantiles ``at`` of a number that people hold, the median if left out, and how many
+    people are below each cut point and in each of the ``ranges``, which are pairs of cut points.
+
+    The bins between cut points must not come from the data: ``bins`` of them from ``lower`` to
+    ``upper``, on a ``scale`` that may be "log", or every one of the ``cuts``. Numbers outside are
+    refused, or with ``clip`` counted in the first or the last bin. ``record.estimates.quantiles``
+    of the release has the quantiles; everything else is as for ``histogram``.
+
+    >>> age = quantile(
+    ...     [30.0, 40.0] * 2000, lower=0, upper=120, at=0.75, epsilon=1.0, delta=1e-6
+    ... )
+    >>> found = age.record.estimates.quantiles
+    >>> found.lower[0] <= 40.0 <= found.upper[0]
+    True
+    """
+    with in_python(range="ranges"):
+        known = given_bins(
+            lower=_number("lower", lower),
+            upper=_number("upper", upper),
+            bins=bins,
+            scale=scale,
+            cuts=None if cuts is None else _numbers("cuts", cuts),
+            at=_numbers("at", [at] if isinstance(at, (int, float)) else at),
+            ranges=[_pair(each) for each in as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")],
+        )
+        question = Question(
+            task="quantile",
+            **_reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            bins=known,
+            clip=_switch("clip", clip),
+            cleaning=Cleaning(na=_words(na), decimal=decimal, thousands=thousands),
+        )
+        promise = _promise(epsilon, delta, rounds, least)
+        return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+def _number(argument: str, given: float | None) -> float | None:
+    return None if given is None else check_finite(argument, given, remedy="Pass a number.")
+
+
+def _numbers(argument: str, given: object) -> list[float]:
+    listed = as_list(argument, given, remedy="Pass a list of numbers.")
+    return [check_finite(f"each of {argument}", each, remedy="Pass a list of numbers.") for each in listed]
+
+
+def _pair(given: object) -> tuple[float, float]:
+    pair = _numbers("ranges", given)
+    if len(pair) != 2:
+        raise InvalidInput(f"a range must be two cut points, got {given!r}. Pass pairs such as (18, 65).")
+    return pair[0], pair[1]
 
 
 def _answer(question: Question, promise: Promise, budget: Budget | None, rng: Rng) -> Release:

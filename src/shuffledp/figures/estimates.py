@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ROWS", "DrawnEstimates", "draw_estimates", "estimates_figure", "one_line"]
+__all__ = ["ROWS", "DrawnEstimates", "draw_estimates", "estimates_figure", "figure_file", "one_line"]
 
 ROWS = 40  # that are drawn at most
 LETTERS = 30
@@ -48,10 +48,14 @@ class DrawnEstimates:
 
 def estimates_figure(found: DrawnEstimates, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
     """Draw estimates and return the file's path."""
+    return figure_file(draw_estimates(found, title=title), path)
+
+
+def figure_file(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a figure, and return the file's path."""
     import matplotlib as mpl
 
     path = check_figure(path)
-    figure = draw_estimates(found, title=title)
     with mpl.rc_context(STYLE):
         replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
     return path
@@ -71,12 +75,17 @@ def draw_estimates(found: DrawnEstimates, *, title: str | None = None) -> Figure
     with mpl.rc_context(STYLE):
         figure = Drawing(figsize=(6.4, 1.5 + 0.24 * max(len(shown), 2)), layout="constrained")
         axes = figure.subplots()
-        _draw(axes, found, shown)
+        if shown:
+            _draw(axes, found, shown)
+        else:
+            axes.text(0.5, 0.5, "nothing was found", ha="center", va="center", color=GREY)
+            axes.set_axis_off()
         if found.bounds is not None:
             _near(axes, found, found.bounds)
         if title is not None:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold", parse_math=False)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
+        if shown:
+            figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
     return figure
 
 

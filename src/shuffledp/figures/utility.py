@@ -9,13 +9,19 @@ from pathlib import Path
 
 from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, STYLE
-from shuffledp.protocols.planning import COUNT_ERROR, ERRORS, SUMMING, Task, plan
+from shuffledp.protocols.planning import ADDING, COUNT_ERROR, ERRORS, SEALED, SUMMING, Task, plan
 from shuffledp.storage.files import replace_file
 
 __all__ = ["EPSILONS", "plan_figure"]
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
-COLOURS = {"curator": GREY, "shuffler": DARK, SUMMING: DARK, "nobody": BLUE}
+COLOURS = {"curator": GREY, "shuffler": DARK, SUMMING: DARK, SEALED: DARK, ADDING: DARK, "nobody": BLUE}
+WHOM = {
+    "nobody": "trusts nobody",
+    SUMMING: "trusts a shuffler that adds up",
+    SEALED: "trusts a shuffler",
+    ADDING: "trusts a shuffler",
+}
 MARKERS = "osD^vPX*<>"
 
 
@@ -49,9 +55,7 @@ def plan_figure(
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()
         for place, ((name, trust), values) in enumerate(errors.items()):
-            whom = {"nobody": "trusts nobody", SUMMING: "trusts a shuffler that adds up"}.get(
-                trust, f"trusts a {trust}"
-            )
+            whom = WHOM.get(trust, f"trusts a {trust}")
             axes.plot(
                 epsilons,
                 values,
@@ -69,7 +73,7 @@ def plan_figure(
         axes.set_ylabel(ERRORS.get(task, COUNT_ERROR).replace(", ", ",\n"))
         axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        size = f" of {plans[0].domain:,} values" if task != "mean" else ""
+        size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
         figure.suptitle(
             f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else ""),
             x=0.01,

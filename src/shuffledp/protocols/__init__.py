@@ -42,9 +42,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
-    from shuffledp.protocols.count import Count
+    from shuffledp.protocols.count import SignedCount
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
+    from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
     from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.frequency import Frequency
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
@@ -62,10 +63,11 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
-    "Count",
     "Crosstab",
     "Design",
+    "DummyHistogram",
     "Estimate",
+    "FakesHistogram",
     "Frequency",
     "Histogram",
     "Interval",
@@ -78,6 +80,7 @@ __all__ = [
     "Quantiles",
     "Reports",
     "ShuffledSGD",
+    "SignedCount",
     "SplitMean",
     "SplitSum",
     "StatisticalQuery",
@@ -88,8 +91,9 @@ __all__ = [
 HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
     "crosstab": ("Crosstab",),
-    "count": ("Count",),
+    "count": ("SignedCount",),
     "design": ("Design",),
+    "dummy_histogram": ("DummyHistogram", "FakesHistogram"),
     "estimate": ("Estimate", "Interval"),
     "frequency": ("Frequency",),
     "histogram": ("Histogram", "LocalHistogram"),

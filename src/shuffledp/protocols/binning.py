@@ -24,12 +24,13 @@ Scale = Literal["linear", "log"]
 SCALES: tuple[Scale, ...] = ("linear", "log")
 BINS = 64
 ROUNDED = 12  # digits of a cut point that was computed
+LEAST_DIGITS = 3  # of one on a logarithmic scale; more, where rounding would move it by a tenth of a bin
 
 
 def cut_points(lower: float, upper: float, *, bins: int | None = None, scale: Scale = "linear") -> tuple[float, ...]:
-    """The ends of ``bins`` bins from ``lower`` to ``upper``, equally wide, or equally wide in the
-    logarithm, rounded to 12 digits. If ``bins`` is left out, there are 64; or, between whole
-    numbers at most 128 apart, one for each whole number.
+    """The ends of ``bins`` bins from ``lower`` to ``upper``, equally wide, or about equally wide in
+    the logarithm and rounded to few digits. If ``bins`` is left out, there are 64; or, between
+    whole numbers at most 128 apart, one for each whole number.
 
     >>> cut_points(0, 120, bins=4)
     (0.0, 30.0, 60.0, 90.0, 120.0)
@@ -48,7 +49,7 @@ def cut_points(lower: float, upper: float, *, bins: int | None = None, scale: Sc
     if many > MOST_BINS:
         raise InvalidInput(f"bins must be at most {MOST_BINS:,}, got {many:,}. Choose wider ones.")
     if scale == "linear":
-        inner = [low + (high - low) * place / many for place in range(1, many)]
+        inner, digits = [low + (high - low) * place / many for place in range(1, many)], ROUNDED
     else:
         if low <= 0.0:
             raise InvalidInput(
@@ -56,7 +57,8 @@ def cut_points(lower: float, upper: float, *, bins: int | None = None, scale: Sc
                 f"below to it: --clip; or list the cut points: --cuts 0,1000,2000,5000."
             )
         inner = [low * math.exp(math.log(high / low) * place / many) for place in range(1, many)]
-    cuts = (low, *(float(f"{each:.{ROUNDED}g}") for each in inner), high)
+        digits = min(max(LEAST_DIGITS, math.ceil(2.0 - math.log10(math.log(high / low) / many))), ROUNDED)
+    cuts = (low, *(float(f"{each:.{digits}g}") for each in inner), high)
     if any(first >= second for first, second in pairwise(cuts)):
         raise InvalidInput(
             f"bins must be wide enough to be told apart in {ROUNDED} digits, got {many:,} from {low!r} to {high!r}. "

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -21,11 +22,14 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import Categories, as_list
+from shuffledp.protocols.dummy_histogram import from_votes
 from shuffledp.protocols.estimate import Estimate, Noise, check_level
-from shuffledp.protocols.estimators import grouped
+from shuffledp.protocols.estimators import inversion
+from shuffledp.protocols.exact_limits import Law, Stacked
 from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import kept_columns
+from shuffledp.randomizers.messages.faked_values import FakedValues
 from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import Rng, source_of
 
@@ -96,6 +100,11 @@ class Crosstab(RandomizedResponse):
         """The question, for a design."""
         task: CrosstabTask = vars(self)["_task"]
         return task
+
+    @property
+    def cells(self) -> list[tuple[Hashable, ...]]:
+        """Every combination of categories, in the order of the cells."""
+        return list(product(*(part.labels for part in self._parts)))
 
     def describe(self) -> dict[str, object]:
         return {**super().describe(), "columns": self.columns}
@@ -189,11 +198,30 @@ def crossed_shares(
 
 
 def _groups(law: Reporting, votes: NDArray[np.int64], sizes: NDArray[np.int64], people: int) -> tuple[Floats, Noise]:
-    """How many people hold a value of each group, from the votes for the group and its size."""
-    known = {size: law.group_law(size, people) for size in np.unique(sizes).tolist()}
-    laws = np.array([known[size] for size in sizes.tolist()])
-    hits, misses, contrasts, fakes, spreads = laws.T
-    return grouped(votes, people, hits, misses, contrasts, fakes, spreads)
+    """How many people hold a value of each group, from the votes for the group and its size; groups
+    of one size have one law.
+    """
+    values, base, slope, skew, unit = np.zeros((5, len(votes)))
+    parts: list[tuple[NDArray[np.int64], Law]] = []
+    for size in np.unique(sizes).tolist():
+        places = np.flatnonzero(sizes == size)
+        values[places], noise = _one_size(law, votes[places], size, people)
+        base[places], slope[places], skew[places], unit[places] = noise.base, noise.slope, noise.skew, noise.unit
+        assert noise.law is not None
+        parts.append((places, noise.law))
+    return values, Noise(base, slope, skew, unit, Stacked(votes, people, parts=tuple(parts)))
+
+
+def _one_size(law: Reporting, votes: NDArray[np.int64], size: int, people: int) -> tuple[Floats, Noise]:
+    if isinstance(law, FakedValues):
+        return from_votes(votes, people, law, size)
+    group = law.group_law(size, people)
+    if group.spread:
+        raise InvalidInput(
+            f"the law of a crosstab must be k-ary randomized response, or true values among fakes, got "
+            f"{law.describe()['randomizer']}. Use one of those."
+        )
+    return inversion(votes, people, group.hit, group.miss, group.contrast)
 
 
 def _written(listed: object) -> tuple[Any, ...] | int:

@@ -75,7 +75,8 @@ class Law:
         if family == LEVELS:
             return cls._of_levels(parameters, tuple(map(int, written)))
         for name, value in parameters.items():
-            if not (type(value) in (int, float, str) or (name == "epsilon0" and value is None)):
+            kinds = (int, float) if name in ("k", "epsilon0") else (int, float, str)
+            if not (type(value) in kinds or (name == "epsilon0" and value is None)):
                 raise InvalidInput(f"{name} of a law must be a number as shuffledp writes it, got {value!r}. {REMEDY}")
         if wrong := {"k", "epsilon0"} - set(parameters):
             raise InvalidInput(f"a law must have {' and '.join(sorted(wrong))}, got none. {REMEDY}")

@@ -153,6 +153,11 @@ class FakesHistogram(FakedHistogram):
             self._set(slots=check_slots(self.slots))
         if self.kind is not None:
             self._set(kind=check_fakes_kind(self.kind))
+        if self.kind == "poisson" and self.light_epsilon0 is not None:
+            raise InvalidInput(
+                "kind of fakes must be bernoulli beside light_epsilon0, got poisson. What a Poisson number of them "
+                "hides of randomized values is not known closely enough; leave out one of the two."
+            )
         super()._prepare()
 
     def _calibrated(self) -> UserFakes:

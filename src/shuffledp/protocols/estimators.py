@@ -6,19 +6,17 @@ probability ``miss``; for k-ary randomized response the report *is* the value th
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
-from shuffledp.protocols.exact_limits import Bounded, GroupSupports, Signed, Supports
+from shuffledp.protocols.exact_limits import Bounded, Signed, Supports
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 
-__all__ = ["debiased", "grouped", "inversion", "likelihood", "opened", "signed", "simplex", "unmixed"]
+__all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex", "unmixed"]
 
 
 def inversion(
@@ -32,32 +30,14 @@ def inversion(
     the third moment are exact and linear in c.
     """
     contrast = hit - miss if contrast is None else contrast
-    hits, misses, contrasts = (np.full(len(supports), each) for each in (hit, miss, contrast))
-    values, noise = grouped(supports, n, hits, misses, contrasts)
-    return values, replace(noise, unit=1.0 / contrast, law=Supports(supports, n, hit, miss=miss))
-
-
-def grouped(
-    supports: NDArray[np.int64],
-    n: int,
-    hit: Floats,
-    miss: Floats,
-    contrast: Floats,
-    fakes: Floats | float = 0.0,
-    spread: Floats | float = 0.0,
-) -> tuple[Floats, Noise]:
-    """``inversion`` for groups of values, each with a law of its own (``GroupLaw``), and perhaps
-    with fakes among the reports, whose number varies by ``spread``.
-    """
-    values: Floats = (supports.astype(np.float64) - n * miss - fakes) / contrast
+    values: Floats = (supports.astype(np.float64) - n * miss) / contrast
     own, others = hit * (1.0 - hit), miss * (1.0 - miss)
     held = np.clip(values, 0.0, n)
-    variance = held * own + (n - held) * others + spread
+    variance = held * own + (n - held) * others
     third = held * own * (1.0 - 2.0 * hit) + (n - held) * others * (1.0 - 2.0 * miss)
     skew = np.divide(third, variance * contrast, out=np.zeros_like(values), where=variance > 0.0)
-    base, slope = (n * others + spread) / contrast**2, (1.0 - hit - miss) / contrast
-    exact = None if np.any(spread) else GroupSupports(supports, n, hits=hit, misses=miss)
-    return values, Noise(base, slope, skew, 1.0 / contrast, exact)
+    base, slope = np.full_like(values, n * others / contrast**2), np.full_like(values, (1.0 - hit - miss) / contrast)
+    return values, Noise(base, slope, skew, 1.0 / contrast, Supports(supports, n, hit, miss=miss))
 
 
 def signed(

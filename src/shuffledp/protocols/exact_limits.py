@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.special import betainc
 
 from shuffledp._types import Floats
 
-__all__ = ["Bounded", "GroupSupports", "Law", "Signed", "Supports"]
+__all__ = ["Bounded", "Law", "Signed", "Stacked", "Supports"]
 
 Ints = NDArray[np.int64]
 CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
@@ -107,32 +107,39 @@ class Supports(Law):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupSupports(Law):
-    """``Supports`` of groups of values, each with a chance of its own: ``hits`` and ``misses``."""
+class Stacked(Law):
+    """Several laws of one kind: each of ``parts`` says of which values it is, by their places."""
 
-    hits: Floats = field(default_factory=lambda: np.zeros(0))
-    misses: Floats = field(default_factory=lambda: np.zeros(0))
+    parts: tuple[tuple[Ints, Law], ...] = ()
 
     def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
         low, high = np.zeros(len(self.seen)), np.zeros(len(self.seen))
-        for hit in np.unique(self.hits[chosen]).tolist():
-            alike = chosen & (self.hits == hit)
-            miss = float(self.misses[alike][0])
-            law = Supports(self.seen, self.n, hit, self.rounds, miss=miss)
-            low[alike], high[alike] = law.limits(alike, tail)
+        for places, law in self.parts:
+            mine = chosen[places]
+            if mine.any():
+                low[places[mine]], high[places[mine]] = law.limits(mine, tail)
         return low[chosen], high[chosen]
 
     def add(self, other: Self) -> Self | None:
-        if self.n != other.n or not np.array_equal(self._chances, other._chances):
-            return None
-        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds)
+        added = []
+        for (places, law), (theirs, another) in zip(self.parts, other.parts, strict=True):
+            both = law.add(another) if np.array_equal(places, theirs) else None
+            if both is None:
+                return None
+            added.append((places, both))
+        return replace(self, seen=self.seen + other.seen, rounds=self.rounds + other.rounds, parts=tuple(added))
 
     def at(self, chosen: Any) -> Self:
-        return replace(self, seen=self.seen[chosen], hits=self.hits[chosen], misses=self.misses[chosen])
+        kept = np.arange(len(self.seen))[chosen]
+        parts = []
+        for places, law in self.parts:
+            mine = np.flatnonzero(np.isin(kept, places))
+            parts.append((mine, law.at(np.searchsorted(places, kept[mine]))))
+        return replace(self, seen=self.seen[chosen], parts=tuple(parts))
 
     @property
-    def _chances(self) -> Floats:
-        return np.stack([self.hits, self.misses])
+    def throughout(self) -> bool:  # type: ignore[override]
+        return any(law.throughout for _, law in self.parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,14 +10,15 @@ from functools import lru_cache
 from typing import Literal
 
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.user_fakes import MOST_SLOTS
 
 __all__ = ["fewest_dummies", "fewest_fakes"]
 
 CLOSE = 1e-3  # relative: how near to the least noise is near enough
-NO_FAKES, MOST_FAKES = 1e-9, 1e9  # of a value
+NO_FAKES, MOST_FAKES = 1e-3, 1e9  # of a value
+MOST_LOSS = 50.0  # of geometric noise that is none
 CUT = 1e-3  # the share of delta that may go to a Poisson number of fakes that has no room
 
 
@@ -99,12 +100,12 @@ def fewest_dummies(
         return 1 if left == 0.0 else max(1, math.ceil(math.log(delta / (100.0 * rounds)) / math.log(left)))
 
     loss = epsilon
-    if rounds > 1:
-        loss = 1.0 / _least(lambda noise: keeps(geometric(1.0 / noise, wide(1.0 / noise))), rounds**0.5 / epsilon)
+    if rounds > 1 or epsilon0 < math.inf:
+        start = rounds**0.5 / epsilon
+        loss = 1.0 / _least(lambda noise: keeps(geometric(1.0 / noise, wide(1.0 / noise))), start, 1.0 / MOST_LOSS)
     low, high = 0, wide(loss)
-    while not keeps(geometric(loss, high)):
-        loss *= 1.0 - CLOSE
-        high = wide(loss)
+    if not keeps(geometric(loss, high)):
+        raise CertificateError("geometric dummies miss their promise. This is a bug in shuffledp; please report it.")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if keeps(geometric(loss, middle)) else (middle, high)
@@ -128,8 +129,10 @@ def _typical(epsilon: float, delta: float) -> float:
     return 2.0 * max(math.log(1.0 / delta), 1.0) / min(epsilon, 2.0) ** 2
 
 
-def _least(fits: Callable[[float], bool], start: float) -> float:
-    """The least positive number that fits, up to ``CLOSE``, given that all larger ones do."""
+def _least(fits: Callable[[float], bool], start: float, nothing: float = NO_FAKES) -> float:
+    """The least number that fits, up to ``CLOSE``, given that all larger ones do; refused where it
+    is as good as ``nothing``.
+    """
     high = start
     while not fits(high):
         high *= 2.0
@@ -139,8 +142,13 @@ def _least(fits: Callable[[float], bool], start: float) -> float:
                 "larger epsilon or delta."
             )
     low = high / 1.5
-    while low > NO_FAKES and fits(low):
+    while fits(low):
         low, high = low / 1.5, low
+        if high < nothing:
+            raise InvalidInput(
+                "fakes must be needed to keep the promise, got light_epsilon0 so small that randomized values keep it "
+                "by themselves. Raise it, or leave the fakes out: krr."
+            )
     while high > low * (1.0 + CLOSE):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if fits(middle) else (middle, high)

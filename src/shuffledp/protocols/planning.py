@@ -13,33 +13,53 @@ import numpy as np
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles, CentralSum
 from shuffledp.protocols.categories import Categories
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
+from shuffledp.protocols.dummy_histogram import DummyHistogram, FakedHistogram, FakesHistogram
 from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.sums import LocalMean, Mean
-from shuffledp.protocols.tasks import CrosstabTask, task_named
+from shuffledp.protocols.levels import level_sizes
+from shuffledp.protocols.protocol import Protocol, ReportingProtocol
+from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
+from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
+from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
+from shuffledp.protocols.tasks import CrosstabTask
 
 __all__ = [
+    "ADDING",
     "COUNT_ERROR",
     "ERRORS",
     "PLANNED",
+    "SEALED",
     "SUMMING",
     "WORST_ERROR",
     "Option",
     "Plan",
     "Task",
+    "error_of",
     "plan",
     "worst_error",
 ]
 
-PLANNED = ("histogram", "frequency", "mean", "crosstab")  # those whose protocols are compared here
+# Those whose protocols are compared here.
+PLANNED = ("histogram", "frequency", "mean", "sum", "count", "crosstab", "quantile")
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
+SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
+ADDING = "shuffler adds noise"
+FAKES = "Histogram, fakes by users (sealed)"
+DUMMIES = "Histogram, shuffler's dummies (sealed)"
+SIGNED = "Count, +1 and -1 messages (sealed)"
+SPLIT = "split and mix (sealed; anybody can move it)"
 MOST_BITS = 1 << 20  # longer reports are not proposed
-ERRORS = {"mean": "standard error of the mean, worst data"}
+ERRORS = {
+    "mean": "standard error of the mean, worst data",
+    "sum": "standard error of the sum, worst data",
+    "count": "standard error of the count, worst data",
+}
+BELOW_ERROR = "largest standard error of the count below any cut point, with people spread evenly over the bins"
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
 WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
 
@@ -47,7 +67,8 @@ WORST_ERROR = "largest standard error that the count of any one value can have, 
 @dataclass(frozen=True, slots=True, eq=False)
 class Option:
     """One protocol that fits: ``error`` is predicted for one round, ``bits`` is what each user
-    sends per round.
+    sends per round, in so many ``messages``. ``trust`` says whom to trust, and what must be sealed;
+    an infinite ``epsilon0`` is that of messages which are the truth.
 
     The error of a count depends on how many users hold the value, so ``error`` is what to expect
     where they are spread evenly, and ``worst`` what no value's error exceeds. For a mean both are
@@ -61,6 +82,7 @@ class Option:
     worst: float
     bits: int
     protocol: Protocol
+    messages: int = 1
 
     @property
     def guarantee(self) -> Guarantee:
@@ -91,22 +113,31 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} values" if task_named(self.task).counts else ""
+        size = f" of {self.domain} {_cells(self.task)}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
-        lines = [
-            title,
-            f"{'protocol':<22} {'whom to trust':<14} {'epsilon0':>9} {'error':>12} {'worst':>12} {'bits':>9}",
-        ]
+        names = [*(each.name for each in self.options), *(name for name, _ in self.refused)]
+        wide = max(22, *map(len, names))
+        trust = max(14, *(len(each.trust) for each in self.options))
+        heads = f"{'epsilon0':>9} {'error':>12} {'worst':>12} {'messages':>8} {'bits':>9}"
+        lines = [title, f"{'protocol':<{wide}} {'whom to trust':<{trust}} {heads}"]
         for each in self.options:
             local = "-" if each.epsilon0 is None else f"{each.epsilon0:.4f}"
-            lines.append(
-                f"{each.name:<22} {each.trust:<14} {local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.bits:>9}"
-            )
-        lines += [f"{name:<22} refused: {why}" for name, why in self.refused]
+            numbers = f"{local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.messages:>8} {each.bits:>9}"
+            lines.append(f"{each.name:<{wide}} {each.trust:<{trust}} {numbers}")
+        lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
         worst = [] if self.task in ERRORS else [f"worst: {WORST_ERROR}"]
-        return "\n".join([*lines, f"error: {ERRORS.get(self.task, COUNT_ERROR)}", *worst])
+        return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
+
+
+def error_of(task: Task) -> str:
+    """What the error of a plan is the error of."""
+    return BELOW_ERROR if task == "quantile" else ERRORS.get(task, COUNT_ERROR)
+
+
+def _cells(task: Task) -> str:
+    return "bins" if task == "quantile" else "values"
 
 
 def _summed(
@@ -122,6 +153,27 @@ def _summed(
             SUMMING,
             lambda: Frequency(domain=labels, method="unary", view="sums", **promise),
         )
+    }
+
+
+def _single(task: Task, promise: dict[str, Any]) -> dict[str, tuple[str, Callable[[], Protocol]]]:
+    """The protocols of one number: a mean, a sum, or the count of one value."""
+    if task == "count":
+        return {
+            SIGNED: (SEALED, lambda: SignedCount(value=1, other=0, **promise)),
+            "Histogram": ("shuffler", lambda: Histogram(categories=range(2), **promise)),
+            "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(2), **promise)),
+            "CentralSum": ("curator", lambda: CentralSum(**promise)),
+        }
+    kinds: tuple[type[Protocol], ...] = (Mean, SplitMean, LocalMean, CentralMean)
+    if task == "sum":
+        kinds = (Sum, SplitSum, LocalSum, CentralSum)
+    one, split, local, central = kinds
+    return {
+        one.__name__: ("shuffler", lambda: one(**promise)),
+        f"{one.__name__}, {SPLIT}": (SEALED, lambda: split(**promise)),
+        local.__name__: ("nobody", lambda: local(**promise)),
+        central.__name__: ("curator", lambda: central(**promise)),
     }
 
 
@@ -145,26 +197,37 @@ def plan(
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
-    [('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
+    [('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
+     ('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
     """
     if task not in PLANNED:
-        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. A sum is n times a mean.")
-    counting = task_named(task).counts
+        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. Others have one protocol.")
+    counting = task not in ("mean", "sum", "count")
     if (domain is None) == counting:
         raise InvalidInput(
-            f"domain must be given for counts and left out for a mean, got {domain!r}. It is the number of categories, "
-            f"or their list."
+            f"domain must be given for counts and left out for a {'mean' if counting else task}, got {domain!r}. It is "
+            f"the number of categories, or their list; of quantiles, the number of bins."
         )
     if isinstance(domain, str) and task != "crosstab":
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     builders: dict[str, tuple[str, Callable[[], Protocol]]]
     if not counting:
-        size = 0
+        size, builders = 0, _single(task, promise)
+    elif task == "quantile":
+        cuts = tuple(map(float, range(check_count("domain", domain, least=2, remedy="It counts the bins.") + 1)))
+        size = len(cuts) - 1
         builders = {
-            "Mean": ("shuffler", lambda: Mean(**promise)),
-            "LocalMean": ("nobody", lambda: LocalMean(**promise)),
-            "CentralMean": ("curator", lambda: CentralMean(**promise)),
+            "Quantiles, all bins": ("shuffler", lambda: Quantiles(cuts=cuts, levels=(), **promise)),
+            **{
+                f"Quantiles, {len(sizes)} levels": (
+                    "shuffler",
+                    lambda sizes=sizes: Quantiles(cuts=cuts, levels=sizes, **promise),  # type: ignore[misc]
+                )
+                for sizes in level_sizes(size)
+            },
+            "LocalQuantiles": ("nobody", lambda: LocalQuantiles(cuts=cuts, levels=(), **promise)),
+            "CentralQuantiles": ("curator", lambda: CentralQuantiles(cuts=cuts, **promise)),
         }
     elif task == "crosstab":
         sizes = column_sizes(domain)
@@ -184,6 +247,8 @@ def plan(
                 for name in METHODS
             },
             **_summed(task, labels, promise),
+            FAKES: (SEALED, lambda: FakesHistogram(categories=labels, **promise)),
+            DUMMIES: (ADDING, lambda: DummyHistogram(categories=labels, **promise)),
             "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=labels, **promise)),
             "CentralHistogram": ("curator", lambda: CentralHistogram(categories=labels, **promise)),
         }
@@ -206,6 +271,7 @@ def plan(
                 worst_error(protocol),
                 protocol.bits,
                 protocol,
+                protocol.messages if isinstance(protocol, ReportingProtocol) else 1,
             )
         )
     if not any(option.trust == "shuffler" for option in options):
@@ -244,7 +310,9 @@ def worst_error(protocol: Protocol) -> float:
     A count's variance is linear in how many users hold each value, and so is largest where all hold
     the same one: for that one, or for another.
     """
-    if not isinstance(protocol, (RandomizedResponse, Frequency)):
+    if isinstance(protocol, Quantiles):
+        return protocol.worst_stderr()
+    if not isinstance(protocol, (RandomizedResponse, Frequency, FakedHistogram)):
         return protocol.predicted_stderr()  # the same for all data, or already that of the worst
     together = np.zeros(len(protocol._known))
     together[0] = protocol.n

@@ -33,7 +33,7 @@ from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Quantiles"]
+__all__ = ["LocalQuantiles", "Quantiles"]
 
 MEDIAN = (0.5,)
 GAIN = 0.75  # levels are chosen if they err so much less for people spread evenly: where these crowd, they gain less
@@ -215,6 +215,17 @@ class Quantiles(ShuffledProtocol):
             return float(np.sqrt(n * LeastSquares(law, _below(law.k)).variances.max()))
         sizes = range(1, law.k // 2 + 1)
         return float(np.sqrt(max(law.group_law(size, n).variance(held, n) for size in sizes for held in (0, n))))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalQuantiles(Quantiles):
+    """The same reports without a shuffler, for comparison: every report must hide its sender by
+    itself.
+    """
+
+    def _crowd(self, honest: int | None) -> int:
+        """Whoever sees the reports sees who sent which."""
+        return 1
 
 
 def _shaped(bins: int, levels: tuple[int, ...]) -> tuple[Family, dict[str, Any]]:

@@ -34,6 +34,7 @@ from shuffledp.sampling import Rng, source_of
 
 __all__ = [
     "LocalMean",
+    "LocalSum",
     "Mean",
     "Rounding",
     "StatisticalQuery",
@@ -324,6 +325,14 @@ class LocalMean(Summation):
 
     def _crowd(self, honest: int | None) -> int:
         """Whoever sees the reports sees who sent which."""
+        return 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalSum(LocalMean):
+    """The same for a sum."""
+
+    def _divisor(self, reports: int) -> int:
         return 1
 
 

@@ -158,6 +158,17 @@ class Reporting(ABC):
         return tally
 
     @property
+    def mixes(self) -> bool:
+        """Whether the law gives the shuffler something to do that must be done once."""
+        return False
+
+    def mixed_part(self, tally: Ints, *, first: bool, rng: Rng = None) -> Ints:
+        """The same for one of several parts of all reports: each is mixed once, one of them as the
+        ``first``, and then they add up to what ``mixed`` makes of the whole.
+        """
+        return tally
+
+    @property
     def sway(self) -> float:
         """How far one malicious person can move an unbiased count, or a sum of numbers in [0, 1]:
         the largest weight less the smallest that anything which passes for a report can have;

@@ -52,6 +52,29 @@ def test_the_closed_form_is_the_sum_along_diagonals() -> None:
                 assert most - least <= 1e-8 * most + 1e-27
 
 
+@pytest.mark.parametrize(
+    ("ratio", "pairs"), [(0.4, Pairs(0.0)), (0.4, Pairs(1.0)), (0.999, Pairs(1000.0)), (0.9, Pairs(3.0, 0.5))]
+)
+def test_nothing_is_left_out_however_slowly_the_noise_falls(ratio: float, pairs: Pairs) -> None:
+    curve = signed_pair(1.0, ratio, pairs)
+    assert curve.first.sum() == pytest.approx(1.0, abs=1e-10)
+    assert curve.second.sum() == pytest.approx(1.0, abs=1e-10)
+
+
+def test_without_pairs_a_count_is_known_from_one_sign() -> None:
+    """One sign's number is a geometric one, moved by 1; the other says nothing."""
+    curve, epsilon = signed_pair(1.0, 0.4, Pairs(0.0)), 0.3
+    chances = 0.6 * 0.4 ** np.arange(200.0)
+    more = {(j + 1,): chance for j, chance in enumerate(chances.tolist())}
+    for exact, pair in zip(
+        both_orders(more, {(j,): chance for j, chance in enumerate(chances.tolist())}, epsilon),
+        (curve, curve.swapped()),
+        strict=True,
+    ):
+        below_exact([pair], exact, epsilon)
+        above_exact([pair], exact, epsilon)
+
+
 def test_pairs_enough() -> None:
     """(1, 1e-6) with a deviation of 1.520, where a curator's is 1.357."""
     ratio = math.exp(-0.9)

@@ -524,3 +524,27 @@ def test_with_an_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
         "InvalidInput: Java must be 17 or later, and start, for Spark, got one that ended at once: openjdk version "
         '"11.0.2". On Debian: apt install openjdk-17-jre-headless; JAVA_HOME says which one is used.'
     )
+
+
+@pytest.mark.parametrize("make", [sdp.DummyHistogram, sdp.FakesHistogram])
+def test_fakes_and_dummies_are_drawn_once_however_often_it_is_started(make: Any, people: Any, tmp_path: Path) -> None:
+    """The dummies are committed with the sums of one task: a second start finds them there, and the
+    ledger knows the drawing again.
+    """
+    asked = make(categories=WAYS, n=PEOPLE, **PROMISE)
+    first = spark.release(people, asked, column="way", work=tmp_path / "work", out=tmp_path / "first")
+    again = spark.release(people, asked, column="way", work=tmp_path / "work")
+    assert again.record.tally == first.record.tally
+    assert verify((tmp_path / "first" / "page.html").read_text()).verdict == "pass"
+    for row in first.estimates:
+        assert abs(row.estimate - PEOPLE / len(WAYS)) < 8.0 * row.stderr
+    other = spark.release(people, asked, column="way", work=tmp_path / "other")
+    assert other.record.tally != first.record.tally
+    assert "must be sealed to the analyst" in refused(
+        lambda: spark.encode(people, asked, column="way", out=tmp_path / "stored")
+    )
+    if make is sdp.DummyHistogram:
+        keyed = {"ids": "who", "secret": b"s" * 32}
+        assert "Leave secret out" in refused(
+            lambda: spark.encode(people, asked, column="way", out=tmp_path / "keyed", tallied=True, **keyed)
+        )

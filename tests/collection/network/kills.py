@@ -21,6 +21,7 @@ from shuffledp.collection.network.codes import hash_of_code
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealed_file import SealedHeader
 from shuffledp.collection.network.wire import Address, Uploads
+from shuffledp.protocols.design import Design
 from tests.collection.network.memory_folder import memory_folder
 from tests.collection.network.shufflers import Process, process
 from tests.collection.network.studies import designs, study
@@ -55,10 +56,11 @@ class Load:
         if self.acknowledged and self.rng.random() < 0.2:
             self.again += 1
             return self.rng.choice(self.acknowledged)
-        length = Uploads(self.collection).envelope_bytes
-        envelopes = [self.rng.randbytes(length) for _ in range(self.rng.randint(1, LARGEST))]
+        ways = Uploads(self.collection)
+        people = self.rng.randint(1, LARGEST)
+        envelopes = [self.rng.randbytes(ways.envelope_bytes) for _ in range(people * ways.messages)]
         self.sent.update(envelopes)
-        return Uploads(self.collection).body(envelopes, [self.codes.pop() for _ in envelopes])
+        return ways.body(envelopes, [self.codes.pop() for _ in range(people)])
 
     async def connection(self, host: str, port: int) -> None:
         """Send until nobody answers any more."""
@@ -112,12 +114,16 @@ class Outcome:
 
 def records(collection: Collection, bodies: Sequence[bytes]) -> set[bytes]:
     """The envelopes in some uploads."""
-    return {delivery.envelopes for body in bodies for delivery in Uploads(collection).read(body)}
+    ways = Uploads(collection)
+    people = (delivery.envelopes for body in bodies for delivery in ways.read(body))
+    starts = range(0, ways.messages * ways.envelope_bytes, ways.envelope_bytes)
+    return {person[start : start + ways.envelope_bytes] for person in people for start in starts}
 
 
-def killed(folder: Path, rounds: int, *, seed: int = 0) -> Outcome:
+def killed(folder: Path, rounds: int, *, seed: int = 0, design: Design | None = None) -> Outcome:
     """Kill a shuffler so often, then close the collection and look at what it releases."""
-    collection = replace(study(codes=True), design=replace(designs()["krr"], n=10**6, least=1, epsilon=5.0))
+    large = replace(designs()["krr"], n=10**6, least=1, epsilon=5.0) if design is None else replace(design, n=10**6)
+    collection = replace(study(codes=True), design=large)
     rng = random.Random(seed)
     load = Load(collection, rng)
     for _ in range(rounds):

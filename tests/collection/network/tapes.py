@@ -18,9 +18,9 @@ from numpy.typing import DTypeLike, NDArray
 from shuffledp.collection.client import Encoder
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.tasks import CrosstabTask, FrequencyTask, HistogramTask, MeanTask, Task
+from shuffledp.protocols.tasks import CountTask, CrosstabTask, FrequencyTask, HistogramTask, MeanTask, SumTask, Task
 from shuffledp.randomizers import KRR, OUE, CheckIn, Hadamard, LocalHash, SubsetSelection
-from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.sampling import Source
 from tests.collection.network.studies import ADDRESS, KEY
@@ -92,6 +92,14 @@ def _dummies(**law: Any) -> tuple[Task, Any]:
     return HistogramTask(law["k"]), ShufflerDummies(**law)
 
 
+def _signed(**law: Any) -> tuple[Task, Any]:
+    return CountTask("yes"), SignedUnits(**law)
+
+
+def _split(**law: Any) -> tuple[Task, Any]:
+    return MeanTask(0.0, 120.0), SplitShares(**law)
+
+
 def _frequency(method: str, randomizer: Any) -> tuple[Task, Any]:
     return FrequencyTask(randomizer.k, method=method), randomizer
 
@@ -150,6 +158,12 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "fakes, poisson, light": lambda: _fakes(k=300, slots=3, chance=0.9, kind="poisson", epsilon0=6.0),
     "dummies": lambda: _dummies(k=3, keep=0.5, center=28, left=0.6, right=0.6),
     "dummies 300, light": lambda: _dummies(k=300, kind="poisson", rate=42.7, epsilon0=5.0),
+    "signed 2": lambda: _signed(least=2, decay=0.5, pairs=2, messages=3),
+    "signed 24": lambda: _signed(least=10_000, decay=0.9, pairs=2_000, messages=24),
+    "split in 2": lambda: _split(k=2, least=2, decay=2.0, share_bits=4, messages=2, reach=1),
+    "split in 5": lambda: _split(k=101, least=100, decay=0.3, share_bits=30, messages=5, reach=30),
+    "split, 52 bits": lambda: _split(k=1001, least=100, decay=0.3, share_bits=52, messages=3, reach=20),
+    "split, a sum": lambda: (SumTask(-1.0, 5.0), _split(k=7, least=9, decay=1.0, share_bits=9, messages=3, reach=9)[1]),
     "check-in twice, unary": lambda: _check_in(
         FrequencyTask(4, "unary"), CheckIn(OUE(k=4, epsilon0=1.0), probability=0.7)
     ),

@@ -16,6 +16,7 @@ from shuffledp.collection.network.codes import code_text, new_codes, read_code
 from shuffledp.collection.network.collection_file import SKEW, Collection, is_web_address
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.mixing import MixingRandomizer
 from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import WORD
@@ -219,11 +220,18 @@ def test_what_leaves_the_device_is_said_in_true_numbers(page: Page, name: str) -
     )
     randomizer, ways = collection.encoder.randomizer, Envelopes(collection)
     factor = math.exp(randomizer.epsilon0)
-    assert said["bytes"] == ways.length
+    truthful = randomizer.epsilon0 == math.inf
+    assert (said["messages"], said["truthful"]) == (randomizer.messages, truthful)
+    assert said["bytes"] == randomizer.messages * ways.length
     assert (said["epsilon0"], said["epsilon"], said["delta"]) == (randomizer.epsilon0, 1.0, 1e-6)
     assert (said["least"], said["rounds"], said["much"]) == (500, 3, randomizer.epsilon0 > MUCH)
     assert said["factor"] == pytest.approx(factor)
-    assert said["after"] == pytest.approx(factor / (factor + randomizer.k - 1))
+    assert said["after"] == pytest.approx(1.0 if truthful else factor / (factor + randomizer.k - 1))
+    if isinstance(randomizer, MessageLaw):
+        light = getattr(randomizer, "light", None)
+        own = (1.0, 0.0, 0.0) if light is None else (light.hit, light.miss, float(light.noise))
+        assert (said["own"], said["other"], said["random"]) == pytest.approx(own)
+        return
     if not randomizer.blocks:
         assert (said["own"], said["other"]) == pytest.approx((randomizer.hit, randomizer.miss))
     # A report that is random says nothing; one that is not speaks for the answer.

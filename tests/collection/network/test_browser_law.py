@@ -20,7 +20,8 @@ from shuffledp.collection.network.collection_file import Collection
 from shuffledp.protocols.design import CHECK_IN, Design
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD, TASKS
 from shuffledp.randomizers import KRR, OUE, Hadamard
-from shuffledp.randomizers.messages import MessageLaw, UserFakes
+from shuffledp.randomizers.messages import MessageLaw, SignedUnits, SplitShares, UserFakes
+from shuffledp.randomizers.messages.signed_units import BLANK, MINUS, PLUS
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import WORD
@@ -84,6 +85,9 @@ def test_there_is_a_design_of_every_kind() -> None:
         ("crosstab", "krr"),
         ("histogram", "fakes"),
         ("histogram", "dummies"),
+        ("count", "signed"),
+        ("mean", "split"),
+        ("sum", "split"),
     }
     inside = {(task, law.inside.family) for task, law in laws if law.family == CHECK_IN}
     assert inside == counted - {("frequency", "hadamard")}, "whose reports cannot be counted with blanks"
@@ -134,6 +138,20 @@ def test_the_tapes_tell_a_threshold_that_is_off_by_one(page: Page, name: str) ->
     assert not unlike(page, text, tapes)
 
 
+@pytest.mark.parametrize("name", ["fakes 3", "fakes, light", "fakes, poisson", "dummies", "signed 24", "split in 5"])
+def test_integers_that_are_not_those_of_the_law_are_refused(page: Page, name: str) -> None:
+    """Whoever takes part is told what the file says, and what is drawn must be that."""
+    law, text = encoder_of(name).design.law, file_of(encoder_of(name).design)
+    most = str(max(law.integers))
+    wrong = [text.replace(f'"{most}"', f'"{int(most) * 9 // 10}"')]
+    wrong += [text.replace('"integers":["0",', '"integers":["5",')] if law.integers[0] == 0 else []
+    wrong += [text.replace('"integers":[', '"integers":["7",')]
+    for each in wrong:
+        assert each != text
+        said = page.evaluate("(text) => designOf(text).then(() => '', (error) => error.message)", each)
+        assert "must be" in said, each
+
+
 def unlike(page: Page, text: str, tapes: Tapes) -> int:
     """How many reports differ in the browser with that file."""
     given = [(value, [(bits, [*map(str, words)]) for bits, words in asks]) for value, asks, _ in tapes]
@@ -161,13 +179,15 @@ ROLLED = {
     "check-in, subset": 10_000,
     "fakes 3": 20_000,
     "fakes, light": 40_000,
+    "signed 2": 20_000,
+    "split in 2": 40_000,
 }
 
 
 @pytest.mark.parametrize("name", ROLLED)
 def test_what_the_browser_draws_has_the_law_of_the_integers(page: Page, name: str) -> None:
     encoder = encoder_of(name)
-    value = 0.1725 if name == "mean 7" else 1
+    value = {"mean 7": 0.1725, "split in 2": 30.0}.get(name, 1)
     counts = rolled(page, encoder.design, value, ROLLED[name])
     assert surprise(counts, law_of_reports(encoder, value)) > ONE_IN
 
@@ -235,7 +255,8 @@ def law_of_reports(encoder: Encoder, value: float) -> dict[bytes, Fraction]:
     position = (value - lower) / (upper - lower) * (randomizer.k - 1)
     below, up = math.floor(position), Fraction(position % 1.0)
     low, high = chances(randomizer, below), chances(randomizer, below + 1)
-    return {report: (1 - up) * low[report] + up * high[report] for report in low}
+    both = low.keys() | high.keys()
+    return {report: (1 - up) * low.get(report, 0) + up * high.get(report, Fraction(0)) for report in both}
 
 
 def chances(randomizer: VotingRandomizer | MessageLaw, value: int) -> dict[bytes, Fraction]:
@@ -255,6 +276,23 @@ def chances(randomizer: VotingRandomizer | MessageLaw, value: int) -> dict[bytes
             )
             for bits in product((0, 1), repeat=randomizer.k)
         }
+    if isinstance(randomizer, SignedUnits):
+        whole = sum(randomizer.weights)
+        return {
+            bytes([PLUS] * (plus + value) + [MINUS] * minus + [BLANK] * (randomizer.messages - plus - value - minus)): (
+                Fraction(weight, whole)
+            )
+            for (plus, minus), weight in zip(randomizer.cells.tolist(), randomizer.weights, strict=True)
+        }
+    if isinstance(randomizer, SplitShares):
+        assert randomizer.messages == 2
+        whole, modulus = sum(randomizer.weights), randomizer.modulus
+        found = dict.fromkeys((bytes(pair) for pair in product(range(modulus), repeat=2)), Fraction(0))
+        for (up, more), (down, less) in product(enumerate(randomizer.weights), repeat=2):
+            for share in range(modulus):
+                last = (value + up - down - share) % modulus
+                found[bytes([share, last])] += Fraction(more * less, whole**2 * modulus)
+        return {report: chance for report, chance in found.items() if chance}
     if isinstance(randomizer, UserFakes):
         own = {value: Fraction(1)} if randomizer.light is None else chances(randomizer.light, value)
         fake, k = Fraction(randomizer.threshold, WORD), randomizer.k

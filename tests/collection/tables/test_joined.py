@@ -22,8 +22,11 @@ ROWS = {
     "who": ["a", "b", "c", "d", "a", "e"],
 }
 REGIONS, SMOKER = ("north", "south", "west"), ("yes", "no")
-READER = JoinedPlaces((Places(REGIONS), Places(SMOKER)))
 CELLS = [0, 3, 1, 4]
+
+
+def reader() -> JoinedPlaces:
+    return JoinedPlaces((Places(REGIONS), Places(SMOKER)))
 
 
 def written(folder: Path, kind: str) -> Any:
@@ -45,7 +48,7 @@ def written(folder: Path, kind: str) -> Any:
 def test_rows_with_a_gap_in_any_column_are_left_out_and_counted(tmp_path: Path, kind: str) -> None:
     column = open_column(written(tmp_path, kind), ("region", "smoker"), kind="text")
     assert column.name == "region × smoker"
-    with read(column, READER) as values:
+    with read(column, reader()) as values:
         assert (np.concatenate(list(values.chunks())).tolist(), values.missing) == (CELLS, 2)
 
 
@@ -60,7 +63,7 @@ def test_each_column_has_rules_of_its_own() -> None:
 
 def test_one_row_of_each_person_is_kept(tmp_path: Path) -> None:
     column = open_column(written(tmp_path, "csv"), ("region", "smoker"), kind="text", ids="who")
-    with read(column, READER) as values:
+    with read(column, reader()) as values:
         assert (np.concatenate(list(values.chunks())).tolist(), values.missing, values.repeated) == ([0, 3, 4], 2, 1)
 
 
@@ -89,6 +92,6 @@ def test_an_engine_reads_the_same_cells() -> None:
 def test_columns_that_do_not_fit_are_refused(tmp_path: Path, columns: tuple[str, ...], says: str) -> None:
     with (
         pytest.raises(InvalidInput, match=says),
-        read(open_column(written(tmp_path, "csv"), columns, kind="text"), READER),
+        read(open_column(written(tmp_path, "csv"), columns, kind="text"), reader()),
     ):
         pass

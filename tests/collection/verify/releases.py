@@ -15,7 +15,7 @@ from shuffledp.collection.page import html
 from shuffledp.collection.record import HASHED, Asked, Record
 from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import statement
 
@@ -33,6 +33,9 @@ NAMES = (
     "rounds",
     "few rounds",
     "binary rounds",
+    "fakes",
+    "dummies",
+    "dummies in rounds",
     "crosstab",
 )
 
@@ -88,17 +91,18 @@ def _made(name: str) -> dict[str, Any]:
     return made_by(*_asked(name))
 
 
-def made_by(protocol: ShuffledProtocol, values: Any = None) -> dict[str, Any]:
+def made_by(protocol: ReportingProtocol, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
-    tally = protocol.tally(Encoder.of(design).encode(values, rng=np.random.default_rng(7)))
+    rng = np.random.default_rng(7)
+    tally = protocol.randomizer.mixed(protocol.tally(Encoder.of(design).encode(values, rng=rng)), rng=rng)
     by = "region" if design.task.name == "crosstab" else None
     asked = Asked(task=design.task.name, source="people.csv", column="x", by=by, learned=False)
     made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 
 
-def _asked(name: str) -> tuple[ShuffledProtocol, Any]:
+def _asked(name: str) -> tuple[ReportingProtocol, Any]:
     rng = np.random.default_rng(1)
     letters: dict[str, Any] = {"categories": ["a", "b", "c"], "delta": 1e-3}
     if name == "tiny":
@@ -124,6 +128,12 @@ def _asked(name: str) -> tuple[ShuffledProtocol, Any]:
     if name == "crosstab":
         columns = {"columns": ["region", "smoker"], "categories": [["n", "s"], 2], "other": ["s", None]}
         return sdp.Crosstab(**columns, n=900, epsilon0=3.0, delta=1e-6), rng.integers(0, 3, 900)  # type: ignore[arg-type]
+    few: dict[str, Any] = {"categories": ["x", "y", "z"], "n": 2000, "epsilon": 1.0, "delta": 1e-6}
+    if name == "fakes":
+        return sdp.FakesHistogram(**few), rng.integers(0, 3, 2000)
+    if name.startswith("dummies"):
+        rounds = {"rounds": 3, "kind": "poisson"} if "rounds" in name else {"keep": 0.9}
+        return sdp.DummyHistogram(**few, **rounds), rng.integers(0, 3, 2000)
     small = name == "one block"
     method: Any = "hadamard" if small else name
     n = 1000 if method == "hadamard" else 8000  # the first-clone swap of more people is summed in half the time

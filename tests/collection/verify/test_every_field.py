@@ -39,7 +39,8 @@ UNPROVEN = {
 BOUND = {"asked.task", "asked.learned"}  # although they stand among the words of whoever asked
 ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comparison")  # what only it knows
 VAGUE = {"certificate.numerical_error"}
-FILLINGS: list[Any] = ["x", "2026-11-16T00:00:00+00:00", True, 1, 0.25, [1], ["x"], [0.25], {"x": 1}, {}]
+LEVEL = {"randomizer": "krr", "k": 2, "epsilon0": 1.0, "integers": ["1"]}  # of a law that has several
+FILLINGS: list[Any] = ["x", "2026-11-16T00:00:00+00:00", True, 1, 0.25, [1], ["x"], [0.25], {"x": 1}, {}, [LEVEL]]
 MIDDLE = 20  # a place in a long list, beside its ends
 
 

@@ -126,7 +126,7 @@ def test_a_forger_who_mends_the_hashes_is_found_out_by_the_oracle(monkeypatch: p
     assert not [path for path in chosen if not fails(rehashed(changed(made, path)))]
 
 
-@pytest.mark.parametrize("name", ["poll", "hadamard", "hashing", "subset", "unary", "mean"])
+@pytest.mark.parametrize("name", ["poll", "hadamard", "hashing", "subset", "unary", "mean", "fakes", "dummies"])
 def test_an_upper_end_one_hundredth_below_the_truth_fails(name: str) -> None:
     made = facts(name)
     curve = made["certificate"]["curve"]
@@ -215,3 +215,19 @@ def test_an_honest_report_is_never_accused(poll: sdp.Histogram) -> None:
     contradiction.
     """
     assert not verified(made_by(poll)).failed
+
+
+@pytest.mark.parametrize("name", ["fakes", "dummies"])
+def test_fakes_that_were_changed_or_left_out_are_found(name: str) -> None:
+    made = facts(name)
+    integers = made["design"]["law"]["integers"]
+    place = len(integers) // 2
+    integers[place] = str(int(integers[place]) + 1000)
+    assert fails(rehashed(made))
+    made = facts(name)
+    made["tally"]["votes"] = [2000, 0, 0]  # nobody's fakes
+    found = {check.what for check in verified(rehashed(made)).failed}
+    assert "messages that name a value" in found
+    made = facts(name)
+    made["certificate"]["alone"] = 50.0  # a message that is the truth protects nobody
+    assert {check.what for check in verified(rehashed(made)).failed} >= {"epsilon0 of the certificate"}

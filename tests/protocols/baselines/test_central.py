@@ -77,8 +77,9 @@ def table() -> Plan:
 def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Plan) -> None:
     errors = [option.error for option in table.options]
     assert errors == sorted(errors)
-    assert {option.trust for option in table.options} == {"shuffler", "shuffler, sums", "curator", "nobody"}
-    assert len(table.options) == 8
+    trust = {"shuffler", "shuffler, sums", "shuffler, sealed", "shuffler, sealed, adds dummies", "curator", "nobody"}
+    assert {option.trust for option in table.options} == trust
+    assert len(table.options) == 10
     for option in table.options:
         assert option.guarantee.delta(epsilon=2.0).upper <= 1e-5
         assert option.error == option.protocol.predicted_stderr()
@@ -90,14 +91,15 @@ def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Pla
 
 
 def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
-    rng = np.random.default_rng(17)
-    truth = rng.multinomial(3000, np.full(20, 1.0 / 20.0))
+    truth = np.random.default_rng(17).multinomial(3000, np.full(20, 1.0 / 20.0))
     people = np.repeat(np.arange(20), truth)
     for option in table.options:
-        protocol, squares = option.protocol, []
+        protocol, squares, rng = option.protocol, [], np.random.default_rng(17)
+        curator = {"rng": rng} if option.trust == "curator" else {}
+        shuffler = {"rng": rng} if option.trust.endswith("dummies") else {}
         for _ in range(250):
-            curator = {"rng": rng} if option.trust == "curator" else {}
-            estimate = protocol.analyse(protocol.shuffle(protocol.encode(people, rng=rng)), **curator)
+            bag = protocol.shuffle(protocol.encode(people, rng=rng), **shuffler)
+            estimate = protocol.analyse(bag, **curator)
             squares.append(np.mean((estimate.values - truth) ** 2))
         assert math.sqrt(np.mean(squares)) == pytest.approx(option.error, rel=0.03), option.name
 

@@ -4,6 +4,7 @@ import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
+import { levelOf, type Level } from "./top_words.ts";
 import { SECURE, type Words } from "./words.ts";
 
 /** What is asked about one column of a crosstab. */
@@ -23,6 +24,10 @@ export interface Design {
   other: string | null;
   /** Between which numbers an answer lies; null where it is one of the labels. */
   bounds: readonly [number, number] | null;
+  /** Which value a word counts as, where a word is asked for. */
+  level: Level | null;
+  /** The cut points between which a number falls into bins; null where it is rounded at random, or none is asked for. */
+  edges: readonly number[] | null;
   n: number;
   least: number;
   rounds: number;
@@ -32,11 +37,17 @@ export interface Design {
   learned: boolean;
 }
 
-type Question = Pick<Design, "labels" | "other" | "bounds"> & { parts?: readonly Part[]; families: readonly string[] };
+type Question = Pick<Design, "labels" | "other" | "bounds"> & {
+  parts?: readonly Part[];
+  level?: Level;
+  edges?: readonly number[];
+  families: readonly string[];
+};
 
 const COMMON = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned"];
 const MOST_LABELS = 2 ** 22;
 const LARGEST_BOUND = 1e100;
+const MOST_BINS = 1024;
 const CROSS = " × "; // between the categories of a cell
 const ALL = "(all)"; // what the sums of cells are called by
 const MOST_NUMBERS = 10_000; // cells and sums
@@ -52,6 +63,8 @@ const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) 
   sum: { fields: ["lower", "upper"], read: mean },
   count: { fields: ["value", "other"], read: count },
   crosstab: { fields: ["columns", "categories", "other"], read: crosstab },
+  top: { fields: ["tokens", "longest", "words", "prefixes", "span", "room"], read: top },
+  quantile: { fields: ["cuts", "at", "ranges"], read: quantile },
 };
 
 export function designOf(written: Json | undefined): Design {
@@ -68,12 +81,17 @@ export function designOf(written: Json | undefined): Design {
   const n = whole(fields, "n", 1);
   const { families, ...question } = kind.read(fields);
   const law = lawOf(fields.get("law"));
-  const sized = question.bounds ? !law.blank : law.k === question.labels.length; // no check-in asks for numbers
-  const fits = families.includes(law.family) && sized;
+  const told = question.level ? whole(fields, "room", 1) : question.labels.length;
+  const values = question.edges ? question.edges.length - 1 : told;
+  const sized = question.bounds ? !law.blank : true; // no check-in asks for numbers
+  const known = (question.bounds && !question.edges) || law.k === values;
+  const fits = families.includes(law.family) && sized && known;
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
+    level: null,
     parts: [],
+    edges: null,
     ...question,
     n,
     least: whole(fields, "least", 1, n),
@@ -87,16 +105,18 @@ export function designOf(written: Json | undefined): Design {
 
 /** One report about an answer, a place among the labels or a number: the bytes that are sealed, message by message. */
 export function encode(design: Design, answer: number, source: Words = SECURE): Uint8Array<ArrayBuffer> {
-  const { law, labels, bounds } = design;
+  const { law, labels, bounds, edges } = design;
   if (bounds) {
     const [lower, upper] = bounds;
     if (!(answer >= lower && answer <= upper)) {
       throw new Refused(`The answer must be a number from ${lower} to ${upper}, got ${answer}. Enter another one.`);
     }
+    if (edges) return bytesOf(law.form, law.draw(source, binOf(edges, answer)));
     return bytesOf(law.form, law.draw(source, onGrid(answer, lower, upper, law.k - 1, source)));
   }
-  if (!(Number.isInteger(answer) && answer >= 0 && answer < labels.length)) {
-    throw new Refused(`The answer must be one of the ${labels.length} that are listed, got none of them. Choose one.`);
+  const most = design.level ? design.level.count : labels.length;
+  if (!(Number.isInteger(answer) && answer >= 0 && answer < most)) {
+    throw new Refused(`The answer must be one of the ${most} that are listed, got none of them. Choose one.`);
   }
   return bytesOf(law.form, law.draw(source, answer));
 }
@@ -104,6 +124,11 @@ export function encode(design: Design, answer: number, source: Words = SECURE): 
 /** The cell of a crosstab that somebody is in, by the place of an answer about each column: the last changes fastest. */
 export function cellOf({ parts }: Design, places: readonly number[]): number {
   return parts.reduce((cell, { labels }, at) => cell * labels.length + places[at]!, 0);
+}
+
+/** The bin of a number: from its lower end to below its upper one, and the last one's upper end. */
+export function binOf(edges: readonly number[], answer: number): number {
+  return edges.slice(1, -1).filter((edge) => edge <= answer).length;
 }
 
 function frequency(fields: Fields): Question {
@@ -128,6 +153,29 @@ function mean(fields: Fields): Question {
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
   return { labels: [], other: null, bounds: [lower, upper], families: ["krr", "split"] };
+}
+
+function quantile(fields: Fields): Question {
+  const edges = numbers(fields.get("cuts"));
+  const rising = edges?.every((edge, place) => !place || edges[place - 1]! < edge);
+  if (!edges || edges.length < 3 || edges.length > MOST_BINS + 1 || !rising) {
+    throw unsound("cuts", `from 3 to ${MOST_BINS + 1} rising numbers`, fields.get("cuts"));
+  }
+  const at = numbers(fields.get("at"));
+  if (!at?.every((share) => share > 0 && share < 1)) throw unsound("at", "shares between 0 and 1", fields.get("at"));
+  const ranges = fields.get("ranges");
+  const pairs = Array.isArray(ranges) ? ranges.map(numbers) : [null];
+  if (!pairs.every((pair) => pair?.length === 2 && pair.every((end) => edges.includes(end)))) {
+    throw unsound("ranges", "pairs of cut points", ranges);
+  }
+  return { labels: [], other: null, bounds: [edges[0]!, edges.at(-1)!], edges, families: ["krr", "one of"] };
+}
+
+/** Numbers as a design writes them, with a point; null if these are none. */
+function numbers(json: Json | undefined): number[] | null {
+  if (!Array.isArray(json)) return null;
+  const read = json.map((each) => (each instanceof Numeral && !each.whole ? Number(each.text) : NaN));
+  return read.every((each) => Math.abs(each) <= LARGEST_BOUND) ? read : null;
 }
 
 function crosstab(fields: Fields): Question {
@@ -158,6 +206,10 @@ function crosstab(fields: Fields): Question {
     .map((part) => part.labels)
     .reduce((cells, own) => cells.flatMap((cell) => own.map((each) => cell + CROSS + each)));
   return { parts, labels, other: null, bounds: null, families: ["krr"] };
+}
+
+function top(fields: Fields): Question {
+  return { labels: [], other: null, bounds: null, level: levelOf(fields), families: ["krr"] };
 }
 
 /** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */

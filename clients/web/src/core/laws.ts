@@ -2,11 +2,11 @@
 //
 // A law's integers are taken from the design, out of 2^64, and never computed here. What is checked is that they belong
 // to the epsilon0 beside them: whoever shows that number to people must not be told another one.
-import { bitsFor, coin, coins, one, uniform, WORD } from "./draws.ts";
+import { bitsFor, coin, coins, fromTable, one, uniform, WORD } from "./draws.ts";
 import { fieldsOf, real, shown, text, unsound, whole } from "./fields.ts";
 import { dummies, fakes, signed, split } from "./message_laws.ts";
 import { Refused } from "./refused.ts";
-import type { Fields, Json } from "./strict_json.ts";
+import { Numeral, type Fields, type Json } from "./strict_json.ts";
 import type { Bits, Words } from "./words.ts";
 
 /** What one message is: a number below ``outputs`` or, where that is null, a row of ``width`` numbers. */
@@ -43,6 +43,7 @@ const LARGEST_EPSILON0 = 50;
 const SMALLEST_EPSILON0 = 1e-12;
 const CLOSE = 1e-9;
 const MOST_NESTED = 32;
+const MOST_LEVELS = 16;
 const UNIT = 2 ** -64;
 
 const PARAMETERS: Record<string, readonly string[]> = {
@@ -72,8 +73,9 @@ const FAMILIES: Record<string, Reader> = {
 export function lawOf(written: Json | undefined, depth = 0): Law {
   const family = written instanceof Map ? written.get("randomizer") : undefined;
   if (family === "check-in") return checkIn(written, depth);
+  if (family === "one of") return oneOf(written);
   if (typeof family !== "string" || !Object.hasOwn(FAMILIES, family)) {
-    const known = [...Object.keys(FAMILIES), "check-in"].join(", ");
+    const known = [...Object.keys(FAMILIES), "check-in", "one of"].join(", ");
     throw new Refused(
       `The randomizer of a law must be one that this page can draw from (${known}), got ${shown(family)}. ` +
         "Take part with the Python package instead, or ask the organizer for another design.",
@@ -230,6 +232,55 @@ function checkIn(written: Json | undefined, depth: number): Law {
       const present = coin(source, threshold);
       if (outputs !== null) return present ? report : [outputs];
       return present ? [1, ...report] : new Array<number>(width + 1).fill(0);
+    },
+  };
+}
+
+/**
+ * One of several levels of bins, coarse ones first: the node that holds the value's bin in one level, drawn from a table
+ * of the weights, by k-ary randomized response. Nodes are numbered through all levels.
+ */
+function oneOf(written: Json | undefined): Law {
+  const fields = fieldsOf("the law of one of several levels", written, [
+    "randomizer",
+    "epsilon0",
+    "weights",
+    "questions",
+    "integers",
+  ]);
+  const questions = fields.get("questions");
+  const weights = fields.get("weights");
+  if (!Array.isArray(questions) || !questions.length || questions.length > MOST_LEVELS) {
+    throw unsound("questions", `a list of at most ${MOST_LEVELS} laws`, questions);
+  }
+  const levels = questions.map((each) => lawOf(each, MOST_NESTED));
+  const integers = positive(fields, levels.length);
+  const sizes = levels.map(({ k }) => k);
+  const epsilon0 = strength(fields);
+  const rising = levels.every(({ family, k }, at) => family === "krr" && k > (sizes[at - 1] ?? 2));
+  if (!rising || epsilon0 !== Math.max(...levels.map((each) => each.epsilon0))) throw unlike(fields);
+  const shares = Array.isArray(weights) ? weights.map((each) => (each instanceof Numeral ? Number(each.text) : NaN)) : [];
+  const fit = shares.length === integers.length && integers.every((each, at) => Number(each) * UNIT === shares[at]);
+  if (!fit || integers.reduce((sum, each) => sum + each, 0n) !== WORD) throw unlike(fields, "weights");
+  const table = integers.map((_, at) => integers.slice(0, at + 1).reduce((sum, each) => sum + each, 0n));
+  const first = sizes.map((_, at) => sizes.slice(0, at).reduce((sum, size) => sum + size, 0));
+  const outputs = sizes.reduce((sum, size) => sum + size, 0);
+  const k = sizes.at(-1)!;
+  const mean = (of: (law: Law) => number) => levels.reduce((sum, law, at) => sum + shares[at]! * of(law), 0);
+  return {
+    family: "one of",
+    k,
+    epsilon0,
+    messages: 1,
+    random: mean((law) => law.random),
+    blank: 0,
+    own: mean((law) => law.own),
+    other: null,
+    form: { bits: bitsFor(outputs), width: 1, outputs },
+    draw(source, value) {
+      const at = fromTable(source, table);
+      const [node] = levels[at]!.draw(source, Math.floor((value * sizes[at]!) / k));
+      return [first[at]! + Number(node)];
     },
   };
 }

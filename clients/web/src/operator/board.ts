@@ -50,7 +50,9 @@ function forecast({ design }: Collection, { epsilon, promised, delta, stderr, re
   say("error", `± ${atMost(stderr)}`);
   const share = `${atMost((100 * stderr) / reports, 2)} %`;
   const counted = `people: standard error of one answer’s count, ${share} of the reports`;
-  say("error-under", design.bounds ? "standard error of the mean" : counted);
+  const below = `people: standard error of the count below a number, ${share} of the reports`;
+  const number = design.edges ? below : "standard error of the mean";
+  say("error-under", design.bounds ? number : counted);
 }
 
 /** Why it may not be closed, or what closing means. */

@@ -1,5 +1,6 @@
-// Where an answer is given: one of a few, one of many, a number, or one about each of several things. It is never stored.
-import { cellOf, type Design } from "../client.ts";
+// Where an answer is given: one of a few, one of many, a number, a word, or one about each of several things. It is
+// never stored.
+import { cellOf, type Design, type Level } from "../client.ts";
 import { byId, make } from "../shared/dom.ts";
 import { inDigits } from "../shared/numbers.ts";
 import { finder } from "./finder.ts";
@@ -23,6 +24,7 @@ const FEW = 12;
 
 export function answersOf(design: Design, place: HTMLElement, changed: () => void): Answers {
   if (design.bounds) return aNumber(design.bounds, place, changed);
+  if (design.level) return aWord(design.level, place, changed);
   if (!design.parts.length) return oneOf({ ...design, title: "Your answer", mark: "" }, place, changed);
   const asked = design.parts.map(({ column, labels, other }, at) =>
     oneOf({ labels, other, title: column, mark: `-${at}` }, place, changed),
@@ -62,6 +64,38 @@ function oneOfFew({ labels, other, title, mark }: Choice, place: HTMLElement, ch
     demand: () => {
       mistake.textContent = "Choose an answer.";
       field.querySelector("input")?.focus();
+    },
+  };
+}
+
+/** A word of one's own: what is reported is the value that it counts as at this level. */
+function aWord(level: Level, place: HTMLElement, changed: () => void): Answers {
+  const input = make("input", {
+    id: "word",
+    type: "text",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    dir: "auto",
+    "aria-describedby": "word-hint word-error",
+  });
+  const mistake = make("p", { class: "mistake", id: "word-error", role: "alert" });
+  const hint = "It stays on this device: what is sent says at most how it begins, and that with noise.";
+  const labelled = make("label", { for: "word" }, "Your word");
+  place.append(make("div", { class: "field" }, labelled, make("p", { class: "hint", id: "word-hint" }, hint), input, mistake));
+  const wrong = (words: string) => {
+    mistake.textContent = words;
+    input.setAttribute("aria-invalid", String(words !== ""));
+  };
+  input.addEventListener("input", () => {
+    wrong("");
+    changed();
+  });
+  return {
+    chosen: () => (input.value === "" ? null : level.place(input.value)),
+    demand: () => {
+      wrong("Enter a word.");
+      input.focus();
     },
   };
 }

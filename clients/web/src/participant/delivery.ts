@@ -142,6 +142,17 @@ export class Delivery {
     }
   }
 
+  /** What a receipt is good for. */
+  private worth(): string {
+    const { messages, epsilon0 } = this.collection.design.law;
+    if (messages > 1) return "The hash is of all your messages together, and nobody can find them by it.";
+    const noisy = epsilon0 < Infinity ? ", noisy as it is" : "";
+    return (
+      "Whoever has it can later see that this very report was among those collected, and so can you; with the " +
+      `analyst’s key they can also read it${noisy}.`
+    );
+  }
+
   private async receipt(): Promise<void> {
     waiting("");
     const facts = {
@@ -153,7 +164,7 @@ export class Delivery {
     };
     for (const [name, fact] of Object.entries(facts)) say(`receipt-${name}`, fact);
     copies("receipt-copy", () => Object.entries(facts).map(([name, fact]) => `${name}: ${fact}`).join("\n"));
-    show("receipt-noisy", this.collection.design.law.epsilon0 < Infinity);
+    say("receipt-gloss", `You need not keep this. ${this.worth()} It is shown once, and not stored.`);
     show("receipt");
     byId("receipt-title").focus();
   }

@@ -14,12 +14,20 @@ export function explain(collection: Collection, pinned: boolean): void {
   before(collection);
   say("law", atLength(collection.design));
   say("picture", ...pictureOf(collection.design, null));
-  show("picture", !exposureOf(collection).truthful);
+  if (exposureOf(collection).truthful) unnoised();
   whoSees(collection);
   promise(collection);
   which(collection, pinned);
   show("explain");
   show("which");
+}
+
+/** Where an answer is sent as it is, nothing on the page says that noise protects it. */
+function unnoised(): void {
+  show("picture", false);
+  say("law-title", "What is sent");
+  say("sees-device", "Knows your answer, and forgets it. What leaves is sealed.");
+  say("send", "Seal and send");
 }
 
 function terms({ design, closes, round }: Collection): string {

@@ -10,10 +10,10 @@ const HEIGHT = 110;
 
 /**
  * The picture for an answer: a place among the labels, a number, or null while there is none. Where an answer is sent
- * as it is, there is no noise to be seen.
+ * as it is, there is no noise to be seen; and of a bin, words say it all.
  */
 export function pictureOf(design: Design, answer: number | null): Node[] {
-  if (design.law.epsilon0 === Infinity) return [];
+  if (design.law.epsilon0 === Infinity || design.edges) return [];
   return design.bounds ? bars(design, design.bounds, answer) : crowds(design, answer);
 }
 
@@ -23,7 +23,7 @@ function crowds(design: Design, answer: number | null): Node[] {
   const [rare, common] = strays(law);
   const people = 100 * rare < 1 ? 1000 : 100;
   const verb = verbOf(design);
-  const it = () => (answer === null ? "your answer" : quoted(labels[answer]!));
+  const it = () => (answer === null || design.level ? "your answer" : quoted(labels[answer]!));
   const holders = answer === null ? "your answer" : "this answer";
   const words = [` with ${holders} would send a report that ${verb} `, it(), "."];
   const own = crowd({ people, chance: law.own, blank: law.blank, nearly: "about", words });

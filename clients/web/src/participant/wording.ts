@@ -15,6 +15,7 @@ const VERBS: Record<string, string> = {
 
 export function questionOf({ question, design }: Collection): string {
   if (question !== null) return question;
+  if (design.level) return "Which word is yours?";
   if (design.parts.length) return "Which of these answers are yours?";
   if (!design.bounds) return "Which of these answers is yours?";
   const [lower, upper] = design.bounds;
@@ -26,7 +27,7 @@ export function verbOf({ law }: Design): string {
 }
 
 /** The sentence to read before sending. */
-export function briefly({ law, bounds, parts }: Design): string {
+export function briefly({ law, bounds, parts, edges }: Design): string {
   const among = AMONG[law.family];
   if (among) return `${law.epsilon0 === Infinity ? among.truth : lightly(law.random)} ${among.brief(law)}`;
   if (law.blank) {
@@ -36,9 +37,13 @@ export function briefly({ law, bounds, parts }: Design): string {
     const yes = `to yours, yes with probability ${percent(law.own)}`;
     return `Your report says yes or no to every answer, each at random: ${yes}.`;
   }
+  if (law.family === "one of") {
+    return `Your range of numbers, coarse or fine, is replaced by a random one with probability ${percent(law.random)}.`;
+  }
   if (law.family === "krr") {
     const chance = `with probability ${percent(law.random)}`;
     if (parts.length) return `Your answers are replaced, all at once, by random ones ${chance}.`;
+    if (edges) return `Your range of numbers is replaced by a random one ${chance}.`;
     return `Your ${bounds ? "number" : "answer"} is replaced by a random one ${chance}.`;
   }
   return `Your report is drawn at random, without a look at your answer, with probability ${percent(law.random)}.`;
@@ -90,11 +95,28 @@ export function atLength(design: Design): string {
   const among = AMONG[law.family];
   if (among) return law.epsilon0 === Infinity ? among.more(law) : `${drawn(design, law.random)} ${among.more(law)}`;
   if (parts.length && !law.blank) return crossed(design);
+  if (design.edges) return binned(design, design.edges);
   if (!law.blank) return design.bounds ? rounded(design, design.bounds) : drawn(design, law.random);
   const inside = 1 - (1 - law.random) / (1 - law.blank);
   return (
     `With probability ${percent(law.blank)} your device sends a blank, which says nothing about you, and nobody can ` +
     `tell a blank from a report until they are opened. Otherwise: ${drawn(design, inside)}`
+  );
+}
+
+function binned({ law }: Design, edges: readonly number[]): string {
+  const [lower, upper] = [edges[0]!, edges.at(-1)!].map((each) => inDigits(each, 12));
+  const chance = percent(law.random);
+  const ranges = `one of ${whole(law.k)} ranges from ${lower} to ${upper}`;
+  if (law.family === "krr") {
+    return (
+      `Your number falls into ${ranges}; nothing else of it is reported. With probability ${chance}, your range is ` +
+      "replaced by one drawn from all of them, each equally likely: by chance it may be yours."
+    );
+  }
+  return (
+    `Your number falls into ${ranges}. Your device draws how finely it reports: that range, or a wider one that holds ` +
+    `it. Then, with probability ${chance} on average, the range is replaced by one of its kind, drawn at random.`
   );
 }
 

@@ -28,6 +28,17 @@ class DiscretePair:
     doubt: float
     outside: float
 
+    def __post_init__(self) -> None:
+        # A window that is too narrow for its law would prove too much.
+        for law in (self.first, self.second):
+            if abs(float(law.sum()) - 1.0) > self._wide + self.outside:
+                raise AssertionError(f"the laws of a pair must sum to 1, got {law.sum()!r}")
+
+    @property
+    def _wide(self) -> float:
+        """How far a sum of probabilities may be off, relatively."""
+        return UNIT * (self.first.size + 64.0) + 4.0 * self.doubt
+
     def swapped(self) -> DiscretePair:
         """The pair in the other order."""
         return replace(self, first=self.second, second=self.first)
@@ -50,6 +61,6 @@ class DiscretePair:
         growth = np.exp(np.asarray(epsilons, dtype=np.float64))
         place = np.searchsorted(ratio, growth, side="right")
         gains, costs = first[place], growth * second[place]
-        error = (UNIT * (ratio.size + 64.0) + 4.0 * self.doubt) * (gains + costs)
+        error = self._wide * (gains + costs)
         lower = gains - costs - error - 2.0 * self.outside * growth
         return np.maximum(lower, 0.0), np.minimum(np.maximum(gains - costs, 0.0) + error + 2.0 * self.outside, 1.0)

@@ -8,6 +8,7 @@ them, and its own hide it as well.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from functools import singledispatch
 
@@ -59,14 +60,18 @@ def _reduction(
 
 @reduce_messages.register
 def _fakes(law: UserFakes, honest: int) -> Reduction:
+    plain, mean = law.epsilon0 == math.inf, law.slots * law.chance
     if law.numbers is None:
         slots, chance, distance = honest * law.slots, law.threshold / WORD, 0.0
-    else:  # Le Cam: many coins are a Poisson number but for the sum of their squared chances
-        mean = law.slots * law.chance
+    else:
         distance = honest * _from_poisson(law.numbers.first, law.numbers.chances, mean)
+        if plain:  # the fakes of each value are a Poisson number of their own
+            curve = Inexact.of(BucketDummies.poisson(honest * mean / law.k), distance)
+            return _reduction("fakes", (curve,), (curve,), math.inf)
+        # Le Cam: many coins are a Poisson number but for the sum of their squared chances
         slots, chance = MANY, min(honest * mean / MANY, 1.0)
         distance += chance * honest * mean
-    if law.epsilon0 == math.inf:
+    if plain:
         curve = Inexact.of(uniform_fakes(law.k, slots, chance), distance)
         return _reduction("fakes", (curve,), (curve,), math.inf)
     upper, lowers = uniform_fakes_and_reports(law.k, law.epsilon0, honest - 1, slots, chance)
@@ -135,10 +140,9 @@ def _signed(law: SignedUnits, honest: int) -> Reduction:
     pairs, distance = Pairs(law.pairs * share), honest * float(law.cut)
     # More people than make the noise complete add to it, which shows less.
     uppers = _both(Inexact.of(signed_pair(min(share, 1.0), ratio, pairs), distance))
-    try:
+    lowers: tuple[Curve, ...] = (UNKNOWN,)
+    with suppress(InvalidInput):  # too many terms
         lowers = _both(Inexact.of(signed_pair(share, ratio, pairs), distance))
-    except InvalidInput:  # too many terms
-        lowers = (UNKNOWN,)
     return _reduction("signed units", uppers, lowers, math.inf)
 
 
@@ -148,11 +152,11 @@ def _split(law: SplitShares, honest: int) -> Reduction:
     distance = honest * float(law.cut) + mixing_distance(honest, law.messages, law.modulus)
     complete = CompleteNoise(log_at_least(1 / law.ratio), shift)
     upper = complete if share >= 1.0 else partial_noise(share, float(law.ratio), shift)
-    # Whoever adds up all shares sees the sum itself.
-    try:
-        exact = complete if share == 1.0 else partial_noise(share, float(law.ratio), shift)
-    except InvalidInput:  # too many terms
-        exact = UNKNOWN
+    # Whoever adds up all shares sees the sum itself, unless it may wrap around.
+    exact: Curve = UNKNOWN
+    if honest <= law.most_people:
+        with suppress(InvalidInput):  # too many terms
+            exact = complete if share == 1.0 else partial_noise(share, float(law.ratio), shift)
     curve, lower = Inexact.of(upper, distance), Inexact.of(exact, honest * float(law.cut))
     return _reduction("split shares", (curve,), (lower,), math.inf)
 

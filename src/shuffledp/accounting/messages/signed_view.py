@@ -60,10 +60,12 @@ def signed_pair(t: float, ratio: float, pairs: Pairs) -> DiscretePair:
 
 
 def _complete(q: float, pairs: Floats, doubt: float) -> DiscretePair:
-    u = lfilter([1.0], [1.0, -q * q], np.append(pairs, 0.0))  # all terms positive
+    u = lfilter([1.0], [1.0, -q * q], pairs)  # all terms positive
     before = np.append(0.0, u[:-1])
-    first = np.append((1.0 - q) * q * before, 1.0 / (1.0 + q))
-    second = np.append((1.0 - q) * u, q / (1.0 + q))
+    # Beyond the last pair U falls by q^2 at every step, and the ratio is 1/q once more.
+    alike = (1.0 + q * u[-1]) / (1.0 + q)
+    first = np.append((1.0 - q) * q * before, alike)
+    second = np.append((1.0 - q) * u, q * alike)
     # U(m) forgets what was before it at the rate q^2, and so the rounding of q, too.
     return DiscretePair(NAME, first, second, doubt + UNIT * (16.0 + 8.0 / (1.0 - q)), 2.0 * OUTSIDE)
 

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shuffledp.collection.client import Encoder, check_client, read_design, reader_of
+from shuffledp.collection.client import Encoder, check_client, check_sealed, read_design, reader_of
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, batch_rows
 from shuffledp.collection.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.collection.tables.counted_reports import CountedReports, new_batch
@@ -143,12 +143,29 @@ class BatchEncoder:
         for reports in self._drawn(batches, Counter()):
             yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
 
-    def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """One row for all ``batches``: the sums of their reports, none of which is kept."""
+    def check_shown(self) -> None:
+        """Refuse reports that must not be stored before the shuffler had them: the truth itself,
+        and those that the shuffler adds dummies to.
+        """
+        check_sealed(self.design)
+        if _opened(self.text).randomizer.mixes:
+            raise InvalidInput(
+                f"reports that the shuffler adds dummies to must not be handed out before it did, got a design of "
+                f"{self.design.law.family}. Keep sums only (tallied=True, or shuffledp {self.design.task.name} "
+                f"--engine spark), or let people send fakes."
+            )
+
+    def tally(self, batches: Batches, *, first: bool | None = None) -> Iterator[pa.RecordBatch]:
+        """One row for all ``batches``: the sums of their reports, none of which is kept. Where a
+        part of all people's is asked for, by whoever commits it once, ``first`` says whether the
+        shuffler's dummies come with it.
+        """
         law = _opened(self.text).randomizer
         votes, rows = np.zeros(law.tally_size, dtype=np.int64), Counter[str]()
         for drawn in self._drawn(batches, rows):
             votes += law.tally(drawn)
+        if first is not None:
+            votes = law.mixed_part(votes, first=first)
         yield _sums(rows["reports"], rows["missing"], votes)
 
     def survey(self, batches: Batches, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:

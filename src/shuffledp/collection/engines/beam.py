@@ -102,6 +102,7 @@ class Encode(beam.PTransform):
         keyed = {} if secret is None else {"ids": ids, "secret": secret, "round": round}
         rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
         self.encoder = BatchEncoder.of(design, column=column, **rules, **keyed)
+        self.encoder.check_shown()
         self._out, self._ids = out, ids
         self._shares = None if ids is None else IdShares(ids, self.encoder.design.n, os.urandom(32))
         self.batch: str | None = None

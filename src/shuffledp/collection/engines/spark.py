@@ -34,13 +34,13 @@ from shuffledp.collection.release.crossed import CrossQuestion, crossed_reader
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import seal_counts
-from shuffledp.collection.release.terms import Categories, check_labels, check_words, given_categories
+from shuffledp.collection.release.terms import Bins, Categories, check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
 from shuffledp.errors import InvalidInput, called_as, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks import CrosstabTask, QuantileTask
 from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 
 if TYPE_CHECKING:
@@ -247,4 +247,6 @@ def _question(design: Design, asked: SparkColumn, title: str | None) -> Question
         known = {"categories": listed}
     else:
         known = {"lower": task.bounds[0], "upper": task.bounds[1], "clip": asked.clip}
+    if isinstance(task, QuantileTask):
+        known["bins"] = Bins(cuts=task.cuts, at=task.at, ranges=task.ranges)
     return Question(task=task.name, **common, **known)

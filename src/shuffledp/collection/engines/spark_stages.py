@@ -92,6 +92,7 @@ def encode_column(column: SparkColumn, design: Design, out: object, *, tallied: 
 def keyed_reports(column: SparkColumn, design: Design) -> DataFrame:
     """Reports that are drawn when somebody looks, and are the same at every look."""
     phones, reader = _phones(column, design), column.reader(design)
+    phones.check_shown()
     column.checked(reader).check_alone(reader)
     return column.people(reader).mapped(phones.encode, ddl(phones.schema))
 
@@ -99,6 +100,12 @@ def keyed_reports(column: SparkColumn, design: Design) -> DataFrame:
 def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> tuple[WorkFolder, Claim]:
     """All that can be wrong before anything is drawn, and the claim."""
     phones = _phones(column, design)
+    if not tallied:
+        phones.check_shown()
+    elif column.secret is not None and Encoder.of(design).randomizer.mixes:
+        raise InvalidInput(
+            "dummies must be drawn afresh, and once, got a secret, which draws the same again. Leave secret out."
+        )
     column.checked(column.reader(design))
     session = check_session(column.frame.sparkSession)
     claim = Claim.new(

@@ -4,6 +4,7 @@ record of a release, and nothing that is not in it.
 document  the whole page, and the list of its sections
 head      what was asked, and the answer at a glance
 answers   the estimates, drawn and in numbers
+distribution  a distribution function, its quantiles and ranges
 crosstabs  the same of several columns at once
 searching  the words that a search found, level by level
 signing   what is certified, as a block to sign and as a curve

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import Bar, bars, interval, narrow
+from shuffledp.collection.page.distribution import distribution
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, decimals_for, exact, fixed, level, percent, tied
 from shuffledp.collection.page.parts import details, figure, gloss, section
@@ -19,6 +20,7 @@ __all__ = [
     "estimate_table",
     "estimates",
     "margins_of",
+    "margins_together",
     "together",
 ]
 
@@ -44,6 +46,8 @@ def estimates(record: Record) -> Markup | None:
         return None
     if record.design.counts:
         return section("estimates", "The estimates", _counts(record))
+    if record.design.distributes:
+        return section("estimates", "The distribution", distribution(record))
     return section("estimates", "The estimate", _mean(record))
 
 
@@ -62,6 +66,12 @@ def ends_of(found: Estimates) -> tuple[Sequence[float], Sequence[float]]:
 def margins_of(found: Estimates) -> list[float]:
     """How far the further end of every interval that is shown is from its estimate."""
     return [max(value - low, high - value) for value, low, high in zip(found.value, *ends_of(found), strict=True)]
+
+
+def margins_together(found: Estimates) -> list[float]:
+    """The same of the intervals that hold for all at once."""
+    ends = zip(found.value, found.all_lower, found.all_upper, strict=True)
+    return [max(value - low, high - value) for value, low, high in ends]
 
 
 def decimals_of(found: Estimates) -> int:

@@ -25,13 +25,14 @@ from shuffledp.collection.page.svg import (
     window,
 )
 
-__all__ = ["Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
+__all__ = ["CURVE", "Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
 
 ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
 FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone
 LABEL = "58%"  # of the width; what is longer is cut off
 CURVE = 300.0
 CELL, NAMES, DARKEST = 34.0, 0.26, 0.6  # of a map: height of a row, width of its names, and the largest cell
+CLOSE = 6  # columns of a map whose numbers do not touch on a phone
 LOWEST = 1e-16  # deltas below are not drawn
 WIDE_ENOUGH = 0.04  # of the scale: a narrower interval is enlarged
 AROUND = 4.0  # half-widths shown on either side, enlarged
@@ -107,7 +108,13 @@ def cell_map(title: str, names: Sequence[str], rows: Sequence[MapRow]) -> Markup
     most = max((value for row in rows[:-1] for value in row.values[:-1]), default=0.0)
     width = (1.0 - NAMES) / len(names)
     heads = [
-        text(NAMES + width * (at + 0.5), TEXT, shortened(name, BRIEF // 2), anchor="middle", class_="tick")
+        text(
+            NAMES + width * (at + 0.5),
+            TEXT,
+            shortened(name, BRIEF // max(2, len(names) - 3)),
+            anchor="middle",
+            class_="tick",
+        )
         for at, name in enumerate(names)
     ]
     drawn: list[Markup | None] = []
@@ -118,10 +125,11 @@ def cell_map(title: str, names: Sequence[str], rows: Sequence[MapRow]) -> Markup
             left = NAMES + width * at
             inner = down < len(rows) - 1 and at < len(names) - 1
             share = max(value, 0.0) / most if inner and most > 0.0 else 0.0
+            shown = "value" if len(names) <= CLOSE else "value full"  # on a phone, the table alone has the numbers
             drawn += [
                 rect(left, y, left + width, CELL, class_="track"),
                 rect(left, y, left + width, CELL, class_="bar", strength=DARKEST * share) if inner else None,
-                text(left + width / 2.0, y + CELL / 2.0 + 5.0, words, anchor="middle", class_="value"),
+                text(left + width / 2.0, y + CELL / 2.0 + 5.0, words, anchor="middle", class_=shown),
             ]
     lines = [line(NAMES, TEXT + 8.0 + CELL * (len(rows) - 1), 1.0, TEXT + 8.0 + CELL * (len(rows) - 1), class_="axis")]
     lines.append(line(1.0 - width, TEXT + 8.0, 1.0 - width, TEXT + 8.0 + CELL * len(rows), class_="axis"))

@@ -7,19 +7,25 @@ from __future__ import annotations
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.numerals import SPACE, decimals_for, exact, fixed, level
 from shuffledp.collection.record import Ends, Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_TO_BOUNDS
+from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_SUM, CLIPPED_TO_BOUNDS
 
-__all__ = ["CLIPPED", "CLIPPED_TO_BOUNDS", "NOT_THE_MEAN", "clipping", "perhaps_clipped"]
+__all__ = ["CLIPPED", "CLIPPED_TO_BOUNDS", "clipping", "not_the_values", "perhaps_clipped"]
 
-CLIPPED = CLIPPED_MEAN
-NOT_THE_MEAN = f"This is the {CLIPPED_MEAN}, not of the values themselves."
+CLIPPED = {"mean": CLIPPED_MEAN, "sum": CLIPPED_SUM}  # what is estimated then, by the task
 LARGE = 0.01  # the share of people at an end from which a wider range is proposed
+
+
+def not_the_values(record: Record) -> str:
+    """What a mean or a sum of clipped values is not."""
+    return f"This is the {record.estimates.label[0]}, not of the values themselves."
 
 
 def clipping(record: Record) -> str:
     """How many people's values are at the ends of the range, by the same reports, and what to do if
     they are many.
     """
+    if record.estimates.ends is None:
+        return phrases.OUTSIDE(record, ends=phrases.NO_ENDS(record))
     words = phrases.OUTSIDE(record, ends=_at_ends(record))
     narrow = _narrow(record)
     if not any(narrow):
@@ -36,8 +42,9 @@ def perhaps_clipped(record: Record) -> list[str]:
     """
     if record.estimates.clipped or record.estimates.ends is None or not any(_narrow(record)):
         return []
+    what = CLIPPED[record.design.task]
     return [
-        f"if values outside the range were clipped before they were reported, this is the {CLIPPED_MEAN}. "
+        f"if values outside the range were clipped before they were reported, this is the {what}. "
         f"{_at_ends(record)}".replace(SPACE, " ")
     ]
 

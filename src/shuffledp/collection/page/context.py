@@ -28,7 +28,7 @@ LISTED = 40  # categories in the design that is shown
 def trust(record: Record) -> Markup:
     """The same promise under three kinds of trust."""
     errors = {row.trust: row.stderr for row in record.comparison}
-    unit = " people" if record.design.counts else ""
+    unit = " people" if record.design.people else ""
     sign = "" if record.since(2) else "± "  # on the rest of the page, ± is half of an interval
     rows = [
         Bar(
@@ -116,7 +116,7 @@ def checking(record: Record) -> Markup:
 
 def _design(record: Record) -> str:
     shown = record.design.as_json()
-    for key in ("categories", "domain"):
+    for key in ("categories", "domain", "cuts"):
         if isinstance(shown.get(key), list) and len(shown[key]) > LISTED:
             shown[key] = [
                 *shown[key][:LISTED],

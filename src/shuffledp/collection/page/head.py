@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shuffledp.collection.page import phrases
-from shuffledp.collection.page.answers import accuracy, together
-from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
+from shuffledp.collection.page.answers import accuracy, margins_together, together
+from shuffledp.collection.page.clipping import clipping, not_the_values
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import (
     count,
@@ -20,10 +20,10 @@ from shuffledp.collection.page.numerals import (
 )
 from shuffledp.collection.page.parts import facts_list, gloss
 from shuffledp.collection.record import Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN
 
 __all__ = ["head", "name_of"]
 
+AMONG_FAKES = ("fakes", "dummies")
 SMALLEST = 1e-13  # deltas below are not said as 1 in so many
 
 
@@ -42,9 +42,13 @@ def _kind(record: Record) -> str:
         return "the most frequent words"
     if record.design.columns is not None:
         return "how many people hold each combination"
+    if record.design.value is not None:
+        return f"how many people hold {record.design.value}"
     if record.design.counts:
         return "how many people hold each value"
-    return f"the {CLIPPED_MEAN}" if record.estimates.clipped else "the mean"
+    if record.design.distributes:
+        return "how many people are below each cut point"
+    return f"the {record.estimates.label[0]}" if record.estimates.clipped else f"the {record.design.task}"
 
 
 def _banners(record: Record) -> list[Markup]:
@@ -58,7 +62,7 @@ def _banners(record: Record) -> list[Markup]:
             )
         )
     if record.estimates.clipped:
-        found.append((NOT_THE_MEAN, clipping(record)))
+        found.append((not_the_values(record), clipping(record)))
     if record.asked.learned:
         found.append(
             (
@@ -92,7 +96,7 @@ def head(record: Record) -> Markup:
                 join([element("i", "ε"), f" ≤ {scientific(epsilon, up=True)}"]),
                 f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}",
             ),
-            _tile("Accuracy", f"± {accuracy(record.estimates)}", _confidence(record)),
+            _tile("Accuracy", f"± {_accuracy(record)}", _confidence(record)),
             _tile("Crowd", count(record.counted.people), _crowd(record)),
             class_="tiles",
         ),
@@ -108,12 +112,21 @@ def _crowd(record: Record) -> str:
     return "reports, shuffled" if search is None else f"people, one report each, at {len(search.levels)} levels"
 
 
+def _accuracy(record: Record) -> str:
+    """How far the worst estimate is from its true value at most; words are chosen for being
+    frequent, so of those all at once.
+    """
+    if record.counted.search is None:
+        return accuracy(record.estimates)
+    return fixed(max(margins_together(record.estimates), default=0.0), 0, up=True)
+
+
 def _confidence(record: Record) -> str:
     """How sure the accuracy is, and of what."""
     found, sure = record.estimates, level(record.estimates.level)
-    if not record.design.counts:
+    if not record.design.people:
         return phrases.LEVEL_MEAN(record, level=sure)
-    if together(found):
+    if together(found) or record.counted.search is not None:
         return phrases.LEVEL_TOGETHER(record, level=sure)
     return phrases.LEVEL_EACH(record, level=sure, each="each " if len(found.label) > 1 else "")
 
@@ -134,8 +147,24 @@ def _gloss(record: Record) -> Markup:
     return gloss(
         phrases.GLOSS_EPSILON(record),
         phrases.GLOSS_DELTA(record, delta=exact(delta), odds=odds),
-        phrases.GLOSS_REPORTS(record),
+        _hidden(record),
     )
+
+
+def _hidden(record: Record) -> str:
+    """What hides a value, and whom that trusts."""
+    law = record.design.law
+    if law.randomizer not in AMONG_FAKES:
+        return phrases.GLOSS_REPORTS(record)
+    plain = law.epsilon0 is None
+    words = {
+        "lightly": "" if plain else phrases.LIGHTLY(record),
+        "sealed": phrases.UNREAD(record) if plain else "",
+    }
+    if law.randomizer == "fakes":
+        return phrases.GLOSS_FAKES(record, **words)
+    dummies = max(each for each in map(law.parameters.get, ("center", "rate")) if isinstance(each, (int, float)))
+    return phrases.GLOSS_DUMMIES(record, dummies=count(round(dummies)), **words)
 
 
 def _question(record: Record) -> list[tuple[str, object]]:
@@ -149,7 +178,8 @@ def _question(record: Record) -> list[tuple[str, object]]:
         rows.append(("Source", label(asked.source)))
     if not record.design.counts:
         lower, upper = record.design.bounds
-        rows.append(("Range", f"{exact(lower)} to {exact(upper)}, declared beforehand"))
+        bins = f", in {count(record.estimates.of + 1)} bins" if record.design.distributes else ""
+        rows.append(("Range", f"{exact(lower)} to {exact(upper)}{bins}, declared beforehand"))
     elif asked.categories:
         how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
         rows.append(("Values", join([_values(record), ", ", how])))

@@ -81,6 +81,18 @@ GLOSS_REPORTS = Phrase(
         "can tell which report is whose.",
     ),
 )
+GLOSS_FAKES = Phrase(
+    "Every person’s message names a value{lightly}, and people send random values beside it: fakes, which nobody can "
+    "tell from the others. All messages were shuffled. Whoever counts them must trust that enough people sent their "
+    "fakes{sealed}."
+)
+GLOSS_DUMMIES = Phrase(
+    "Every person’s message names a value{lightly}. Whoever mixed the messages added dummies, about {dummies} for each "
+    "value, which nobody else can tell from the others. Everybody must trust that this was done, and that nobody was "
+    "told which they are{sealed}."
+)
+LIGHTLY = Phrase(", randomized a little")
+UNREAD = Phrase(", and that nobody but the analyst could read a message, which is the truth")
 REPEATED = Phrase("{rows} of the same people left out", (3, "{rows} from the same people left out"))
 MISSING_COUNTED = Phrase(": how many they are is among the estimates", (3, "; their number is among the estimates"))
 
@@ -89,6 +101,7 @@ OUTSIDE = Phrase(
     "Values outside the range counted as its nearest end; how far outside they were, no report says. {ends}",
     (3, "Values outside the range were counted as its nearest end; no report says how far outside they were. {ends}"),
 )
+NO_ENDS = Phrase("Nor do shares say how many people are at either end.")
 AT_ENDS = Phrase(
     "By an estimate from the same reports, at most {most_low} of the people are at or below {lower}, and at least "
     "{least_low} below {near_low}; at most {most_high} are at or above {upper}, and at least {least_high} above "
@@ -257,6 +270,10 @@ INTEGERS = Phrase(
     (3, "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "),
 )
 FAMILIES = {
+    "one of": Phrase(
+        "one of several levels of coarse and fine bins, drawn at random, and k-ary randomized response about the "
+        "value’s run of bins in that level"
+    ),
     "krr": Phrase(
         "k-ary randomised response: the true value is sent or, with a set probability, one drawn at random from all of "
         "them",
@@ -265,6 +282,12 @@ FAMILIES = {
             "k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random from "
             "all values",
         ),
+    ),
+    "fakes": Phrase(
+        "fakes from users: the true value is sent, and beside it values drawn at random from all, or blanks"
+    ),
+    "dummies": Phrase(
+        "dummies from the shuffler: the true value is sent, and the shuffler adds messages of its own for every value"
     ),
     "hadamard": Phrase(
         "Hadamard response: a value’s row of signs is sent as one index, sometimes a wrong one",
@@ -286,7 +309,16 @@ FAMILIES = {
         "basic RAPPOR: one bit per value, each bit randomised",
         (3, "basic RAPPOR: one bit per value, each bit randomized"),
     ),
+    "signed": Phrase(
+        "+1 and −1 messages: whoever holds the value sends +1, and everybody adds a few +1 and −1 at random, and "
+        "blanks, so that all send equally many"
+    ),
+    "split": Phrase(
+        "split and mix: the number, with its sender’s share of the noise, is cut into random shares, each of which "
+        "says nothing; only the sum of everybody’s does"
+    ),
 }
+MORE_INTEGERS = Phrase(", and {more} more, in estimates.json")
 ONE_POINT = Phrase(
     "The certificate is one point of a curve. Whoever wants a smaller δ, or a smaller ε, reads here what the other "
     "then is: the release is the same.",

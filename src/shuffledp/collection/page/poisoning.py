@@ -16,8 +16,12 @@ SHARE = 100  # one person in so many, where some are malicious
 
 
 def malicious_people(record: Record) -> int:
-    """How many people 1 % of those who reported are, at least one."""
-    return -(-record.counted.reports // SHARE)
+    """How many people 1 % of those who reported are, at least one; in a search, of those who
+    counted its words.
+    """
+    search = record.counted.search
+    counting = None if search is None else search.counting
+    return -(-(record.counted if counting is None else counting).reports // SHARE)
 
 
 def poisoned(record: Record) -> str | None:

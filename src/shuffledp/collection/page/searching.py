@@ -5,6 +5,7 @@ were looked for.
 from __future__ import annotations
 
 from shuffledp.collection.page import phrases
+from shuffledp.collection.page.answers import margins_together
 from shuffledp.collection.page.charts import Bar, bars
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, exact, fixed, level, percent, tied
@@ -21,7 +22,7 @@ def searching(record: Record) -> Markup | None:
     search = record.counted.search
     if search is None:
         return None
-    return section("estimates", "The words", _words(record, search), _levels(record, search))
+    return section("estimates", "The words", _words(record, search), gloss(phrases.ONE_LEVEL(record)), _levels(search))
 
 
 def _words(record: Record, search: Searched) -> list[Markup | None]:
@@ -31,10 +32,11 @@ def _words(record: Record, search: Searched) -> list[Markup | None]:
         missed = phrases.MISSED_WORDS(record, found_from=count(search.found_from), miss=exact(search.miss))
     if counting is None or not found.label:
         return [element("p", phrases.FOUND_NONE(record)), gloss(missed)]
+    margins = margins_together(found)
     rows = [
         Bar(
             found.label[at],
-            tied(f"{fixed(found.value[at], 0)} ± {fixed(_margin(record, at), 0, up=True)}"),
+            tied(f"{fixed(found.value[at], 0)} ± {fixed(margins[at], 0, up=True)}"),
             found.value[at],
             found.all_lower[at],
             found.all_upper[at],
@@ -65,20 +67,15 @@ def _words(record: Record, search: Searched) -> list[Markup | None]:
     ]
 
 
-def _margin(record: Record, at: int) -> float:
-    found = record.estimates
-    return max(found.value[at] - found.all_lower[at], found.all_upper[at] - found.value[at])
-
-
 def _table(record: Record, search: Searched) -> Markup:
     found = record.estimates
     names = ["Word", "Estimate", "±", f"{level(found.level)} interval for all at once", "Share"]
-    body = []
+    body, margins = [], margins_together(found)
     for at, word in enumerate(found.label):
         ends = f"{fixed(found.all_lower[at], 0, up=False)} to {fixed(found.all_upper[at], 0, up=True)}"
         cells = [
             fixed(found.value[at], 0),
-            fixed(_margin(record, at), 0, up=True),
+            fixed(margins[at], 0, up=True),
             ends,
             percent(found.value[at] / search.people),
         ]
@@ -86,7 +83,7 @@ def _table(record: Record, search: Searched) -> Markup:
     return _wide(names, body, "Words")
 
 
-def _levels(record: Record, search: Searched) -> Markup:
+def _levels(search: Searched) -> Markup:
     names = ["Level", "People", "Followed", "Votes needed", "Went on", "Fell out"]
     body = [
         element(
@@ -105,9 +102,7 @@ def _levels(record: Record, search: Searched) -> Markup:
         )
         for place, each in enumerate(search.levels)
     ]
-    return details(
-        "Level by level", element("p", tied(phrases.ONE_LEVEL(record))), _wide(names, body, "The levels of the search")
-    )
+    return details("Level by level", _wide(names, body, "The levels of the search"))
 
 
 def _named(search: Searched, place: int) -> str:

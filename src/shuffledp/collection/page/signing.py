@@ -14,6 +14,7 @@ from shuffledp.collection.record import DeltaBound, EpsilonBound, Record
 __all__ = ["certificate", "profile"]
 
 DIGITS = 6
+LISTED = 12  # whole numbers of a law; a table of fakes has hundreds
 
 
 def certificate(record: Record) -> Markup:
@@ -128,11 +129,16 @@ def _law(record: Record) -> Markup:
     numbers = [
         f"{name.replace('epsilon0', 'ε₀')} = {_parameter(value)}"
         for name, value in law.parameters.items()
-        if value is not None
+        if value is not None and not isinstance(value, list)
     ]
+    if law.questions is not None:
+        sizes = ", ".join(count(level["k"]) for level in law.questions)
+        numbers.append(f"levels of {sizes} runs of bins")
     described = phrases.FAMILIES.get(law.randomizer)
     family = law.randomizer if described is None else described(record)
-    integers = join([element("code", each) for each in law.integers], ", ")
+    integers = join([element("code", each) for each in law.integers[:LISTED]], ", ")
+    if (more := len(law.integers) - LISTED) > 0:
+        integers = join([integers, phrases.MORE_INTEGERS(record, more=count(more))])
     words = phrases.INTEGERS(record, family=family, numbers=", ".join(numbers))
     return join([tied(words), integers, " out of 2", element("sup", "64"), "."])
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 from shuffledp.collection.record.forms import (
     CHANCE,
     EPSILON,
+    REMEDY,
     SIZE,
     Part,
     Reading,
@@ -28,11 +29,13 @@ from shuffledp.collection.record.forms import (
     usual,
     whole,
 )
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.crossing import row_labels
 
 __all__ = [
     "Alternative",
     "Asked",
+    "AtQuantiles",
     "Certificate",
     "Collected",
     "Counted",
@@ -44,6 +47,7 @@ __all__ = [
     "Estimates",
     "GroupShares",
     "Hashes",
+    "InRanges",
     "InSeries",
     "LedgerEntry",
     "Limit",
@@ -55,17 +59,35 @@ __all__ = [
     "WrittenLaw",
 ]
 
-COUNTS, MEANS = ("histogram", "frequency", "crosstab"), ("mean",)  # the tasks that count people, and the others
+COUNTS = ("histogram", "frequency", "crosstab", "count")  # the tasks that count people
+MEANS = ("mean", "sum")  # and the others
 CATEGORIES, CROSSTABS = ("histogram", "crosstab"), ("crosstab",)  # those with categories, and with several columns
 TOP = ("top",)  # the search for frequent words, which counts people too
+DISTRIBUTIONS = ("quantile",)  # those that count people below cut points
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
-CLIPPED_MEAN = "mean of the clipped values"
+CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 MOST_NUMERICAL_ERROR = 0.1
 
 Floats = tuple[float, ...]
 Gaps = tuple[float | None, ...]
 Category = str | int
 Listed = int | list[Category]
+
+
+def _pairs(value: Any) -> bool:
+    """Pairs of cut points."""
+    return isinstance(value, list) and all(
+        isinstance(each, list) and len(each) == 2 and all(map(number, each)) for each in value
+    )
+
+
+def _levels(value: Any) -> bool:
+    """The laws of several levels, none with others inside."""
+    return (
+        isinstance(value, list)
+        and len(value) > 0
+        and all(isinstance(each, dict) and set(each) == {"randomizer", "k", "epsilon0", "integers"} for each in value)
+    )
 
 
 def _named(value: Any) -> bool:
@@ -153,11 +175,26 @@ class WrittenLaw(Part):
     """
 
     randomizer: str = needed(text)
-    k: int = needed(whole)
+    k: int | None = perhaps(whole, default=None)
     epsilon0: float | None = needed(or_none(number))
     integers: tuple[str, ...] = needed([text])
+    weights: Floats = perhaps([CHANCE], default=())
+    questions: list[dict[str, Any]] | None = perhaps(_levels, default=None)
 
     others = (number, text)
+
+    @classmethod
+    def read(cls, value: object, reading: Reading, where: str = "") -> Self:
+        """Of one of several levels, ``questions`` are the laws of the levels, the ``weights`` how
+        likely each is; any other law has ``k`` values.
+        """
+        law = Part.read.__func__(cls, value, reading, where)  # type: ignore[attr-defined]
+        read: Self = law
+        if (read.k is None) == (read.questions is None):
+            raise InvalidInput(
+                f"the record of a release must have its usual form, got a difference in {f'{where}k'!r}. {REMEDY}"
+            )
+        return read
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -185,8 +222,12 @@ class Designed(Part):
     domain: int | list[Category] | None = needed_by(("frequency",), _named, default=None)
     method: str | None = needed_by(("frequency",), text, default=None)
     other: Category | list[Category | None] | None = needed_by(COUNTS, or_none(_rests), default=None)
+    value: Category | None = needed_by(("count",), either(text, whole), default=None)
     lower: float | None = needed_by(MEANS, number, default=None)
     upper: float | None = needed_by(MEANS, number, default=None)
+    cuts: Floats | None = needed_by(DISTRIBUTIONS, [number], default=None)
+    at: Floats | None = needed_by(DISTRIBUTIONS, [CHANCE], default=None)
+    ranges: list[list[float]] | None = needed_by(DISTRIBUTIONS, _pairs, default=None)
     tokens: tuple[str, ...] | None = needed_by(TOP, or_none([text]), default=None)
     longest: int | None = needed_by(TOP, some, default=None)
     words: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
@@ -205,8 +246,20 @@ class Designed(Part):
         return self.task in (*COUNTS, *TOP)
 
     @property
+    def distributes(self) -> bool:
+        """Whether the task is to count people below cut points."""
+        return self.task in DISTRIBUTIONS
+
+    @property
+    def people(self) -> bool:
+        """Whether estimates are numbers of people."""
+        return self.counts or self.distributes
+
+    @property
     def bounds(self) -> tuple[float, float]:
-        """The range of a mean."""
+        """The range of a mean, or of a distribution function."""
+        if self.cuts is not None:
+            return self.cuts[0], self.cuts[-1]
         assert self.lower is not None
         assert self.upper is not None
         return self.lower, self.upper
@@ -218,6 +271,8 @@ class Designed(Part):
         """
         if self.columns is not None:
             return list(row_labels(self.crossed))
+        if self.value is not None:
+            return [self.value]
         own: Any = self.domain if self.categories is None else self.categories
         if own is None:
             return []
@@ -232,6 +287,8 @@ class Designed(Part):
     @property
     def values(self) -> int:
         """How many values a report can be about: the categories, or the cells."""
+        if self.value is not None:
+            return 2  # the one that is counted, and anything else
         return prod(map(len, self.crossed)) if self.columns is not None else len(self.listed)
 
     @property
@@ -329,7 +386,7 @@ class Counted(Part):
     missing: int | None = needed(or_none(count))
     repeated: int | None = perhaps(count, default=None)
     collected: Collected | None = perhaps(Collected, default=None)
-    search: Searched | None = perhaps(Searched, default=None)
+    search: Searched | None = perhaps(Searched, default=None, tasks=TOP)
 
     @property
     def people(self) -> int:
@@ -422,6 +479,28 @@ class Ends(Part):
 
 
 @part
+class AtQuantiles(Part):
+    """The quantiles that were asked for: each ``value``, and the ends of the bins between which it
+    lies at the level of the estimates.
+    """
+
+    at: Floats = needed([CHANCE])
+    value: Floats = needed([number])
+    lower: Floats = needed([number])
+    upper: Floats = needed([number])
+
+
+@part
+class InRanges(Part):
+    """How many people are in each range that was asked for, and between which limits."""
+
+    value: Floats = needed([number])
+    stderr: Floats = needed([number])
+    lower: Floats = needed([number])
+    upper: Floats = needed([number])
+
+
+@part
 class GroupShares(Part):
     """Of those in a group of a crosstab, which share is in each of its cells: a row per cell, null
     where too few are in the group to say. ``all_lower`` to ``all_upper`` hold at once, with the
@@ -455,6 +534,8 @@ class Estimates(Part):
     all_upper: Floats = needed([number])
     together: bool = perhaps(truth, default=False, tasks=COUNTS)
     ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
+    quantiles: AtQuantiles | None = perhaps(AtQuantiles, default=None, tasks=DISTRIBUTIONS)
+    ranges: InRanges | None = perhaps(InRanges, default=None, tasks=DISTRIBUTIONS)
     shares: GroupShares | None = perhaps(GroupShares, default=None, tasks=CROSSTABS)
     sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
 
@@ -463,7 +544,7 @@ class Estimates(Part):
         """Whether this is known to be the mean of values that were clipped; pages of the first
         edition do not say it here.
         """
-        return self.label == (CLIPPED_MEAN,)
+        return self.label in ((CLIPPED_MEAN,), (CLIPPED_SUM,))
 
 
 @part

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from shuffledp.collection.record.contents import (
     COUNTS,
+    DISTRIBUTIONS,
     MEANS,
     TOP,
     Alternative,
@@ -123,7 +124,7 @@ class Record(Part):
         edition = _check_outline(facts)
         assert isinstance(facts, dict)
         task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
-        if task not in (*COUNTS, *MEANS, *TOP):
+        if task not in (*COUNTS, *MEANS, *TOP, *DISTRIBUTIONS):
             raise unusual("design.task", task)
         reading = Reading(task, None if edition <= EDITION else [])
         return replace(cls.read(facts, reading), later_names=tuple(reading.later or ()))

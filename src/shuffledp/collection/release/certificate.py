@@ -12,18 +12,23 @@ import numpy as np
 from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.accounting.messages.inexact import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
-from shuffledp.protocols import CentralHistogram, CentralMean, LocalHistogram, LocalMean
+from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, LocalHistogram, LocalMean
+from shuffledp.protocols.baselines.curator import CentralQuantiles
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
-from shuffledp.protocols.tasks import CountingTask, FrequencyTask, MeanTask, TopTask
+from shuffledp.protocols.quantiles import LocalQuantiles
+from shuffledp.protocols.sums import LocalSum
+from shuffledp.protocols.tasks import CountingTask, CountTask, FrequencyTask, MeanTask, QuantileTask, SumTask, TopTask
 from shuffledp.wording import statement, statement_ids
 
 __all__ = ["certificate", "comparison"]
 
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
+BEYOND = 4.0  # or so many times the certified epsilon
 
 
 def certificate(design: Design, *, collected: bool = False) -> Certificate:
@@ -38,7 +43,7 @@ def certificate(design: Design, *, collected: bool = False) -> Certificate:
     return Certificate(
         epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
         delta=None if promised is None else _delta(guarantee, promised),
-        curve=_curve(guarantee),
+        curve=_curve(guarantee, bound.upper),
         method=guarantee.method,
         assumptions=assumptions,
         adversary=statement("adversary"),
@@ -66,7 +71,8 @@ def _delta(guarantee: Guarantee, epsilon: float) -> DeltaBound:
 
 def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
     """How far apart, relatively, the two ends are between which the best theorem's delta was
-    computed; several rounds keep only the safe end.
+    computed; several rounds keep only the safe end. How far a law is from an ideal one is no error
+    of computing.
     """
     if not isinstance(guarantee, Shuffled):
         return None
@@ -75,16 +81,19 @@ def _numerical_error(guarantee: Guarantee, epsilon: float) -> float | None:
 
 
 def _computed(theorem: Theorem, epsilon: float) -> tuple[float, float]:
-    ends = [curve.bounds(np.array([epsilon])) for curve in theorem.of(None)]
+    ideals = [curve.ideal if isinstance(curve, Inexact) else curve for curve in theorem.of(None)]
+    ends = [curve.bounds(np.array([epsilon])) for curve in ideals]
     return max(float(low[0]) for low, _ in ends), max(float(high[0]) for _, high in ends)
 
 
-def _curve(guarantee: Guarantee) -> Curve:
+def _curve(guarantee: Guarantee, epsilon: float) -> Curve:
     last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
+    if last == math.inf:  # some delta is left however large epsilon is
+        last = BEYOND * epsilon
     epsilons = np.linspace(0.0, last, POINTS)
     band = guarantee.profile(epsilons, gap=DRAWN_GAP)
-    epsilon, lower, upper = (tuple(column.tolist()) for column in (epsilons, band.lower, band.upper))
-    return Curve(epsilon=epsilon, lower=lower, upper=upper)
+    points, lower, upper = (tuple(column.tolist()) for column in (epsilons, band.lower, band.upper))
+    return Curve(epsilon=points, lower=lower, upper=upper)
 
 
 def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...]:
@@ -96,12 +105,21 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
     alone: Protocol
     curator: Protocol
-    if isinstance(task, MeanTask):
-        alone = LocalMean(lower=task.lower, upper=task.upper, **promise)
-        curator = CentralMean(lower=task.lower, upper=task.upper, **promise)
+    if isinstance(task, QuantileTask):
+        alone = LocalQuantiles(cuts=task.cuts, levels=(), **promise)
+        curator = CentralQuantiles(cuts=task.cuts, **promise)
+    elif isinstance(task, MeanTask):
+        adds_up = isinstance(task, SumTask)
+        bounds: dict[str, Any] = {"lower": task.lower, "upper": task.upper}
+        alone = (LocalSum if adds_up else LocalMean)(**bounds, **promise)
+        curator = (CentralSum if adds_up else CentralMean)(**bounds, **promise)
+    elif isinstance(task, CountTask):
+        categories: Any = task.values
+        alone = LocalHistogram(categories=categories, **promise)
+        curator = CentralSum(**promise)
     else:
         assert isinstance(task, (CountingTask, TopTask))
-        categories: Any = task.room if isinstance(task, TopTask) else task.values
+        categories = task.room if isinstance(task, TopTask) else task.values
         curator = CentralHistogram(categories=categories, **promise)
         if isinstance(task, FrequencyTask):
             alone = _local_frequency(design, task, promise)

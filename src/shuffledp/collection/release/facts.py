@@ -19,28 +19,31 @@ from numpy.typing import NDArray
 
 from shuffledp import __version__
 from shuffledp.collection.client import cautions
-from shuffledp.collection.page.clipping import perhaps_clipped
+from shuffledp.collection.page.clipping import CLIPPED, perhaps_clipped
 from shuffledp.collection.record import (
     Asked,
+    AtQuantiles,
     Collected,
     Counted,
     Designed,
     Ends,
     Estimates,
     GroupShares,
+    InRanges,
     LedgerEntry,
     Made,
     Record,
     Tally,
 )
-from shuffledp.collection.record.contents import CLIPPED_MEAN
 from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.sums import Mean
+from shuffledp.protocols.quantiles import Quantiles
+from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.protocols.tasks import MeanTask, TopTask
 from shuffledp.storage.canonical import digest_of_votes
 
 __all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
@@ -66,7 +69,8 @@ def estimate_of(
     protocol = design.protocol
     said = cautions(design, protocol.predicted_stderr())
     estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
-    return replace(estimate, labels=(CLIPPED_MEAN,)) if clipped else estimate
+    told = clipped and isinstance(design.task, MeanTask)
+    return replace(estimate, labels=(CLIPPED[design.task.name],)) if told else estimate
 
 
 def check_reports(design: Design, reports: int) -> int:
@@ -80,7 +84,13 @@ def check_reports(design: Design, reports: int) -> int:
 
 
 def check_sayable(design: Design) -> None:
-    """Refuse a design whose law has no place in a record: nobody could verify its page."""
+    """Refuse a design whose law has no place in a record: nobody could verify its page; and one
+    level of a search, which says nothing by itself.
+    """
+    if isinstance(design.task, TopTask):
+        raise InvalidInput(
+            "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
+        )
     if (law := design.law) is not law.inside:
         raise InvalidInput(
             f"a release must be of a law that its page can state and `verify` can count again, got a {law.family}. "
@@ -153,11 +163,12 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
     reports, blocks, votes = design.protocol.randomizer.opened(tally)
     if not design.task.counts:
         return Tally(reports=reports, votes=tuple(votes.tolist()))
+    cut = LISTED <= len(kept) < len(votes)
     return Tally(
         reports=reports,
         blocks=tuple(blocks.tolist()),
-        votes=tuple((votes[kept] if len(kept) < len(votes) else votes).tolist()),
-        digest=digest_of_votes(votes) if len(kept) < len(votes) else None,
+        votes=tuple((votes[kept] if cut else votes).tolist()),
+        digest=digest_of_votes(votes) if cut else None,
     )
 
 
@@ -179,8 +190,10 @@ def _estimates(
         all_upper=all_upper,
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
-        together=len(estimate.values) > SHORT,
+        together=design.task.counts and len(estimate.values) > SHORT,
         ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
+        quantiles=_quantiles(design.protocol, estimate),
+        ranges=_ranges(design.protocol, tally),
         sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
         shares=None if asked.by is None else _shares(design.protocol, tally, asked.by),
     )
@@ -198,13 +211,33 @@ def _shares(protocol: ReportingProtocol, tally: NDArray[np.int64], by: str) -> G
     return GroupShares(value=value, lower=lower, upper=upper, all_lower=all_lower, all_upper=all_upper)
 
 
+def _quantiles(protocol: ReportingProtocol, estimate: Estimate) -> AtQuantiles | None:
+    """The quantiles that were asked for."""
+    if not isinstance(protocol, Quantiles) or not protocol.task.at:
+        return None
+    at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, LEVEL), strict=True)
+    return AtQuantiles(at=at, value=value, lower=lower, upper=upper)
+
+
+def _ranges(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> InRanges | None:
+    """How many people are in the ranges that were asked for: another reading of the same
+    reports.
+    """
+    if not isinstance(protocol, Quantiles) or not protocol.task.ranges:
+        return None
+    estimate = protocol.in_ranges(tally)
+    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL))
+    value, stderr, lower, upper = (tuple(column.tolist()) for column in columns)
+    return InRanges(value=value, stderr=stderr, lower=lower, upper=upper)
+
+
 def _ends(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> Ends | None:
     """How many people's numbers were rounded to either end of the range, where some may have been
     clipped: another reading of the same reports.
 
     The exact number of clipped values is as private as the values are, and nothing keeps it.
     """
-    if not isinstance(protocol, Mean):
+    if not isinstance(protocol, (Mean, Sum)):
         return None
     assert protocol.k is not None
     estimate = protocol.at_ends(tally)

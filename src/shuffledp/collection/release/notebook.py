@@ -8,7 +8,7 @@ from shuffledp.collection.page.markup import Markup, element, label
 from shuffledp.collection.page.svg import Scale
 from shuffledp.collection.record import Record
 from shuffledp.collection.release.rows import EstimateTable
-from shuffledp.collection.release.sentences import certified, charged, headline, warned
+from shuffledp.collection.release.sentences import certified, charged, headline, quantile_sentences, warned
 
 __all__ = ["release_html"]
 
@@ -27,7 +27,8 @@ def release_html(record: Record, table: EstimateTable) -> str:
         None if title is None else element("p", element("strong", label(title))),
         element("p", label(headline(record))),
         *(element("p", element("strong", words)) for words in warned(record)),
-        estimates_html(table, bounds=None if design.counts else design.bounds),
+        *(element("p", label(words)) for words in quantile_sentences(record)),
+        estimates_html(table, bounds=None if design.people else design.bounds),
         element("p", element("strong", certified(record))),
         None if record.ledger is None else element("p", f"{charged(record.ledger)}."),
         *(element("p", f"Note: {note}.", style=QUIET) for note in record.notes),

@@ -10,13 +10,14 @@ from shuffledp.collection.page.crosstabs import grid_of
 from shuffledp.collection.record import Asked, Record
 from shuffledp.figures import (
     ROWS,
+    DrawnDistribution,
     DrawnEstimates,
     DrawnTable,
+    draw_distribution,
     draw_estimates,
     draw_table,
-    estimates_figure,
+    figure_file,
     one_line,
-    table_figure,
 )
 from shuffledp.protocols.tasks.crossing import ALL
 from shuffledp.wording import rounded
@@ -29,6 +30,8 @@ __all__ = ["draw_release", "release_figure"]
 
 def draw_release(record: Record) -> Figure:
     """The estimates of a release, under what was asked and what is certified."""
+    if record.design.distributes:
+        return draw_distribution(_distribution(record), title=_title(record))
     if (table := _table(record)) is not None:
         return draw_table(table, title=_title(record))
     return draw_estimates(_drawn(record), title=_title(record))
@@ -36,9 +39,7 @@ def draw_release(record: Record) -> Figure:
 
 def release_figure(record: Record, path: Path) -> Path:
     """The same, as a file."""
-    if (table := _table(record)) is not None:
-        return table_figure(table, path, title=_title(record))
-    return estimates_figure(_drawn(record), path, title=_title(record))
+    return figure_file(draw_release(record), path)
 
 
 def _table(record: Record) -> DrawnTable | None:
@@ -72,9 +73,27 @@ def _drawn(record: Record) -> DrawnEstimates:
     )
 
 
+def _distribution(record: Record) -> DrawnDistribution:
+    found, reports = record.estimates, record.counted.reports
+
+    def shares(people: tuple[float, ...]) -> list[float]:
+        return [0.0, *(min(max(each / reports, 0.0), 1.0) for each in people), 1.0]
+
+    asked = found.quantiles
+    return DrawnDistribution(
+        cuts=record.design.cuts or (),
+        shares=shares(found.value),
+        lower=shares(found.all_lower),
+        upper=shares(found.all_upper),
+        level=found.level,
+        quantiles=[] if asked is None else list(zip(asked.at, asked.value, asked.lower, asked.upper, strict=True)),
+    )
+
+
 def _title(record: Record) -> str:
     bound, found = record.certificate.epsilon, record.estimates
-    rows = found.of if _table(record) is not None else min(len(found.value), ROWS)
+    whole = record.design.distributes or _table(record) is not None
+    rows = found.of if whole else min(len(found.value), ROWS)
     largest = f"; the {rows} largest of {found.of:,}" if rows < found.of else ""
     if largest and max(found.all_lower) <= 0.0:
         largest += ", none told from 0"
@@ -92,5 +111,6 @@ def _name(asked: Asked) -> str:
     if asked.title:
         return asked.title
     if asked.column:
-        return f"{'clipped mean' if asked.clips else asked.task} of {asked.column}"
+        clipped = asked.clips and asked.task == "mean"
+        return f"{'clipped mean' if clipped else asked.task} of {asked.column}"
     return asked.what or asked.task

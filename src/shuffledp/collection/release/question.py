@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
-from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, name_of
+from shuffledp.collection.release.terms import (
+    BY_NOISE,
+    Bins,
+    Categories,
+    Hiding,
+    Promise,
+    check_labels,
+    check_words,
+    name_of,
+)
 from shuffledp.collection.tables import (
     AS_WRITTEN,
     Cleaning,
@@ -57,18 +66,23 @@ class Question:
     method: Method = "hadamard"
     lower: float = 0.0
     upper: float = 1.0
+    bins: Bins | None = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
     series: InSeries | None = None
+    hiding: Hiding = BY_NOISE
 
     def settled(self) -> Question:
         """The same with categories that are known: given ones, or, if that was asked for, those
         that the data hold.
         """
         check_words("--title", self.title)
+        if self.bins is not None:
+            self.bins.task()
+            return replace(self, lower=self.bins.cuts[0], upper=self.bins.cuts[-1])
         if self.categories is None:
             check_bounds(self.lower, self.upper)
             return self
@@ -153,10 +167,12 @@ class Question:
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
-        return answering(self._task(), **promise.terms(n))
+        return answering(self._task(), self.hiding.family, **promise.terms(n), **self.hiding.terms())
 
     def _task(self) -> Task:
         """What is asked, without the table."""
+        if self.bins is not None:
+            return self.bins.task()
         own: dict[str, Any] = {"method": self.method, "lower": self.lower, "upper": self.upper}
         if self.categories is not None:
             labels = self.categories.labels

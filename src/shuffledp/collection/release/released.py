@@ -15,7 +15,7 @@ from shuffledp.collection.release.facts import LEVEL
 from shuffledp.collection.release.notebook import release_html
 from shuffledp.collection.release.picture import draw_release
 from shuffledp.collection.release.rows import EstimateTable
-from shuffledp.collection.release.sentences import certified, charged, headline, warned
+from shuffledp.collection.release.sentences import certified, charged, headline, quantile_sentences, warned
 from shuffledp.collection.release.share_rows import ShareRow, share_rows
 from shuffledp.collection.release.write import check_folder, write_release
 from shuffledp.errors import InvalidInput
@@ -46,7 +46,7 @@ class Release:
     @cached_property
     def estimates(self) -> EstimateTable:
         """The answer, with error bars: a table that every library can take."""
-        return EstimateTable.of(self.estimate, level=LEVEL)
+        return EstimateTable.of(self.estimate, level=LEVEL, ordered=self.record.design.distributes)
 
     @property
     def shares(self) -> tuple[ShareRow, ...]:
@@ -97,6 +97,7 @@ class Release:
         """The estimates, and what is certified."""
         record = self.record
         within = [f"{row.label}: {'  '.join(row.words()).strip()} of its group" for row in self.shares]
+        within = [*quantile_sentences(record), *within]
         said = [headline(record), repr(self.estimates), *within, *warned(record), certified(record)]
         if record.ledger is not None:
             said.append(f"{charged(record.ledger)}.")

@@ -57,16 +57,20 @@ class EstimateTable:
     all_upper: Floats
     level: float
     whole: bool  # whether they count people, and are shown without decimals
+    ordered: bool = False  # whether they stay in their order where some are left out
     chosen: bool = False  # whether they are listed for being large: then, too, for all at once
 
     @classmethod
-    def of(cls, estimate: Estimate, *, level: float) -> EstimateTable:
-        """The table of an estimate."""
+    def of(cls, estimate: Estimate, *, level: float, ordered: bool = False) -> EstimateTable:
+        """The table of an estimate; where the rows are ``ordered``, as those of a distribution
+        function are, some of all are shown, and not the largest.
+        """
         own, together = estimate.interval(level), estimate.simultaneous(level)
         labels = tuple(str(label) for label in estimate.labels)
+        numbers = (estimate.values, estimate.stderr, *own, *together)
         chosen = estimate.of is not None
-        whole = chosen or len(labels) > 1
-        return cls(labels, estimate.values, estimate.stderr, *own, *together, level=level, whole=whole, chosen=chosen)
+        whole = chosen or ordered or len(labels) > 1
+        return cls(labels, *numbers, level=level, whole=whole, ordered=ordered, chosen=chosen)
 
     def __len__(self) -> int:
         """How many estimates there are."""
@@ -120,6 +124,8 @@ class EstimateTable:
 
     def shown(self) -> list[int]:
         """The places of the rows to show: all in their order, or the largest first."""
+        if self.ordered and self.cut:
+            return [int(place) for place in np.linspace(0, len(self) - 1, SHOWN).round()]
         order = np.argsort(-self.estimate, kind="stable") if self.cut else np.arange(len(self))
         return [int(place) for place in order[:SHOWN]]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from shuffledp.collection.page.clipping import NOT_THE_MEAN, clipping
+from shuffledp.collection.page.clipping import clipping, not_the_values
+from shuffledp.collection.page.distribution import CLIPPED_ENDS, quantile_rows, range_rows
 from shuffledp.collection.page.numerals import many
 from shuffledp.collection.record import LedgerEntry, Record
 from shuffledp.wording import exactly, rounded
 
-__all__ = ["LEARNED", "certified", "charged", "headline", "warned"]
+__all__ = ["LEARNED", "certified", "charged", "headline", "quantile_sentences", "warned"]
 
 LEARNED = (
     "The categories were learned from the data: their list says which values occur, and no guarantee covers "
@@ -49,8 +50,18 @@ def _invalid(record: Record) -> str:
 def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
     said = [] if record.secure else [SEEDED]
-    said += [f"{NOT_THE_MEAN} {clipping(record)}"] if record.estimates.clipped else []
+    said += [f"{not_the_values(record)} {clipping(record)}"] if record.estimates.clipped else []
+    said += [CLIPPED_ENDS] if record.design.distributes and record.asked.clips else []
     return said + ([LEARNED] if record.asked.learned else [])
+
+
+def quantile_sentences(record: Record) -> list[str]:
+    """The quantiles and ranges that were asked for, where any were."""
+    sure = f"{100.0 * record.estimates.level:g} % interval"
+    rows = [f"{name}: {value} ({sure}: {ends})" for name, value, ends in quantile_rows(record)]
+    return rows + [
+        f"{name}: {value} people, {share} ({sure}: {ends})" for name, value, ends, share in range_rows(record)
+    ]
 
 
 def certified(record: Record) -> str:

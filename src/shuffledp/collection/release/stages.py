@@ -159,10 +159,26 @@ def shuffle(
         if spent is not None:
             spent.begin()
 
-    source, check = None if rng is None else source_of(rng), settled.protocol.randomizer.check_reports
+    source, law = None if rng is None else source_of(rng), settled.protocol.randomizer
+    for file in files:
+        if file.header.width != law.form.width:
+            raise InvalidInput(
+                f"{str(file.path)!r} must hold the {law.messages} messages of each person in a row, got others. Leave "
+                f"the file out."
+            )
     least, most = settled.least, settled.n
     done = shuffle_files(
-        files, out, least=least, most=most, check=check, drop=drop, source=source, before=spend, last=begin, tick=tick
+        files,
+        out,
+        least=least,
+        most=most,
+        check=law.check_reports,
+        apart=law.messages > 1,
+        drop=drop,
+        source=source,
+        before=spend,
+        last=begin,
+        tick=tick,
     )
     if spent is not None:
         spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}), out)
@@ -304,6 +320,7 @@ def check_counts(counted: CountedReports, title: str, design: Design | None) -> 
             f"the votes of {title} must be what {counted.reports:,} reports of its design add up to, got others. Count "
             f"the reports again."
         )
+    settled.protocol.check_noise(counted.votes)
     return settled
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -12,9 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.binning import cut_points
 from shuffledp.protocols.categories import check_size
+from shuffledp.protocols.tasks import QuantileTask
 
-__all__ = ["Categories", "Promise", "check_labels", "check_words", "given_categories", "name_of", "read_categories"]
+__all__ = [
+    "BY_NOISE",
+    "Bins",
+    "Categories",
+    "Hiding",
+    "Promise",
+    "check_labels",
+    "check_words",
+    "given_bins",
+    "given_categories",
+    "name_of",
+    "read_categories",
+]
 
 LONGEST, SHOWN = 500, 60
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and bytes that were no text
@@ -39,6 +54,51 @@ class Categories:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bins:
+    """Cut points, the quantiles that are asked for, and ranges between cut points."""
+
+    cuts: tuple[float, ...]
+    at: tuple[float, ...] = (0.5,)
+    ranges: tuple[tuple[float, float], ...] = ()
+
+    def task(self) -> QuantileTask:
+        """The question, if it can be asked."""
+        return QuantileTask(self.cuts, self.at, self.ranges).checked()
+
+
+def given_bins(
+    *,
+    lower: float | None,
+    upper: float | None,
+    bins: int | None,
+    scale: str | None,
+    cuts: Sequence[float] | None,
+    at: Sequence[float],
+    ranges: Sequence[tuple[float, float]],
+) -> Bins:
+    """The bins as options give them: a range and how many, or every cut point."""
+    counted = [("--lower", lower), ("--upper", upper), ("--bins", bins), ("--scale", scale)]
+    given = [name for name, value in counted if value is not None]
+    if cuts is not None and given:
+        raise InvalidInput(
+            f"the bins must be given in one way, got --cuts and {' and '.join(given)}. The cut points begin with the "
+            f"smallest possible value and end with the largest."
+        )
+    if cuts is None and (lower is None or upper is None):
+        raise InvalidInput(
+            "the range must be given, got none. Add --lower and --upper, known without the data, or list all cut "
+            "points: --cuts 0,1000,2000,5000."
+        )
+    if cuts is None:
+        assert lower is not None
+        assert upper is not None
+        cuts = cut_points(lower, upper, bins=bins, scale="linear" if scale is None else scale)  # type: ignore[arg-type]
+    made = Bins(cuts=tuple(cuts), at=tuple(at), ranges=tuple(ranges))
+    made.task()
+    return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
     """What is to be guaranteed for all rounds together, as long as ``honest`` of the people, or
     that share of them, follow the protocol.
@@ -53,6 +113,52 @@ class Promise:
         """The promise to ``n`` people, as a protocol takes it."""
         least = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
         return {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
+
+
+PROTOCOLS = {"krr": (), "fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hiding:
+    """What hides a value: noise in every report (krr), fakes that people send, or dummies that the
+    shuffler adds; and the choices that this leaves, each None for the usual one.
+    """
+
+    protocol: str = "krr"
+    slots: int | None = None
+    kept: float | None = None
+    kind: str | None = None
+    light_epsilon0: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.protocol not in PROTOCOLS:
+            raise InvalidInput(
+                f"--protocol must be one of {', '.join(PROTOCOLS)}, got {self.protocol!r}. Leave it out for noise in "
+                f"every report, which asks for the least trust."
+            )
+        own = PROTOCOLS[self.protocol]
+        for name in ("slots", "kept", "kind", "light_epsilon0"):
+            if name not in own and (given := getattr(self, name)) is not None:
+                fits = [each for each, choices in PROTOCOLS.items() if name in choices]
+                option = f"--{name.replace('_', '-')}"
+                raise InvalidInput(
+                    f"{option} must come with --protocol {' or '.join(fits)}, got {given!r} with {self.protocol}. "
+                    f"Leave it out."
+                )
+
+    @property
+    def family(self) -> str | None:
+        """The family of laws to choose from; None is the usual one of the task."""
+        return None if self.protocol == "krr" else self.protocol
+
+    def terms(self) -> dict[str, Any]:
+        """The choices, as a protocol takes them."""
+        names = {"kept": "keep"}
+        given = {name: getattr(self, name) for name in PROTOCOLS[self.protocol]}
+        return {names.get(name, name): value for name, value in given.items() if value is not None}
+
+
+BY_NOISE = Hiding()
 
 
 def read_categories(

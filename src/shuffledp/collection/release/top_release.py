@@ -254,6 +254,8 @@ def _estimates(found: TopWords) -> Estimates:
         columns = [whole.values, whole.stderr, *whole.interval(LEVEL), *whole.simultaneous(LEVEL)]
         columns = [column[places] for column in columns]
     value, stderr, lower, upper, all_lower, all_upper = (tuple(column.tolist()) for column in columns)
+    counting = found.progress.counted
+    sway = 0.0 if counting is None else found.search.randomizer.sway / counting.group.share
     return Estimates(
         unit="people",
         level=LEVEL,
@@ -265,4 +267,5 @@ def _estimates(found: TopWords) -> Estimates:
         upper=upper,
         all_lower=all_lower,
         all_upper=all_upper,
+        sway=(sway,) * len(places),
     )

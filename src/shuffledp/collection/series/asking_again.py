@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from shuffledp.collection.release.crossed import CrossQuestion
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import Categories
 from shuffledp.collection.series.weeks import Week
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks.crossing import per_column
 
 __all__ = ["question_of"]
 
@@ -17,6 +20,13 @@ ORIGIN = "the design of the series"
 def question_of(week: Week, *, missing: str | None = None, clip: bool = False, **reading: Any) -> Question:
     """What is asked of a table in a week; ``reading`` says how it is read."""
     task = week.series.design.task
+    if isinstance(task, CrosstabTask):
+        columns = reading.pop("column")
+        gaps = per_column("--missing", missing, columns)
+        parts = tuple(
+            Categories(part.labels, ORIGIN, part.rest, gap) for part, gap in zip(task.parts, gaps, strict=True)
+        )
+        return CrossQuestion(series=week.said, columns=columns, parts=parts, **reading)
     own: dict[str, Any] = {}
     if task.bounds is not None:
         if missing is not None:

@@ -10,7 +10,7 @@ who chooses the pace by what the weeks have shown chooses by the people's data.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isfinite
 from typing import Any
 
 from shuffledp.accounting.accountant import Accountant
@@ -22,11 +22,14 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
+from shuffledp.randomizers.written_law import scaled
 
 __all__ = ["PACES", "Pace", "paces", "spent_after"]
 
 PACES = (1, 2, 4)  # every week, every second, every fourth
-DIGITS = 0.02  # relative accuracy of the epsilon that weeks to come may promise; it is rounded down
+DIGITS = 0.02  # relative accuracy of epsilon0; it is rounded down
+GAP = 0.02  # what is found to fit does; a little more might
+MOST = 16.0  # times as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +98,30 @@ def _calibrated(design: Design, released: int, asked: int) -> ReportingProtocol 
     """The same question with the least noise found for so many weeks to come, such that all weeks
     together keep the promise of the design; None if it has no promise, or none is found.
 
-    What is searched for is the epsilon that the weeks to come may promise by themselves; noise, and
-    the grid of a mean, are chosen for that as for any promise.
+    The law stays what it is, with a larger epsilon0: another grid for a mean, or another size of
+    hashes, might do still better.
     """
-    if design.epsilon is None:
+    promised, present = design.epsilon, design.protocol.randomizer
+    if promised is None or not isfinite(design.law.epsilon0):
         return None
-    best: ReportingProtocol | None = None
 
-    def fits(epsilon: float) -> bool:
-        nonlocal best
-        terms = {"n": design.n, "least": design.least, "delta": design.delta, "rounds": asked}
-        coming = answering(design.task, design.law.family, epsilon=epsilon, **terms)
-        total = Accountant().add(coming.guarantee)
+    def coming(factor: float) -> ReportingProtocol:
+        law = scaled(present, factor)
+        return answering(
+            design.task, design.law.family, randomizer=law, n=design.n, least=design.least, delta=design.delta
+        )
+
+    def fits(factor: float) -> bool:
+        total = Accountant().add(coming(factor).guarantee, rounds=asked)
         if released:
             total = total.add(_once(design), rounds=released)
-        kept = total.total.delta_at_most(epsilon=promised) <= design.delta
-        best = coming if kept else best
-        return kept
+        return total.total.delta_at_most(epsilon=promised, gap=GAP) <= design.delta
 
-    promised = design.epsilon
     try:
-        least = _once(design).compose(asked).epsilon_at_most(delta=design.delta)
-        if not fits(promised if released == 0 else least):
-            return None
-        if released:
-            halve(fits, least, promised, middle=geometric, close=within(DIGITS))
-    except InvalidInput:  # a law that is not chosen by a promise
+        good, bad = 1.0, 1.5
+        while bad < MOST and fits(bad):
+            good, bad = bad, 1.5 * bad
+        good, _ = halve(fits, good, bad, middle=geometric, close=within(DIGITS))
+        return coming(good) if good > 1.0 else None
+    except InvalidInput:  # a law that has no epsilon0, or is the truth beyond it
         return None
-    return best

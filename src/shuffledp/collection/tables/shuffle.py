@@ -58,6 +58,7 @@ def shuffle_files(
     least: int,
     most: int | None = None,
     check: Check | None = None,
+    apart: bool = False,
     drop: bool = False,
     source: Source | None = None,
     memory: int = MEMORY,
@@ -69,7 +70,8 @@ def shuffle_files(
     than ``least`` and more than ``most``.
 
     All files must be of one design; no batch and, where ids stand beside reports, no person may
-    come twice. ``check`` refuses reports that the law never sends, and with ``drop`` they are left
+    come twice. A report of several messages goes on message by message where they are to be told
+    ``apart``. ``check`` refuses reports that the law never sends, and with ``drop`` they are left
     out and counted. ``memory`` bounds the working space; beyond it reports lie in nameless files
     beside ``out``, which vanish with the process. ``before`` is called when every report has been
     read, nothing is wrong, and there is room for the output; only then is anything written.
@@ -84,10 +86,12 @@ def shuffle_files(
     if any(file.path.resolve() == out.resolve() for file in files):
         raise InvalidInput(f"{str(out)!r} must be a new file, got one of those to be shuffled. Choose another name.")
     folder, words, first = check_file(out).resolve().parent, source or SecureSource(), files[0].header
-    with _Buckets(total, first.row_bytes, source=words, memory=memory, folder=folder) as buckets:
+    each = first.width if apart and first.width is not None else 1
+    row_bytes = first.row_bytes // each
+    with _Buckets(each * total, row_bytes, source=words, memory=memory, folder=folder, each=each) as buckets:
         dropped = _read_all(files, buckets, check, drop=drop, least=least, memory=memory, folder=folder, tick=tick)
-        check_crowd(len(buckets), least, most, sum(dropped.values()))
-        _check_room(folder, int(ROOM * first.row_bytes * len(buckets)) + SMALL)
+        check_crowd(len(buckets) // each, least, most, sum(dropped.values()))
+        _check_room(folder, int(ROOM * row_bytes * len(buckets)) + SMALL)
         if before is not None:
             before()
         header = Header.shuffled(
@@ -114,10 +118,13 @@ def shuffled(
 
 class _Buckets(Closing):
     """At most ``rows`` rows, each in a bucket of its own choice; a single one in memory if they are
-    few.
+    few. Reports of several messages are ``each`` as many rows.
     """
 
-    def __init__(self, rows: int, row_bytes: int, *, source: Source, memory: int, folder: Path | None) -> None:
+    def __init__(
+        self, rows: int, row_bytes: int, *, source: Source, memory: int, folder: Path | None, each: int = 1
+    ) -> None:
+        self._each = each
         self._row_bytes, self._source, self._memory, self._folder = row_bytes, source, memory, folder
         self._held: list[NDArray[Any]] = []
         self._spools: list[Spool] = []
@@ -136,6 +143,7 @@ class _Buckets(Closing):
 
     def append(self, rows: NDArray[Any]) -> None:
         """Keep some rows."""
+        rows = rows.reshape(-1) if self._each > 1 else rows
         self._count += len(rows)
         if self._spools:
             _scatter(rows, self._spools, self._source)

@@ -15,9 +15,13 @@ check_certificate  the certified intervals, against the oracle
 check_comparison   what other kinds of trust would cost
 oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
+counted_fakes      true values among fakes, from their integers, and what that hides
+counted_levels     the same of one of several levels of bins
+counted_shares     noise that people share: counts by +1 and -1, sums by split and mix
 counted_estimates  estimates, standard errors and limits from the votes
 counted_tables     cells, sums and shares of a crosstab from the votes
 counted_intervals  confidence limits from their definition
+counted_distribution  people below cut points, and quantiles
 outcomes           one line of a verification
 effort             how much work all this may be
 """

@@ -13,7 +13,11 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr
 
 from shuffledp.collection.record import Alternative, Designed, Record
+from shuffledp.collection.verify.counted_distribution import below_error
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 from shuffledp.literature.exact.lattice import UNIT, Array
@@ -29,7 +33,8 @@ TRUSTED = ["nobody", "shuffler", "curator"]
 @dataclass(frozen=True, slots=True)
 class _Promise:
     """What every kind of trust has to keep, and how an error is measured: ``width`` is that of the
-    range of a mean, and None where people are counted.
+    range of a mean, and None where people are counted; ``bins`` how many there are, where people
+    are counted below cut points.
     """
 
     n: int
@@ -37,27 +42,45 @@ class _Promise:
     epsilon: float
     delta: float
     width: float | None
+    bins: int | None = None
+    among: int = 1  # a mean is divided by so many
 
     @classmethod
     def of(cls, design: Designed, certified: float) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
-        lower, upper = (0.0, 0.0) if design.counts else design.bounds
+        lower, upper = (0.0, 0.0) if design.people else design.bounds
         epsilon = certified if design.epsilon is None else design.epsilon
-        return cls(design.n, design.rounds, epsilon, design.delta, None if design.counts else upper - lower)
+        width = None if design.people else upper - lower
+        bins = len(design.cuts or ()) - 1 if design.distributes else None
+        among = design.n if design.task == "mean" else 1
+        return cls(design.n, design.rounds, epsilon, design.delta, width, bins, among)
 
     @property
     def rounding(self) -> float:
         """What 1 - hit loses in floats."""
-        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.n)
+        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.among)
 
-    def curator(self) -> float:
-        """The error of a trusted curator, who adds Gaussian noise."""
-        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.n
+    def curator(self, *, single: bool) -> float:
+        """The error of a trusted curator, who adds Gaussian noise; a ``single`` count moves by
+        1.
+        """
+        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.among
+        sensitivity = 1.0 if single else sensitivity
+        if self.bins is not None:
+            # the square root of adding up: its longest column, and its longest row that is needed
+            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.bins)]
+            sensitivity *= math.sqrt(sum(squares)) * math.sqrt(sum(squares[:-1]))
         return _sigma(self.epsilon, self.delta) * sensitivity * math.sqrt(self.rounds)
 
     def error(self, law: CountedLaw) -> float:
         """The error to expect of shuffled or lone reports."""
-        return _count_error(law, self.n) if self.width is None else _mean_error(law, self.n, self.width)
+        if self.bins is not None:
+            return below_error(law, self.n)
+        if isinstance(law, CountedShares):
+            return law.error(self.n, 1.0 if self.width is None else self.width / ((law.k - 1) * self.among))
+        if self.width is None:
+            return _count_error(law, self.n)
+        return _mean_error(law, self.n, self.width) * (self.n / self.among)
 
 
 def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
@@ -68,16 +91,16 @@ def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
         return [named]
     alone, shuffled, curator = rows
     promise = _Promise.of(record.design, record.certificate.epsilon.upper)
-    sigma, error = promise.curator(), promise.error(law)
+    sigma, error = promise.curator(single=record.design.value is not None), promise.error(law)
     within = SAME * error + promise.rounding
     gaussian = "the Gaussian mechanism's exact condition"
     return [
         named,
-        equal("epsilon0 with a shuffler", shuffled.epsilon0, law.epsilon0, "the design"),
+        equal("epsilon0 with a shuffler", shuffled.epsilon0, law.alone, "the design"),
         agree("error to expect with a shuffler", shuffled.stderr, error, "the law's variance", within=within),
         equal("epsilon0 with a curator", curator.epsilon0, None, "users do not randomize"),
         agree("error to expect with a curator", curator.stderr, sigma, gaussian, within=SAME * sigma),
-        *_check_alone(alone, law, promise),
+        *_check_alone(alone, law.levels[-1] if isinstance(law, CountedLevels) else law.lone, promise),
     ]
 
 
@@ -101,6 +124,9 @@ def _sigma(epsilon: float, delta: float) -> float:
 def _count_error(law: CountedLaw, n: int) -> float:
     """Root mean square over the values, with the n users spread evenly."""
     held, hit, miss = Fraction(n, law.k), law.hit, law.miss
+    if isinstance(law, CountedFakes):
+        fakes = law.moments(n)[1]
+        return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes) / (hit - miss) ** 2)
     if law.family != "hadamard":
         return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (hit - miss) ** 2)
     count, columns = law.blocks

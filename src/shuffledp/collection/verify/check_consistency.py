@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 from shuffledp.collection.record import HASHED, Record
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
 
@@ -35,7 +38,17 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
         holds("reports that arrived", reports, arrived, "the design", design.least <= reports <= design.n),
         equal("the task that was asked", record.asked.task, design.task, "the design"),
     ]
-    if not design.counts:
+    if isinstance(law, CountedShares):
+        if len(tally.votes) != 2:
+            return [*checks, holds("what was added up", len(tally.votes), "two numbers", "the design", False)]
+        rule, right = law.usual(tally.votes, reports, design.least)
+        said = f"{tally.votes[0]} and {tally.votes[1]}"
+        return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]
+    if isinstance(law, CountedLevels):
+        nodes = sum(level.k for level in law.levels)
+        checks.append(equal("nodes of all levels", len(tally.votes), nodes, "the design"))
+        checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
+    elif not design.counts:
         checks.append(equal("points of the grid", len(tally.votes), law.k, "the design"))
     if law.family == "hadamard":
         blocks = tally.blocks or ()
@@ -44,13 +57,25 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     elif tally.blocks:
         checks.append(equal("reports in all blocks", len(tally.blocks), 0, "this randomizer has none"))
     fewest = -reports if law.family == "hadamard" else 0
-    within = all(fewest <= each <= reports for each in tally.votes)
+    most, how = reports, "every report votes at most once"
+    if isinstance(law, CountedFakes):
+        most, how = law.most_votes(reports), "every message votes at most once"
+    within = all(fewest <= each <= most for each in tally.votes)
     cast = f"{len(tally.votes)} counts"
-    checks.append(holds("votes for each value", cast, f"at most {reports}", "every report votes at most once", within))
+    checks.append(holds("votes for each value", cast, f"at most {most}", how, within))
+    if isinstance(law, CountedFakes) and len(tally.votes) == law.k:
+        checks.append(_fakes_there(law, sum(tally.votes), reports, design.least))
     if law.support is not None and len(tally.votes) == law.k:
         how = "every report votes for as many values"
         checks.append(equal("votes in all", sum(tally.votes), reports * law.support, how))
     return checks
+
+
+def _fakes_there(law: CountedFakes, votes: int, people: int, least: int) -> Check:
+    """Whether the messages are as many as with the fakes that hide people's values."""
+    low, high = law.usual_votes(people, least)
+    how = f"the law of all messages of {people} people"
+    return holds("messages that name a value", votes, f"{low} to {high}", how, low <= votes <= high)
 
 
 def _collected(record: Record) -> list[Check]:
@@ -97,7 +122,7 @@ def _promise(record: Record, law: CountedLaw) -> list[Check]:
         equal("users of the certificate", certificate.users, design.n, "the design"),
         equal("honest of the certificate", certificate.honest, design.least, "the design"),
         equal("rounds of the certificate", certificate.rounds, design.rounds, "the design"),
-        equal("epsilon0 of the certificate", certificate.alone, law.epsilon0, "the design"),
+        equal("epsilon0 of the certificate", certificate.alone, law.alone, "the design"),
         equal("delta of the certificate", certificate.epsilon.delta, design.delta, "the design"),
         equal(
             "epsilon that was promised", None if promised is None else promised.epsilon, design.epsilon, "the design"
@@ -130,16 +155,22 @@ def _bound(record: Record) -> list[Check]:
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
+        "quantiles": record.estimates.quantiles is not None,
+        "ranges": record.estimates.ranges is not None,
         "sway": record.estimates.sway is not None,
         "series": record.asked.series is not None,
     }
     size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
     found = {
         "digest": protected and counts and size > LISTED,
-        "ends": protected and not counts and record.asked.may_be_clipped,
+        "ends": protected
+        and record.asked.may_be_clipped
+        and not (record.design.people or record.design.law.randomizer == "split"),
         "together": protected and counts and size > SHORT,
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
+        "quantiles": bool(record.design.at),
+        "ranges": bool(record.design.ranges),
         "sway": record.since(5),
         "series": record.since(5) and said["series"],
     }

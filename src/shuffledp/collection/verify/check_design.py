@@ -10,6 +10,7 @@ from decimal import Decimal
 from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.verify.check_estimates import places_of
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
@@ -18,6 +19,7 @@ __all__ = ["check_design"]
 
 VERSION = 1
 FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}  # by the method's name
+AMONG_FAKES = ("fakes", "dummies")  # which answer a histogram, too
 LEAST_EPSILON0, MOST_EPSILON0 = Decimal("1e-12"), Decimal(50)  # of a report that hides something, and not all
 
 
@@ -37,8 +39,14 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
 
 def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
     family = "krr" if design.method is None else FAMILIES.get(design.method, "")
+    if law.family in AMONG_FAKES and design.task == "histogram":
+        family = law.family
+    if law.family == {"count": "signed", "mean": "split", "sum": "split"}.get(design.task):
+        family = law.family
     size = design.values if design.counts else law.k
     size = design.room or size
+    if design.distributes:
+        family, size = law.family if isinstance(law, CountedLevels) else "krr", len(design.cuts or ()) - 1
     somewhere = _known_rest(design)
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
@@ -48,17 +56,34 @@ def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
         holds("where other values go", design.other, "one of the labels, or nowhere", "the design", somewhere),
         holds(
             "epsilon0 of one report",
-            law.epsilon0,
+            "none: it is the truth" if law.alone is None else law.epsilon0,
             f"{law.implied:.20}",
             digits,
             law.implied <= Decimal(law.epsilon0),
         ),
         equal("integers of the randomizer", _listed(law.integers), _listed(law.least_integers), least),
+        *_check_levels(law),
+    ]
+
+
+def _check_levels(law: CountedLaw) -> list[Check]:
+    """The integers of each level."""
+    if not isinstance(law, CountedLevels):
+        return []
+    found = [_listed(level.least_integers) for level in law.levels]
+    least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
+    loud = all(level.implied <= Decimal(level.epsilon0) for level in law.levels)
+    return [
+        equal("weights of the levels", list(law.weights), [float(each) for each in law.shares], "the integers"),
+        equal("integers of the levels", [_listed(level.integers) for level in law.levels], found, least),
+        holds("epsilon0 of the levels", law.epsilon0, "at least that of each", "the integers, as fractions", loud),
     ]
 
 
 def _known_rest(design: Designed) -> bool:
     """Whether what is not listed counts as something that is, or is refused."""
+    if design.value is not None:
+        return design.other is not None and str(design.other) != str(design.value)
     if design.columns is None:
         return design.other is None or bool(places_of([str(design.other)], design))
     rests = design.other if isinstance(design.other, list) else []
@@ -75,7 +100,7 @@ def _broken(design: Designed, law: CountedLaw) -> Iterator[str]:
     """The rules of a client that a design breaks."""
     if strange := sorted(set(design.law.as_json()) ^ law.names):
         yield f"a law with another {strange[0]}"
-    if not LEAST_EPSILON0 <= Decimal(law.epsilon0) <= MOST_EPSILON0:
+    if law.alone is not None and not LEAST_EPSILON0 <= Decimal(law.epsilon0) <= MOST_EPSILON0:
         yield f"epsilon0 = {law.epsilon0:g}"
     try:
         Design.from_json(design.as_json())

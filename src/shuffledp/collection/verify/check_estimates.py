@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
 from shuffledp.collection.record import Designed, Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN
+from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.check_shares import check_shares
+from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.counted_tables import counted_table
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
@@ -29,7 +33,7 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
     """Every column of the table of estimates; those of a search are made of its levels."""
     if record.design.task == "top":
         return check_search(record, law)
-    misshapen = _misshapen_counts(record) if record.design.counts else _misshapen_mean(record, law)
+    misshapen = _misshapen(record, law)
     if misshapen is not None:
         return [misshapen]
     claimed, found = record.estimates, _estimated(record, law)
@@ -38,7 +42,7 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
     checks = [
         equal("labels of the estimates", list(claimed.label), _labels(record), "the design"),
         equal("how many were estimated", claimed.of, _of(record), "the design"),
-        equal("what is estimated", claimed.unit, "people" if record.design.counts else "mean", "the task"),
+        equal("what is estimated", claimed.unit, "people" if record.design.people else record.design.task, "the task"),
         equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes"),
         agree("estimates", claimed.value, found.values, "votes and integers, as fractions", within=found.within),
         agree("standard errors", claimed.stderr, found.errors, variance, within=loosely),
@@ -53,7 +57,8 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
         ("all together: upper", claimed.all_upper, all_high),
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
-    return [*checks, *_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
+    checks += [*_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
+    return [*checks, *_check_quantiles(record, found), *_check_ranges(record, law)]
 
 
 def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
@@ -63,13 +68,19 @@ def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
     claimed, design = record.estimates.sway, record.design
     if claimed is None:
         return []
-    weight = 2 / law.hit if law.family == "hadamard" else 1 / (law.hit - law.miss)
+    if isinstance(law, CountedShares):
+        how = "all messages of one person alike; shares without a limit"
+        return [equal("what one malicious person can move", list(claimed), [law.sway(1.0)], how)]
+    how = "the largest less the smallest weight of a report, as fractions"
+    said = [np.nan if each is None else each for each in claimed]
+    if design.distributes:
+        found = swayed_bins([(0, end) for end in range(1, law.k)], law)
+        return [agree("what one malicious person can move", said, found, how, within=1e-7 * found)]
+    weight = 2 / law.hit if law.family == "hadamard" else law.messages / (law.hit - law.miss)
     if not design.counts:
         lower, upper = map(Fraction, design.bounds)
-        weight *= (upper - lower) / record.tally.reports
-    how = "the largest less the smallest weight of a report, as fractions"
+        weight *= (upper - lower) / (1 if design.task == "sum" else record.tally.reports)
     found = np.full(len(record.estimates.value), float(weight))
-    said = [np.nan if each is None else each for each in claimed]
     return [agree("what one malicious person can move", said, found, how, within=1e-9 * found)]
 
 
@@ -90,6 +101,8 @@ def places_of(labels: Sequence[str], design: Designed) -> list[int]:
 
 
 def _of(record: Record) -> int:
+    if record.design.distributes:
+        return len(record.design.cuts or ()) - 2
     return len(record.design.listed) if record.design.counts else 1
 
 
@@ -103,23 +116,108 @@ def _labels(record: Record) -> list[str]:
     design = record.design
     if design.counts:
         return [str(design.listed[place]) for place in _places(record)]
-    told = record.estimates.ends is not None and record.asked.clips
-    return [CLIPPED_MEAN if told else "mean"]
+    if design.distributes:
+        return [f"below {_plainly(cut)}" for cut in (design.cuts or ())[1:-1]]
+    known = record.estimates.ends is not None or design.law.randomizer == "split"
+    clipped = {"mean": CLIPPED_MEAN, "sum": CLIPPED_SUM}
+    return [clipped[design.task] if known and record.asked.clips else design.task]
 
 
 def _estimated(record: Record, law: CountedLaw) -> Estimated:
     design, tally = record.design, record.tally
+    if isinstance(law, CountedShares):
+        start, scale = (0.0, 1.0) if design.counts else _steps(design, law.k, tally.reports)
+        return law.estimated(tally.votes, tally.reports, start, scale)
     if design.columns is not None:
         return counted_table(tally.votes, [len(each) for each in design.crossed], tally.reports, law)
     if design.counts:
         return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
-    return counted_mean(tally.votes, law, design.bounds)
+    if design.distributes:
+        return counted_bins(tally.votes, [(0, end) for end in range(1, law.k)], law)
+    return counted_mean(tally.votes, law, design.bounds, sum(tally.votes) if design.task == "sum" else 1)
+
+
+def _steps(design: Designed, k: int, reports: int) -> tuple[float, float]:
+    """Where the answer begins, and what a step of the grid is worth."""
+    lower, upper = map(Fraction, design.bounds)
+    times = reports if design.task == "sum" else 1
+    return float(lower * times), float((upper - lower) * times / ((k - 1) * reports))
+
+
+def _misshapen(record: Record, law: CountedLaw) -> Check | None:
+    if record.design.counts:
+        return _misshapen_counts(record)
+    return _misshapen_bins(record, law) if record.design.distributes else _misshapen_mean(record, law)
+
+
+def _misshapen_bins(record: Record, law: CountedLaw) -> Check | None:
+    """A stranger may write any number of cut points, and in any order."""
+    cuts, votes = record.design.cuts or (), len(record.tally.votes)
+    rising = all(low < high for low, high in pairwise(cuts))
+    shaped = len(cuts) - 1 == law.k and votes == _reports_of(law)
+    if rising and shaped and sum(record.tally.votes) == record.tally.reports > 0:
+        return None
+    claimed, found = f"{len(cuts)} cut points, {votes} votes", f"{law.k + 1} and {_reports_of(law)}, rising"
+    return holds("bins and votes", claimed, found, "the design", False)
+
+
+def _reports_of(law: CountedLaw) -> int:
+    """How many different reports there are."""
+    return sum(level.k for level in law.levels) if isinstance(law, CountedLevels) else law.k
+
+
+def _plainly(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
+
+
+def _check_quantiles(record: Record, found: Estimated) -> list[Check]:
+    """Every quantile: the bins that the limits leave, and the people below the estimate."""
+    claimed, design, n = record.estimates.quantiles, record.design, record.tally.reports
+    if claimed is None:
+        return []
+    cuts, slack = design.cuts or (), LOOSER * (found.within + found.rounding)
+    low, high = found.limits(tails_of(record)[0])
+    shaped = len(claimed.at) == len(claimed.value) == len(claimed.lower) == len(claimed.upper)
+    asked = equal("quantiles that were asked for", list(claimed.at), list(design.at or ()), "the design")
+    if asked.outcome == "FAIL" or not shaped:
+        return [asked if asked.outcome == "FAIL" else holds("quantiles", "columns", "of one length", "rows", False)]
+    checks = [asked]
+    for at, value, lower, upper in zip(claimed.at, claimed.value, claimed.lower, claimed.upper, strict=True):
+        first, last = quantile_bins(at, low, high, n, slack)
+        ends = f"{cuts[min(first)]:g} to {cuts[max(last) + 1]:g}"
+        right = lower in {cuts[each] for each in first} and upper in {cuts[each + 1] for each in last}
+        how = "the limits below each cut point"
+        checks.append(holds(f"interval of the {at:g}-quantile", f"{lower:g} to {upper:g}", ends, how, right))
+        people, within = in_bins_of(value, cuts, found.values, n), float(slack.max()) + 1e-9 * n
+        how = "people below it, by the estimates"
+        checks.append(agree(f"people below the {at:g}-quantile", at * n, [people], how, within=within))
+    return checks
+
+
+def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
+    """How many people are in each range that was asked for."""
+    claimed, design = record.estimates.ranges, record.design
+    if claimed is None:
+        return []
+    places = {cut: place for place, cut in enumerate(design.cuts or ())}
+    ranges = design.ranges or []
+    if not all(end in places for pair in ranges for end in pair) or not all(low < high for low, high in ranges):
+        return [holds("ranges", str(ranges)[:40], "pairs of cut points", "the design", False)]
+    found = counted_bins(record.tally.votes, [(places[low], places[high]) for low, high in ranges], law)
+    low, high = found.limits(tails_of(record)[0])
+    how, loosely = "the votes in each range", found.within + found.rounding
+    return [
+        agree("people in ranges", claimed.value, found.values, how, within=found.within + found.rounding),
+        agree("standard errors in ranges", claimed.stderr, found.errors, how, within=loosely),
+        agree("people in ranges, at least", claimed.lower, low, how, within=LOOSER * loosely),
+        agree("people in ranges, at most", claimed.upper, high, how, within=LOOSER * loosely),
+    ]
 
 
 def _misshapen_mean(record: Record, law: CountedLaw) -> Check | None:
     """A stranger may write any number of points, and as many would be made."""
     votes = len(record.tally.votes)
-    if votes == law.k:
+    if votes == (2 if isinstance(law, CountedShares) else law.k):
         return None
     return holds("points of the grid", f"{votes} votes", f"{law.k} points", "the design", False)
 
@@ -130,7 +228,7 @@ def _misshapen_counts(record: Record) -> Check | None:
     if not isinstance(design.listed, range) and len(set(design.labels)) < of:
         return holds("labels of the design", f"{of} labels", "fewer that differ", "each is there once", False)
     listed = min(of, LISTED)
-    cast = design.values if design.columns is not None else listed
+    cast = design.values if design.columns is not None or design.value is not None else listed
     if len(labels) == len(_places(record)) == listed and len(votes) == cast:
         return None
     claimed = f"{len(labels)} for {len(votes)} votes"

@@ -162,6 +162,15 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
     loosely = found.within + found.rounding
     counted = len(level.words) + len(level.prefixes)
     (low, high), (all_low, all_high) = (limits((1.0 - LEVEL) / (2.0 * each)) for each in (1, counted))
+    moved = np.full(of, 1.0 / float(share * (law.hit - law.miss)))
+    how = "one vote more and one less, of people who draw the level"
+    yield agree(
+        "what one malicious person can move",
+        [math.nan if each is None else each for each in claimed.sway or ()],
+        moved,
+        how,
+        within=1e-9 * moved,
+    )
     yield agree("estimates", claimed.value, values, "votes and integers, as fractions", within=found.within)
     yield agree("standard errors", claimed.stderr, errors, "the variance of the votes, as fractions", within=loosely)
     for what, said, limit in (

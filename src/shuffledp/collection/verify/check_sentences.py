@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shuffledp.collection.record import Record
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.outcomes import Check, holds, unchecked, vital
 from shuffledp.wording import WORDINGS
 
@@ -72,6 +74,8 @@ def _theorems(record: Record, law: CountedLaw) -> Sequence[list[str]]:
     editions, there is no swap.
     """
     composed = [] if record.design.rounds == 1 else ["composed"]
+    if isinstance(law, (CountedFakes, CountedShares)):
+        return [[*theorems, *composed] for theorems in law.theorems]
     if law.binary:
         return [["scan", *composed]]
     return [["blanket", "swap", *composed], ["blanket", *composed]]
@@ -105,7 +109,9 @@ def _check_assumptions(record: Record, law: CountedLaw) -> Check:
 
 
 def _premises(record: Record, law: CountedLaw) -> Sequence[str]:
-    names = ["replace one", "shuffler", "fresh randomness"]
+    names = ["replace one", law.shuffler, "fresh randomness"]
+    if law.alone is None:
+        names.append("sealed")
     if law.family == "hash":
         names.append("ideal hash")
     if record.design.rounds > 1:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shuffledp.collection.record import Record
 from shuffledp.collection.verify.check_estimates import COLUMNS, LOOSER, places_of, tails_of
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_people
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 from shuffledp.literature.exact.lattice import Array
@@ -49,7 +50,7 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
         beside = _read(table)
     except (ValueError, csv.Error) as error:
         return [holds("estimates.csv", "a table of estimates", str(error)[:60], "read as shuffledp writes it", False)]
-    of = len(design.listed) if design.counts else 1
+    of = len(design.listed) if design.counts else claimed.of
     expected = design.labels if cut and len(beside.labels) == of else claimed.label
     labels = _check_labels(beside.labels, expected)
     if labels.outcome == "FAIL":
@@ -169,4 +170,5 @@ def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:
     """The whole numbers of votes that estimates were made of."""
     if law.family == "hadamard":
         return np.rint(values * float(law.hit)).astype(np.int64)
-    return np.rint(values * float(law.hit - law.miss) + float(Fraction(reports) * law.miss)).astype(np.int64)
+    fakes = law.moments(reports)[0] if isinstance(law, CountedFakes) else Fraction(0)
+    return np.rint(values * float(law.hit - law.miss) + float(reports * law.miss + fakes)).astype(np.int64)

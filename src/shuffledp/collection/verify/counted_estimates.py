@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import ndtri
 
-from shuffledp.collection.verify.counted_intervals import rare, rare_signed, score
+from shuffledp.collection.verify.counted_fakes import CountedFakes
+from shuffledp.collection.verify.counted_intervals import among, rare, rare_signed, score
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
 
@@ -47,6 +48,8 @@ def counted_people(
     """How many people hold the values in these places; those with the same votes, of the same
     block, are alike, and are computed once.
     """
+    if isinstance(law, CountedFakes):
+        return _among_fakes(votes, reports, law)
     signed = law.family == "hadamard"
     rows = law.blocks[1] - 1 if signed else 1
     kinds = [(vote, place // rows if signed else 0) for vote, place in zip(votes, places, strict=True)]
@@ -65,17 +68,36 @@ def counted_people(
     return Estimated(values[again], errors[again], spread, math.sqrt(UNIT * reports))
 
 
+def _among_fakes(votes: Sequence[int], people: int, law: CountedFakes) -> Estimated:
+    """With c holders the votes are Bin(c, hit) + Bin(n - c, miss), and fakes."""
+    hit, miss = law.hit, law.miss
+    contrast, (mean, spread) = hit - miss, law.moments(people)
+    distinct, again = np.unique(np.array(votes, dtype=np.int64), return_inverse=True)
+    values = [(each - people * miss - mean) / contrast for each in distinct.tolist()]
+    held = [min(max(each, Fraction(0)), Fraction(people)) for each in values]
+    own, other = hit * (1 - hit), miss * (1 - miss)
+    errors = np.sqrt(_floats([(c * own + (people - c) * other + spread) / contrast**2 for c in held]))
+    fakes, found = law.fakes(people), _floats(values)
+
+    def limits(tail: float) -> tuple[Array, Array]:
+        ends = [among(vote, people, float(hit), float(miss), fakes, tail) for vote in distinct.tolist()]
+        low, high = np.array(ends).T
+        return np.minimum(low, found)[again], np.maximum(high, found)[again]
+
+    return Estimated(found[again], errors[again], limits, math.sqrt(UNIT * people))
+
+
 def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
     """How many people's numbers were rounded to either end of the range of a mean."""
     reports = sum(votes)
     return Estimated(*counts([votes[0], votes[-1]], reports, law.hit, law.miss), math.sqrt(UNIT * reports))
 
 
-def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float]) -> Estimated:
+def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float], times: int = 1) -> Estimated:
     """Grid points 0, 1/k, ..., 1 and the chance ``gamma`` of a uniformly random one (Balle et al.
-    2019, Algorithm 2).
+    2019, Algorithm 2); of a sum, ``times`` as much.
     """
-    lower, upper = map(Fraction, bounds)
+    lower, upper = (times * Fraction(each) for each in bounds)
     k, reports = law.k - 1, sum(votes)
     gamma, kept = law.k * law.miss, law.hit - law.miss
     points = [Fraction(i, k) for i in range(law.k)]

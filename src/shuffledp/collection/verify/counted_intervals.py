@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from shuffledp.collection.verify.effort import MOST_STRAY_VOTES, TooLarge
 from shuffledp.literature.exact.lattice import Array
 
-__all__ = ["rare", "rare_signed", "score"]
+__all__ = ["among", "rare", "rare_signed", "score"]
 
 HALVINGS = 80  # more than floats have digits
 LEFT_OUT = 1e-16
@@ -77,6 +77,32 @@ def rare_signed(votes: int, cast: int, n: int, hit: float, tail: float) -> tuple
     own = cast - min(least, cast)
     held = _first(lambda c: float(binom.sf(own, c, hit)) >= 1.0 - half, n + 1) - 1
     return float(cast - max(most, 0)), float(max(held, 0))
+
+
+def among(votes: int, n: int, hit: float, miss: float, fakes: tuple[int, Array], tail: float) -> tuple[float, float]:
+    """The same as ``rare`` where a number of fakes is among the votes: its first value, and the
+    chances of that one and the next.
+
+    >>> among(9, 20, 1.0, 0.0, (2, np.array([0.25, 0.5, 0.25])), 0.1)
+    (5.0, 7.0)
+    """
+    from scipy.stats import binom
+
+    first, chances = fakes
+
+    def beyond(c: int, least: int) -> float:
+        """P(S >= least)."""
+        numbers = chances
+        if miss:
+            most = float(binom.isf(LEFT_OUT, n - c, miss))
+            if not most * len(chances) < 100.0 * MOST_STRAY_VOTES:
+                raise TooLarge(f"{most:g} stray votes among fakes are too many to be summed over")
+            numbers = np.convolve(binom.pmf(np.arange(int(most) + 2), n - c, miss), chances)
+        return float(numbers @ binom.sf(least - first - np.arange(len(numbers)) - 1, c, hit))
+
+    low = _first(lambda c: beyond(c, votes) > tail, n)
+    high = _first(lambda c: beyond(c, votes + 1) >= 1.0 - tail, n + 1) - 1
+    return float(low), float(max(high, 0))
 
 
 def _first(fits: Callable[[int], bool], most: int) -> int:

@@ -99,6 +99,26 @@ class CountedLaw:
         return self.family in {"oue", "rappor"}
 
     @property
+    def messages(self) -> int:
+        """How many messages a person sends."""
+        return 1
+
+    @property
+    def shuffler(self) -> str:
+        """What is asked of the shuffler, by the name of the premise."""
+        return "shuffler"
+
+    @property
+    def lone(self) -> CountedLaw:
+        """The kind of randomizer that hides its sender without a shuffler."""
+        return self
+
+    @property
+    def alone(self) -> float | None:
+        """epsilon0, as a record has it: nothing where a message is the truth."""
+        return self.epsilon0 if self.epsilon0 < math.inf else None
+
+    @property
     def support(self) -> int | None:
         """How many values every report votes for; None if that differs from report to report."""
         return {"krr": 1, "subset": self.size}.get(self.family)

@@ -18,7 +18,9 @@ from importlib import import_module
 
 import numpy as np
 
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import Classes, CountedLaw
+from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import (
     FEW_ROUNDS,
     FEW_USERS,
@@ -52,6 +54,7 @@ PER_DEVIATION, DEVIATIONS, SPARSER = (
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
 BESIDE = 4  # of a certificate's points: the upper end of epsilon, and then three that are beside an end or below it
+FAKE_KNOTS = 400  # of the one-round curve among fakes
 NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
 
 
@@ -96,6 +99,10 @@ class Oracle:
     @property
     def how(self) -> str:
         """In words."""
+        if isinstance(self.law, CountedShares):
+            return "every view, added up, and its distance" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
+        if isinstance(self.law, CountedFakes):
+            return "every count of fakes, added up" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
         sums = "ball arithmetic over" if BALLS else "lattice sums of"
         one = "binomial sums over datasets" if self.law.binary else f"{sums} the blanket and explicit datasets"
         one += ", and sums of the first-clone swap" * self.swap
@@ -110,6 +117,8 @@ class Oracle:
 
     def spans(self, epsilons: Array, closely: int = 0) -> Span:
         """Both ends at every epsilon >= 0; the first ``closely`` of them matter most."""
+        if isinstance(self.law, (CountedFakes, CountedShares)):
+            return self._among_fakes(self.law, epsilons)
         ceiling = self.rounds * self.law.epsilon0  # from where on delta is 0
         epsilons = np.minimum(epsilons, ceiling)
         if self.rounds > 1:
@@ -135,9 +144,21 @@ class Oracle:
         """Two ends of what the upper end of a certificate claims: half the work, where the datasets
         are not asked for.
         """
-        if self.rounds > 1 or self.law.binary or self.swap:
+        if self.rounds > 1 or self.law.binary or self.swap or isinstance(self.law, (CountedFakes, CountedShares)):
             return self.spans(epsilons).upper
         return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
+
+    def _among_fakes(self, law: CountedFakes | CountedShares, epsilons: Array) -> Span:
+        """A true value among fakes: one pair for both ends, composed where there are rounds."""
+        if self.rounds == 1:
+            ends = law.deltas(self.users, epsilons)
+            return Span(ends, ends)
+        last = float(np.max(epsilons))
+        knots = np.linspace(0.0, last, FAKE_KNOTS)
+        low, high = law.deltas(self.users, knots)
+        most = rounds_at_most(knots, high, high, self.rounds, epsilons)
+        least = rounds_at_least(knots, (low, high), (low, high), self.rounds, epsilons)
+        return Span((least, most), (least, most))
 
     def _swaps(self, epsilons: Array, closely: int = 0) -> Array:
         """The first-clone swap at every epsilon; 1 where it is too much work, and beside the ends

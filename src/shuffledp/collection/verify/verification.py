@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from shuffledp.collection.record import Record, read_record
 from shuffledp.collection.verify.check_certificate import check_certificate
@@ -15,7 +16,10 @@ from shuffledp.collection.verify.check_ledger import KeptLedger, check_claims, c
 from shuffledp.collection.verify.check_page import check_page
 from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
+from shuffledp.collection.verify.counted_fakes import FAKED, CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.counted_levels import counted_law
+from shuffledp.collection.verify.counted_shares import SHARED, CountedShares
 from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
@@ -77,7 +81,7 @@ def verify(
     """
     effort = Effort(seconds)
     record = read_record(text)
-    design, law = record.design, CountedLaw.of(record.design.law.as_json())
+    design, law = record.design, counted(record.design.law.as_json())
     quick: dict[str, Part] = {
         "the page": lambda: check_page(text, record),
         "the design": lambda: check_design(record, law),
@@ -106,6 +110,13 @@ def verify(
         why = "not computed again, since something is wrong already"
         checks += [unchecked(part, "", why)] if _wrong(checks) else _run(part, check)
     return Verification(tuple(checks))
+
+
+def counted(law: Mapping[str, Any]) -> CountedLaw:
+    """The law of a design, by its family."""
+    if law.get("randomizer") in SHARED:
+        return CountedShares.of(law)
+    return CountedFakes.of(law) if law.get("randomizer") in FAKED else counted_law(law)
 
 
 def _swapped(record: Record) -> bool:

@@ -16,6 +16,7 @@ from shuffledp.randomizers.messages.message_law import MessageLaw
 from shuffledp.randomizers.mixing import histogram
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.reporting import GroupLaw, Ints
+from shuffledp.randomizers.votes import bits_for
 from shuffledp.sampling import Source
 
 __all__ = ["FakedValues", "check_light"]
@@ -41,6 +42,13 @@ class FakedValues(MessageLaw):
         if (light := self.light) is None:
             return self
         return dataclasses.replace(self, epsilon0=light.realised.epsilon0)  # type: ignore[type-var]
+
+    @property
+    def bits(self) -> int:
+        """A message names a value, or is blank."""
+        outputs = self.message.outputs
+        assert outputs is not None
+        return self.messages * bits_for(outputs)
 
     @property
     def tally_size(self) -> int:

@@ -145,10 +145,18 @@ class ShufflerDummies(FakedValues):
             return False
         return bool(sum(votes.tolist()) <= reports + self.k * self.numbers.last)
 
+    @property
+    def mixes(self) -> bool:
+        return True
+
     def mixed(self, tally: Ints, *, rng: Rng = None) -> Ints:
+        return self.mixed_part(tally, first=True, rng=rng)
+
+    def mixed_part(self, tally: Ints, *, first: bool, rng: Rng = None) -> Ints:
+        """Messages are kept part by part, and the dummies come with the first."""
         source = _fresh(rng)
         handed = np.array([self._kept(source, votes) for votes in tally[1:].tolist()], dtype=np.int64)
-        return np.concatenate([tally[:1], handed + self._dummies(source)])
+        return np.concatenate([tally[:1], handed + self._dummies(source) if first else handed])
 
     def mixed_messages(self, messages: NDArray[Any], *, rng: Rng = None) -> NDArray[Any]:
         source = _fresh(rng)

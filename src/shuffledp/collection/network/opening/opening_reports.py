@@ -23,16 +23,18 @@ from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader, o
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
 from shuffledp.collection.record import Asked, Collected, InSeries
 from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.facts import check_sayable
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release_counts
 from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.release.write import check_folder
 from shuffledp.errors import InvalidInput, called_as
+from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies
 from shuffledp.randomizers.votes import VotingRandomizer
 
-__all__ = ["Study", "open_collection", "publish_study"]
+__all__ = ["CountedStudy", "Study", "count_study", "open_collection", "publish_study"]
 
 BATCH_DIGITS = 32  # of a digest, in a ledger
 PathLike = str | os.PathLike[str]
@@ -118,22 +120,25 @@ class Study:
             )
 
 
-def publish_study(
-    study: Study,
-    sealed: SealedFile,
-    folder: Path | None,
-    *,
-    title: str | None = None,
-    budget: Budget | None = None,
-    force: bool = False,
-    opening: Opening | None = None,
-    notes: tuple[str, ...] = (),
-    series: InSeries | None = None,
-) -> Release:
-    """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
-    is spent, and what was opened is written down before anything can be seen. With a ``series``, it
-    is the week of the collection's round.
-    """
+@dataclass(frozen=True, slots=True)
+class CountedStudy:
+    """What the valid reports of so many people who ``arrived`` add up to, and which file it was."""
+
+    study: Study
+    design: Design
+    title: str
+    sums: Sums
+    opened: OpenedFile
+    arrived: int
+    messages: int | None
+
+    def remember(self) -> None:
+        """Write down what was opened, before anything of it can be seen."""
+        remember(self.study.folder, self.opened, self.title)
+
+
+def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None) -> CountedStudy:
+    """Open, check and count; nothing is spent or shown."""
     collection, path = study.collection, sealed.path
     certified, arrived = certify(collection.design), study.people(sealed.header)
     design = certified.design
@@ -151,11 +156,32 @@ def publish_study(
         messages = sealed.header.count
         sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
         certified.protocol.check_noise(sums.votes)  # before anything is spent
+    return CountedStudy(study, design, repr(str(path)), sums, opened, arrived, messages)
+
+
+def publish_study(
+    study: Study,
+    sealed: SealedFile,
+    folder: Path | None,
+    *,
+    title: str | None = None,
+    budget: Budget | None = None,
+    force: bool = False,
+    opening: Opening | None = None,
+    notes: tuple[str, ...] = (),
+    series: InSeries | None = None,
+) -> Release:
+    """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
+    is spent, and what was opened is written down before anything can be seen. With a ``series``, it
+    is the week of the collection's round.
+    """
+    check_sayable(study.collection.design)
+    collection, counted = study.collection, count_study(study, sealed, opening)
     # By its collection a ledger knows another file of it, by its own digest this one again.
-    batches = (collection.digest[:BATCH_DIGITS], file.digest[:BATCH_DIGITS])
+    batches = (collection.digest[:BATCH_DIGITS], counted.opened.sealed[:BATCH_DIGITS])
     return release_counts(
-        sums.counted(design, batches=batches, secure=True),
-        design,
+        counted.sums.counted(counted.design, batches=batches, secure=True),
+        counted.design,
         _asked(collection, title, series),
         folder,
         budget=budget,
@@ -163,12 +189,12 @@ def publish_study(
         collected=Collected(
             digest=collection.digest,
             round=collection.round,
-            arrived=arrived,
-            invalid=opened.invalid,
-            messages=messages,
+            arrived=counted.arrived,
+            invalid=counted.opened.invalid,
+            messages=counted.messages,
         ),
         notes=notes,
-        last=lambda: remember(study.folder, opened, repr(str(path))),
+        last=counted.remember,
     )
 
 

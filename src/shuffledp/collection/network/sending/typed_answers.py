@@ -8,7 +8,7 @@ import difflib
 import math
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import CrosstabTask, Task
+from shuffledp.protocols.tasks import CrosstabTask, Task, TopTask
 
 __all__ = ["read_answer"]
 
@@ -17,13 +17,15 @@ SHOWN = 12  # answers that a message lists
 
 def read_answer(task: Task, value: object, *, clip: bool = False) -> int | float:
     """The place of ``value`` among the labels of a task, or a number within its bounds; a crosstab
-    takes an answer for each of its columns.
+    takes an answer for each of its columns, and a level of a search any word.
 
     Whole numbers and truth values compare by their usual text, as in tables; what is not listed
     counts as the label for the rest, where the task has one.
     """
     if isinstance(task, CrosstabTask):
         return _cell(task, value, clip=clip)
+    if isinstance(task, TopTask):
+        return task.places.place(_text(value))
     if task.bounds is not None:
         return _number(*task.bounds, value, clip=clip)
     if clip:

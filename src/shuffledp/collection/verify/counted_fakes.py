@@ -1,0 +1,326 @@
+"""True values among fakes, from the whole numbers in a record: what users send beside their own
+value, or the shuffler adds; and what that hides, by direct sums.
+
+The tables are computed again by other means than those that drew from them, and what is summed is
+the table in the record.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shuffledp.collection.verify.counted_law import DIGITS, REMEDY, WORD, CountedLaw
+from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_VALUES, TooLarge
+from shuffledp.errors import InvalidInput
+from shuffledp.literature.exact.lattice import Array
+
+__all__ = ["FAKED", "CountedFakes"]
+
+FAKED = {
+    "fakes": ("slots", "chance", "kind"),
+    "dummies": ("keep", "kind", "center", "left", "right", "rate"),
+}
+LEFT_OUT = 1e-25  # of a law of counts, at either end
+MOST_CELLS = 1 << 13
+ROUNDED = 1e-12  # relative: of a sum of positive products
+IMPOSSIBLE = 1e-13
+UNSEEN = 1e-19  # what is left out, in all
+
+
+@dataclass(frozen=True)
+class CountedFakes(CountedLaw):
+    """A law of ``fakes`` or of ``dummies``; ``own`` are its parameters beside k and epsilon0, which
+    is infinite where a message is the plain truth.
+    """
+
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, law: Mapping[str, Any]) -> CountedFakes:
+        """Read what a design says."""
+        try:
+            family, k = law["randomizer"], law["k"]
+            own = {name: law[name] for name in FAKED[family]}
+            epsilon0 = math.inf if law["epsilon0"] is None else float(law["epsilon0"])
+            integers = tuple(int(each) for each in law["integers"])
+            plain = [str(each) for each in integers] == law["integers"]
+            made = cls(family, k, integers, 0, epsilon0, own)
+            sound = plain and type(k) is int and 2 <= k <= MOST_VALUES and made._sound()
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            sound = False
+        if not sound:
+            raise InvalidInput(
+                f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
+            )
+        return made
+
+    def _sound(self) -> bool:
+        head, first, weights = self._parts
+        counted = not weights or (sum(weights) == WORD and min(weights) >= 0 and 0 <= first <= MOST_CELLS**2)
+        local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
+        slots = self.own.get("slots", 1)
+        return all(0 <= each <= WORD for each in head) and counted and local and type(slots) is int and slots >= 1
+
+    @property
+    def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+        """Coins, the first count of a table, and its weights, if there is one."""
+        coins = 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
+        head, table = self.integers[:coins], self.integers[coins:]
+        return head, table[0] if table else 0, table[1:]
+
+    @property
+    def names(self) -> set[str]:
+        return {"randomizer", "k", "epsilon0", "integers", *FAKED[self.family]}
+
+    @property
+    def binary(self) -> bool:
+        return False
+
+    @property
+    def support(self) -> int | None:
+        return None
+
+    @property
+    def plain(self) -> bool:
+        """Whether a true message is the value itself."""
+        return self.epsilon0 == math.inf
+
+    @property
+    def messages(self) -> int:
+        """Of one person."""
+        return 1 + int(self.own["slots"]) if self.family == "fakes" else 1
+
+    @property
+    def shuffler(self) -> str:
+        return "messages mixed" if self.family == "fakes" else "honest dummies"
+
+    @property
+    def theorems(self) -> tuple[tuple[str, ...], ...]:
+        """Any of which may be behind the upper end."""
+        if self.plain:
+            return ((self.family,),)
+        if self.family == "fakes":
+            return (("fakes and reports",),)
+        beside: tuple[tuple[str, ...], ...] = (("scan",),) if self.k == 2 else (("blanket", "swap"), ("blanket",))
+        return tuple(("dummies", *each) for each in beside)
+
+    @property
+    def lone(self) -> CountedLaw:
+        """Randomized response with as many values: what a report without a shuffler would be."""
+        return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)
+
+    @cached_property
+    def keep(self) -> Fraction:
+        """How often a true message is handed on."""
+        return Fraction(self._parts[0][1], WORD) if self.family == "dummies" else Fraction(1)
+
+    @cached_property
+    def hit(self) -> Fraction:
+        noise = Fraction(self.integers[0], WORD)
+        return self.keep * (1 - noise + noise / self.k)
+
+    @cached_property
+    def miss(self) -> Fraction:
+        return self.keep * Fraction(self.integers[0], WORD) / self.k
+
+    @cached_property
+    def implied(self) -> Decimal:
+        """epsilon0 as the integers imply it."""
+        if not self.integers[0]:
+            return Decimal("Infinity")
+        ratio = self.hit / self.miss
+        return DIGITS.ln(DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+
+    @cached_property
+    def least_integers(self) -> tuple[int, ...]:
+        """All integers, by rules of our own: the table is the ideal law's, whatever its last digits
+        are rounded to.
+        """
+        light = 0
+        if not self.plain:
+            light = CountedLaw("krr", self.k, (WORD // 2,), 0, self.epsilon0).least_integers[0]
+        coin = {"dummies": "keep", "fakes": "chance"}[self.family]
+        head, first, weights = self._parts
+        coins = (light, round(Fraction(self.own[coin]) * WORD)) if len(head) == 2 else (light,)
+        if not weights:
+            return coins
+        ideal = self._ideal(first, len(weights))
+        near = all(
+            abs(mine - each * WORD) <= 2 + len(weights) * (each > Fraction(1, 1000))
+            for mine, each in zip(weights, ideal, strict=True)
+        )
+        whole = sum(ideal) >= 1 - Fraction(4 * len(weights), WORD)
+        return (*coins, first, *weights) if near and whole else (*coins, first)
+
+    def _ideal(self, first: int, size: int) -> list[Fraction]:
+        """The probabilities of as many counts from the first on."""
+        counts = range(first, first + size)
+        if self.family == "dummies" and self.own["kind"] == "geometric":
+            center, left, right = self.own["center"], Fraction(self.own["left"]), Fraction(self.own["right"])
+            total = sum((left**step for step in range(1, min(center, 4096) + 1)), Fraction(0)) if left else Fraction(0)
+            rounded = Fraction(DIGITS.divide(Decimal(total.numerator), Decimal(total.denominator)))
+            norm = rounded + 1 / (1 - right)
+            return [
+                _power(left, center - each, norm) if each < center else _power(right, each - center, norm)
+                for each in counts
+            ]
+        mean = self.own["rate"] if self.family == "dummies" else self.own["slots"] * self.own["chance"]
+        rate = Decimal(mean)
+        chances = []
+        for each in counts:
+            log = DIGITS.subtract(DIGITS.multiply(Decimal(each), DIGITS.ln(rate)), rate)
+            chances.append(Fraction(DIGITS.divide(DIGITS.exp(log), Decimal(math.factorial(each)))))
+        if self.family == "fakes" and counts[-1] == self.own["slots"]:  # what is beyond counts as the last
+            chances[-1] = max(1 - sum(chances[:-1], Fraction(0)), Fraction(0))
+        return chances
+
+    @cached_property
+    def table(self) -> tuple[int, Array]:
+        """The first count of fakes, of a value or of a person, and the probabilities."""
+        _, first, weights = self._parts
+        return first, np.array([weight / WORD for weight in weights])
+
+    def fakes(self, people: int, size: int = 1) -> tuple[int, Array]:
+        """How many fakes name one of ``size`` values, where so many people sent theirs."""
+        if self.family == "dummies":
+            return _many(*self.table, size)
+        share = size / self.k
+        if self.own["kind"] == "bernoulli":
+            named = self._parts[0][1] / WORD * share
+            return _many(0, np.array([1.0 - named, named]), people * int(self.own["slots"]))
+        first, chances = self.table
+        mine = np.zeros(first + len(chances))
+        for number, chance in enumerate(chances.tolist(), start=first):
+            for named_of in range(number + 1):
+                mine[named_of] += (
+                    chance * math.comb(number, named_of) * share**named_of * (1 - share) ** (number - named_of)
+                )
+        return _many(0, mine, people)
+
+    def moments(self, people: int) -> tuple[Fraction, Fraction]:
+        """Mean and variance of the fakes of one value, as fractions."""
+        share = Fraction(1, self.k)
+        _, first, weights = self._parts
+        if not weights:
+            named, slots = Fraction(self._parts[0][1], WORD) * share, people * int(self.own["slots"])
+            return slots * named, slots * named * (1 - named)
+        mean = Fraction(sum((first + at) * weight for at, weight in enumerate(weights)), WORD)
+        square = Fraction(sum((first + at) ** 2 * weight for at, weight in enumerate(weights)), WORD)
+        variance = square - mean**2
+        if self.family == "dummies":
+            return mean, variance
+        return people * mean * share, people * (mean * share * (1 - share) + variance * share**2)
+
+    def most_votes(self, people: int) -> int:
+        """That one value can have."""
+        if self.family == "fakes":
+            return people * self.messages
+        first, chances = self.table
+        return people + first + len(chances) - 1
+
+    def usual_votes(self, people: int, least: int) -> tuple[int, int]:
+        """From where to where the number of messages that name a value lies, if ``least`` of the
+        people follow the law; beyond, it is as good as impossible.
+        """
+        from scipy.stats import binom
+
+        honest = people if self.family == "dummies" else min(least, people)
+        first, chances = self.fakes(honest, self.k)
+        if self.keep == 1:
+            first += honest
+        else:
+            keep = float(self.keep)
+            least_kept, most_kept = (int(each) for each in binom.interval(1.0 - IMPOSSIBLE, honest, keep))
+            kept = binom.pmf(np.arange(least_kept, most_kept + 1), honest, keep)
+            first, chances = first + least_kept, np.convolve(chances, kept)
+        low = int(np.searchsorted(np.cumsum(chances), IMPOSSIBLE))
+        high = len(chances) - 1 - int(np.searchsorted(np.cumsum(chances[::-1]), IMPOSSIBLE))
+        return first + low, first + high + (people - honest) * self.messages
+
+    def deltas(self, users: int, epsilons: Array) -> tuple[Array, Array]:
+        """What is seen of one round with so many honest users, from below and from above."""
+        if not self.plain:
+            raise TooLarge("randomized values among fakes have no sum that is short enough")
+        if self.family == "dummies":
+            first, chances = self.table
+            del first  # where counts begin tells nothing
+            if len(chances) > MOST_CELLS // 2:
+                raise TooLarge(f"{len(chances)} numbers of dummies are too many to be paired")
+            return _two_counts(chances, float(self.keep), epsilons)
+        first, chances = self.fakes(users, 2)
+        if len(chances) > MOST_CELLS:
+            raise TooLarge(f"{len(chances)} numbers of fakes are too many to be added up")
+        return _split_in_two(first, chances, epsilons)
+
+
+def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:
+    """base^steps / norm, to 60 digits."""
+    if not base:
+        return Fraction(0) if steps else 1 / norm
+    value = DIGITS.power(DIGITS.divide(Decimal(base.numerator), Decimal(base.denominator)), Decimal(steps))
+    return Fraction(value) / norm
+
+
+def _many(first: int, chances: Array, times: int) -> tuple[int, Array]:
+    """The law of a sum of so many, by doubling; what is too rare is left out."""
+    total, at, power, step = np.ones(1), 0, chances, first
+    while times:
+        if times & 1:
+            total, at = np.convolve(total, power), at + step
+            total, at = _cut(total, at)
+        times >>= 1
+        if times:
+            power, step = _cut(np.convolve(power, power), 2 * step)
+        if len(power) > MOST_CELLS**2:
+            raise TooLarge(f"{len(power)} numbers of fakes are too many to be added up")
+    return at, total
+
+
+def _cut(chances: Array, first: int) -> tuple[Array, int]:
+    kept = np.flatnonzero(chances > LEFT_OUT)
+    return chances[kept[0] : kept[-1] + 1], first + int(kept[0])
+
+
+def _two_counts(chances: Array, keep: float, epsilons: Array) -> tuple[Array, Array]:
+    """(Z0 + B, Z1) against (Z0, Z1 + B), B a coin of ``keep``: every pair of counts, added up."""
+    without = np.append(chances, 0.0)
+    held = keep * np.append(0.0, chances) + (1.0 - keep) * without
+    there, back = np.outer(held, without), np.outer(without, held)
+    found, sizes = [], []
+    for growth in np.exp(epsilons).tolist():
+        gains = there > growth * back
+        gained, cost = float(there[gains].sum()), growth * float(back[gains].sum())
+        found.append(gained - cost)
+        sizes.append(gained + cost)
+    return _ends(found, sizes)
+
+
+def _split_in_two(first: int, chances: Array, epsilons: Array) -> tuple[Array, Array]:
+    """Of m fakes that name one of two values, each names either alike; with the target's, the first
+    value has a and the second b = m + 1 - a, and the ratio of the two laws is a / b.
+    """
+    from scipy.stats import binom
+
+    many = first + np.arange(len(chances))
+    found, sizes = [], []
+    for growth in np.exp(epsilons).tolist():
+        least = np.floor(growth * (many + 1) / (1.0 + growth)) + 1  # the first a with a > e^eps b
+        gains, costs = binom.sf(least - 2, many, 0.5), growth * binom.sf(least - 1, many, 0.5)
+        better = gains > costs
+        found.append(float(chances[better] @ (gains - costs)[better]))
+        sizes.append(float(chances[better] @ (gains + costs)[better]))
+    return _ends(found, sizes)
+
+
+def _ends(found: list[float], sizes: list[float]) -> tuple[Array, Array]:
+    """Sums, less and more what rounding may have done to terms of these sizes."""
+    total, slack = np.array(found), ROUNDED * np.array(sizes) + UNSEEN
+    return np.maximum(total - slack, 0.0), np.minimum(total + slack, 1.0)

@@ -1,0 +1,208 @@
+"""Noise that people share, from the whole numbers in a record: counts by +1 and -1, sums by split
+and mix. Tables, estimates and limits are worked out again by other means than those that made them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.signal import fftconvolve
+from scipy.stats import nbinom, poisson
+
+from shuffledp.collection.verify.counted_estimates import Estimated
+from shuffledp.collection.verify.counted_law import REMEDY, WORD, CountedLaw
+from shuffledp.collection.verify.effort import MOST_VALUES, TooLarge
+from shuffledp.errors import InvalidInput
+from shuffledp.literature.exact.lattice import UNIT, Array
+from shuffledp.literature.exact.message_sums import MessageSums
+
+__all__ = ["SHARED", "CountedShares"]
+
+SHARED = {
+    "signed": ("least", "decay", "pairs", "messages"),
+    "split": ("least", "decay", "share_bits", "messages", "reach"),
+}
+DIGITS = Context(prec=100)
+LIMB = 26  # bits: shares are added up in two parts
+IMPOSSIBLE = 1e-10
+SLOPES = np.linspace(0.4, 1.0, 13)  # of the decay of the noise: those that limits are chosen from
+SHARP, LEFT_OUT = 1e-8, 1e-17
+MOST_STEPS = 1 << 22
+
+
+@dataclass(frozen=True)
+class CountedShares(CountedLaw):
+    """A law of ``signed`` units or of ``split`` shares; ``own`` are its parameters beside k."""
+
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, law: Mapping[str, Any]) -> CountedShares:
+        """Read what a design says."""
+        try:
+            family, k = law["randomizer"], law["k"]
+            own = {name: law[name] for name in SHARED[family]}
+            integers = tuple(int(each) for each in law["integers"])
+            plain = [str(each) for each in integers] == law["integers"] and law["epsilon0"] is None
+            whole = all(type(own[name]) is int and 0 <= own[name] < 10**18 for name in own if name != "decay")
+            small = own["messages"] <= 1024 and own.get("share_bits", 2) <= 52 and own.get("reach", 1) <= MOST_STEPS
+            sized = len(integers) == (5 if family == "signed" else 3) and 0 < integers[0] < WORD
+            sound = (
+                plain and whole and small and sized and type(k) is int and 2 <= k <= MOST_VALUES and own["least"] > 0
+            )
+            made = cls(family, k, integers, 0, math.inf, own)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            sound = False
+        if not sound:
+            raise InvalidInput(
+                f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
+            )
+        return made
+
+    @property
+    def names(self) -> set[str]:
+        return {"randomizer", "k", "epsilon0", "integers", *SHARED[self.family]}
+
+    @property
+    def binary(self) -> bool:
+        return False
+
+    @property
+    def support(self) -> int | None:
+        return None
+
+    @property
+    def messages(self) -> int:
+        return int(self.own["messages"])
+
+    @property
+    def shuffler(self) -> str:
+        return "messages mixed"
+
+    @property
+    def theorems(self) -> tuple[tuple[str, ...], ...]:
+        """What is behind the upper end."""
+        return (("signed units",) if self.family == "signed" else ("split shares",),)
+
+    @property
+    def lone(self) -> CountedLaw:
+        """Randomized response: what a report without a shuffler would be."""
+        return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)
+
+    @property
+    def implied(self) -> Decimal:
+        """A message hides nothing by itself."""
+        return Decimal("Infinity")
+
+    @property
+    def least_integers(self) -> tuple[int, ...]:
+        """The ratio, and the chances of no noise and of no pair, to 100 digits."""
+        decay, least = Decimal(self.own["decay"]), Decimal(self.own["least"])
+        ratio = int(DIGITS.multiply(DIGITS.exp(-decay), Decimal(WORD))) + 1
+        log = DIGITS.ln(DIGITS.divide(Decimal(WORD - ratio), Decimal(WORD)))
+        nothing = [DIGITS.exp(DIGITS.divide(log, least))]
+        if self.family == "signed":
+            nothing.append(DIGITS.exp(DIGITS.divide(Decimal(-self.own["pairs"]), least)))
+        words = [divmod(min(int(DIGITS.multiply(each, Decimal(WORD**2))), WORD**2 - 1), WORD) for each in nothing]
+        mine = (ratio, *(word for pair in words for word in pair))
+        # What is so near to a whole number that 60 digits do not tell on which side may be either.
+        near = len(mine) == len(self.integers) and all(
+            abs((a * WORD + b) - (c * WORD + d)) <= 1
+            for (a, b), (c, d) in zip(_pairs(mine), _pairs(self.integers), strict=True)
+        )
+        return self.integers if near and mine[0] == self.integers[0] else mine
+
+    @property
+    def ratio(self) -> Fraction:
+        """q, as it ran."""
+        return Fraction(self.integers[0], WORD)
+
+    def deltas(self, users: int, epsilons: Array) -> tuple[Array, Array]:
+        """What is seen of one round with so many honest users, from below and from above."""
+        written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
+        low, high = MessageSums.of(written, users).deltas(epsilons)
+        # What is kept at an epsilon is kept at larger ones, whatever its distance costs there.
+        order = np.argsort(epsilons)
+        high[order] = np.minimum.accumulate(high[order])
+        return low, high
+
+    def sway(self, scale: float) -> float | None:
+        """How far a malicious person can move a count; nothing limits a sum."""
+        return 2.0 * self.messages * scale if self.family == "signed" else None
+
+    def usual(self, votes: Sequence[int], people: int, least: int) -> tuple[str, bool]:
+        """What the two numbers of a tally must be like, and whether they are."""
+        sent = people * self.messages
+        if self.family == "split":
+            most = [sent * ((1 << LIMB) - 1), sent * (((1 << self.own["share_bits"]) - 1) >> LIMB)]
+            return f"at most {most[0]} and {most[1]}", all(0 <= a <= b for a, b in zip(votes, most, strict=True))
+        mean = self.own["pairs"] * least / self.own["least"]
+        fewest = int(poisson.ppf(IMPOSSIBLE, mean)) if mean else 0
+        right = min(votes) >= 0 and sum(votes) <= sent and votes[1] >= fewest
+        return f"at least {fewest} of -1, and {sent} in all at most", right
+
+    def variance(self, people: int) -> Fraction:
+        """Of the noise that so many people add, in squared steps."""
+        return Fraction(2 * people, self.own["least"]) * self.ratio / (1 - self.ratio) ** 2
+
+    def error(self, people: int, scale: float) -> float:
+        """The standard error, where a step is worth ``scale``, for the worst data."""
+        rounded = Fraction(people, 4) if self.family == "split" else Fraction(0)
+        return math.sqrt(self.variance(people) + rounded) * scale
+
+    def total(self, votes: Sequence[int], people: int) -> int:
+        """What the answer is in steps, noise and all."""
+        first, second = votes
+        if self.family == "signed":
+            return first - second
+        modulus = 1 << self.own["share_bits"]
+        total: int = (first + (second << LIMB)) % modulus
+        return total if total <= people * (self.k - 1 + self.own["reach"]) else total - modulus
+
+    def estimated(self, votes: Sequence[int], people: int, start: float, scale: float) -> Estimated:
+        """``start`` and so many steps of width ``scale``, with limits by the law of the noise."""
+        value = np.array([start + scale * self.total(votes, people)])
+        rounded = people if self.family == "split" else 0
+
+        def limits(tail: float) -> tuple[Array, Array]:
+            far = scale * self._reach(people, rounded, tail)
+            return value - far, value + far
+
+        error = np.array([self.error(people, scale)])
+        return Estimated(value, error, limits, math.sqrt(UNIT * people) * scale)
+
+    def _reach(self, people: int, rounded: int, tail: float) -> float:
+        above = self._above(people / self.own["least"])
+        if not rounded:
+            return float(np.flatnonzero(above[1:] <= tail)[0])
+        sharp = above[above >= SHARP]
+        decay = -math.log1p(-float(1 - self.ratio))
+        steepest = decay - max(math.log1p((people / self.own["least"] - 1.0) / len(sharp)), 0.0)
+        places = np.arange(1 - len(sharp), len(sharp))
+        chances = np.append(1.0 - sharp[:0:-1], sharp)
+        found: list[float] = []
+        for slope in steepest * SLOPES:
+            constant = float(np.max(np.log(chances) + slope * places))
+            found.append((constant - math.log(tail)) / slope + slope * rounded / 8.0)
+        return min(found)
+
+    def _above(self, shape: float) -> Array:
+        """P(A - B >= j), j = 0, 1, ..., for two negative binomial numbers, by convolving them."""
+        success = float(1 - self.ratio)
+        most = int(nbinom.isf(LEFT_OUT, shape, success)) + 2
+        if most > MOST_STEPS:
+            raise TooLarge(f"{most} steps of noise are too many to be convolved")
+        one = nbinom.pmf(np.arange(most), shape, success)
+        chances = np.maximum(fftconvolve(one, one[::-1])[most - 1 :], 0.0)
+        return np.asarray(np.append(np.cumsum(chances[::-1])[::-1], 0.0))
+
+
+def _pairs(integers: Sequence[int]) -> list[tuple[int, int]]:
+    """The numbers of two words after the first one."""
+    return list(zip(integers[1::2], integers[2::2], strict=True))

@@ -1,0 +1,84 @@
+"""The command track: what it says, and what it refuses with one sentence and exit code 2."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shuffledp.cli import main
+from shuffledp.collection.ledger import Ledger
+from tests.sketch import DRAWN_BY, sketch
+
+SETTLED = ("--task", "histogram", "--categories", "yes,no", "--n", "400", "--honest", "300", "--weeks", "3")
+PROMISE = ("--epsilon", "2", "--delta", "1e-6")
+LIMITS = ("--population", "p", "--limit-epsilon", "3", "--limit-delta", "1e-5")
+
+
+class Tracking:
+    """The command, in a folder with a table of 350 answers."""
+
+    def __init__(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.place, self._capsys = place, capsys
+        (place / "week.csv").write_text("answer\n" + "yes\n" * 200 + "no\n" * 150, encoding="utf-8")
+
+    def said(self, *words: object) -> dict[str, Any]:
+        assert main(["track", *map(str, words), "--json"]) == 0, self._capsys.readouterr().err
+        found: dict[str, Any] = json.loads(self._capsys.readouterr().out)
+        return found
+
+    def refused(self, *words: object) -> str:
+        assert main(["track", *map(str, words)]) == 2
+        return " ".join(self._capsys.readouterr().err.split())
+
+
+@pytest.fixture
+def track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tracking:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(DRAWN_BY, sketch)
+    return Tracking(tmp_path, capsys)
+
+
+@pytest.mark.fleet
+def test_from_a_new_series_to_its_trend(track: Tracking) -> None:
+    made = track.said("new", "polls", *SETTLED, *PROMISE, "--ledger", "b.sqlite", *LIMITS)
+    assert (made["series"]["name"], made["series"]["ledger"]["path"]) == ("polls", "../b.sqlite")
+    for week in (1, 2):
+        said = track.said("add", "polls", "week.csv", "--column", "answer", "--period", f"2026-W{9 + week}")
+        assert said["asked"]["series"]["week"] == week
+    status = track.said("status", "polls")
+    assert (status["left"], [each["week"] for each in status["released"]]) == (1, [1, 2])
+    assert status["spent"]["upper"] < status["promised"]["epsilon"] == 2
+    trend = track.said("plot", "polls")
+    assert len(trend["points"]) == 4
+    assert {each.name for each in (track.place / "polls").glob("trend.*")} == {"trend.csv", "trend.html", "trend.png"}
+
+
+def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:
+    ledger = ("--ledger", "b.sqlite", *LIMITS)
+    for words, remedy in (
+        ((*SETTLED, "--epsilon", "2"), "--delta must be given for a new series"),
+        ((*SETTLED[:-1], "1", *PROMISE), "weeks must be at least 2, got 1"),
+        ((*SETTLED, *PROMISE, "--design", "x.json"), "--task must be left out with --design"),
+        ((*SETTLED[:1], "x", *SETTLED[2:], *PROMISE), "the task must be one of"),
+        ((*SETTLED, *PROMISE, "--series", " "), "series must be text without spaces around it"),
+    ):
+        assert remedy in track.refused("new", "polls", *words, *ledger)
+    assert not (track.place / "b.sqlite").exists()
+    track.said("new", "polls", *SETTLED, *PROMISE, *ledger)
+    (track.place / "few.csv").write_text("answer\n" + "yes\n" * 299, encoding="utf-8")
+    (track.place / "empty.csv").write_text("answer\n", encoding="utf-8")
+    for words, remedy in (
+        (("polls", "few.csv"), "at least the 300 that were promised, got 299"),
+        (("polls", "empty.csv"), "at least one value, got no rows"),
+        (("polls", "week.csv", "--week", "4"), "--week must be at most 3"),
+        (("polls", "week.csv", "--period", "soon"), "--period must be a week, a month or a day"),
+        (("polls", "week.csv", "--clip"), "--clip must be left out for a histogram"),
+        (("polls", "week.csv", "--missing", "gone"), "--missing must be one of the 2 categories"),
+        (("polls", "week.csv", "--ledger", "c.sqlite"), "the ledger of series 'polls' must be there"),
+        ((".", "week.csv"), "must be the folder of a series"),
+    ):
+        assert remedy in track.refused("add", *words)
+    assert "must have a week to draw" in track.refused("plot", "polls")
+    assert [each.state for each in Ledger(track.place / "b.sqlite").releases()] == ["paid in advance"]
+    assert not list((track.place / "polls" / "weeks").iterdir())

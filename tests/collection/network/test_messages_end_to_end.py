@@ -1,0 +1,111 @@
+"""Laws of several messages, and of the shuffler's dummies, from an announcement to a page that verifies:
+people with browsers, people with the command, a shuffler of its own, an analyst.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from shuffledp.cli import main
+from shuffledp.collection.network import read_collection
+from shuffledp.protocols.count import Count
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.split_and_mix import SplitMean
+from tests.collection.network.shufflers import process
+from tests.collection.network.test_end_to_end import TAKE_PART, free_port
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+PEOPLE, BY_HAND, BY_SCRIPT = 400, 2, 20
+PROMISE: dict[str, Any] = {"n": 500, "least": 300, "epsilon": 1.0, "delta": 1e-4}
+TEAS = ("green", "black", "none")
+MADE: dict[str, Callable[[], Any]] = {
+    "fakes": lambda: FakesHistogram(categories=TEAS, **PROMISE),
+    "dummies": lambda: DummyHistogram(categories=TEAS, keep=0.9, **PROMISE),
+    "signed": lambda: Count(value="green", **PROMISE),
+    "split": lambda: SplitMean(lower=0.0, upper=10.0, **PROMISE),
+}
+
+
+def people(family: str) -> tuple[list[Any], list[Any], dict[str, float]]:
+    """What everybody holds, as a browser takes it and as a table has it, and what is true of them."""
+    chance = np.random.default_rng(15)
+    if family == "split":
+        numbers = chance.integers(0, 11, PEOPLE).tolist()
+        return numbers, [str(float(each)) for each in numbers], {"mean": float(np.mean(numbers))}
+    places = chance.choice(3, PEOPLE, p=(0.5, 0.3, 0.2)).tolist()
+    held = [TEAS[place] for place in places]
+    counts = {tea: float(held.count(tea)) for tea in TEAS}
+    if family == "signed":
+        return [int(each == "green") for each in held], held, {"green": counts["green"]}
+    return places, held, counts
+
+
+def by_hand(chromium: Browser, url: str, answer: float, *, number: bool) -> None:
+    """Somebody opens the page, answers, and sends."""
+    context = chromium.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(url)
+    if number:
+        page.locator("#number").fill(str(answer))
+    else:
+        page.locator("input[type=radio]").nth(int(answer)).check()
+    page.get_by_role("button", name="Seal and send").click()
+    page.get_by_text("receipt").first.wait_for()
+    context.close()
+
+
+@pytest.mark.parametrize("family", MADE)
+def test_a_law_of_messages_from_the_announcement_to_the_page(
+    family: str,
+    chromium: Browser,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    Path("design.json").write_text(Design.of(MADE[family]()).file_text(), encoding="utf-8")
+    asked = ["--design", "design.json", "--shuffler", url, "--question", "Which tea?", "--out", "study"]
+    assert main(["collection", "new", *asked]) == 0
+    collection = read_collection(Path("study/collection.json"))
+    typed, held, truth = people(family)
+    (tmp_path / "shuffler").mkdir()
+    with process(tmp_path / "shuffler", collection, port=port) as shuffler:
+        for answer in typed[:BY_HAND]:
+            by_hand(chromium, shuffler.url, answer, number=family == "split")
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(shuffler.url)
+        assert set(page.evaluate(TAKE_PART, typed[BY_HAND : BY_HAND + BY_SCRIPT])) == {201}
+        context.close()
+        Path("people.csv").write_text("\n".join(["held", *held[BY_HAND + BY_SCRIPT :]]))
+        send = ["--table", "people.csv", "--column", "held", "--outbox", "outbox"]
+        assert main(["send", "study/collection.json", *send]) == 0
+        Path("token").write_text(shuffler.token)
+        Path("token").chmod(0o600)
+        assert main(["collection", "close", url, "--token", "token"]) == 0
+        assert main(["collection", "fetch", url, "--token", "token", "--out", "sealed.bin"]) == 0
+        assert shuffler.stop() == 0
+    assert main(["open", "study", "sealed.bin", "--out", "result"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "result/page.html"]) == 0
+    assert "pass:" in capsys.readouterr().out
+    facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))
+    collected, messages = facts["counted"]["collected"], collection.encoder.randomizer.messages
+    assert facts["counted"]["reports"] == collected["arrived"] == PEOPLE
+    assert collected["invalid"] == 0
+    assert (collected["messages"] == messages * PEOPLE) == (family != "dummies")
+    estimates = facts["estimates"]
+    found = dict(zip(estimates["label"], zip(estimates["value"], estimates["stderr"], strict=True), strict=True))
+    for label, true in truth.items():
+        value, stderr = found[label]
+        assert abs(value - true) < 6.0 * stderr, label

@@ -1,0 +1,161 @@
+"""Histograms among fakes: they keep their promise with the least noise, are honest about their
+errors, beside k-ary randomized response too, and refuse what does not fit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, SEALED
+from shuffledp.protocols.settling import certify
+
+TERMS: dict[str, Any] = {"categories": 16, "n": 10_000, "epsilon": 1.0, "delta": 1e-6}
+KINDS: dict[str, Any] = {
+    "fakes": lambda **more: sdp.FakesHistogram(**TERMS | more),
+    "fakes, poisson": lambda **more: sdp.FakesHistogram(**TERMS | {"kind": "poisson"} | more),
+    "fakes, lightly": lambda **more: sdp.FakesHistogram(**TERMS | {"light_epsilon0": 6.0} | more),
+    "dummies": lambda **more: sdp.DummyHistogram(**TERMS | more),
+    "dummies, poisson": lambda **more: sdp.DummyHistogram(**TERMS | {"kind": "poisson"} | more),
+    "dummies, some kept": lambda **more: sdp.DummyHistogram(**TERMS | {"keep": 0.8} | more),
+    "dummies, lightly": lambda **more: sdp.DummyHistogram(**TERMS | {"light_epsilon0": 8.0} | more),
+}
+
+
+def test_goldens() -> None:
+    """Of the published searches and closed forms, what is certified (frontier, section 4)."""
+    poisson = KINDS["dummies, poisson"]().settle().randomizer
+    assert poisson.rate == pytest.approx(42.7, rel=2e-3)
+    assert KINDS["dummies, poisson"](delta=1e-10).settle().randomizer.rate == pytest.approx(82.1, rel=2e-3)
+    fakes = KINDS["fakes, poisson"]().settle().randomizer
+    assert fakes.slots * fakes.chance * 10_000 / 16 == pytest.approx(42.7, rel=2e-3)
+    assert KINDS["dummies"]().predicted_stderr() == pytest.approx(2.80, abs=0.005)
+    assert KINDS["dummies"]().settle().randomizer.center == 25
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_the_promise_is_kept_and_nearly_spent(name: str, rounds: int) -> None:
+    if rounds > 1 and "lightly" in name:
+        return  # composing the curves of randomized values among fakes takes minutes
+    poll = KINDS[name](rounds=rounds).settle()
+    bound = poll.guarantee.epsilon(delta=1e-6)
+    assert bound.upper <= 1.0
+    assert bound.upper > 0.99
+    certified = certify(Design.from_json(Design.of(poll).as_json()))
+    assert certified.protocol.randomizer == poll.randomizer
+    assert type(certified.protocol) is type(poll)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_estimates_are_as_far_off_as_predicted(name: str) -> None:
+    poll, rng = KINDS[name](n=4000).settle(), np.random.default_rng(3)
+    values = rng.permutation(np.repeat(np.arange(16), [2000, 1000, *[72] * 13, 64]))
+    found = [poll.analyse(poll.shuffle(poll.encode(values, rng=rng), rng=rng)) for _ in range(60)]
+    errors = np.array([each.unbiased for each in found]) - np.bincount(values, minlength=16)
+    expected = poll.predicted_stderrs(np.bincount(values, minlength=16))
+    squares = (errors / expected) ** 2
+    assert abs(float(squares.mean()) - 1.0) < 6.0 * math.sqrt(6.0 / squares.size)
+    assert not found[0].secure
+    assert np.all(found[0].stderr > 0.9 * expected)
+
+
+def test_least_people_are_enough_and_colluders_add_nothing() -> None:
+    poll = KINDS["fakes"](n=10_000, least=5_000).settle()
+    assert poll.guarantee.epsilon(delta=1e-6).upper <= 1.0
+    assert poll.randomizer.chance == pytest.approx(2 * KINDS["fakes"]().settle().randomizer.chance, rel=0.01)
+    assert poll.guarantee_for(4_000).epsilon(delta=1e-6).upper > 1.0
+    with pytest.raises(InvalidInput, match="honest reports must number at least 5000"):
+        poll.shuffle(poll.encode([0] * 4_000))
+
+
+def test_several_messages_where_values_are_many() -> None:
+    poll = KINDS["fakes"](categories=1000, n=5_000).settle()
+    assert poll.messages == 1 + math.ceil(42.7 * 1000 / 5000)
+    assert KINDS["fakes"](slots=3).settle().messages == 4
+
+
+def test_rounds_are_combined_by_their_exact_law() -> None:
+    poll, rng = KINDS["dummies"](rounds=2).settle(), np.random.default_rng(8)
+    values = np.arange(10_000) % 16
+    rounds = [poll.analyse(poll.shuffle(poll.encode(values, rng=rng), rng=rng)) for _ in range(2)]
+    both = poll.combine(rounds)
+    assert float(both.stderr[0]) == pytest.approx(float(rounds[0].stderr[0]) / math.sqrt(2.0), rel=1e-6)
+    low, high = both.interval()
+    assert np.all((low <= both.values) & (both.values <= high))
+
+
+def test_the_plan_names_the_trust_and_compares_honestly() -> None:
+    """For rare values k-ary randomized response has sd 6.5 already; dummies win for frequent ones,
+    fakes where values are many or frequent.
+    """
+    table = sdp.plan("histogram", domain=16, n=10_000, epsilon=1.0, delta=1e-6)
+    options = {option.name: option for option in table.options}
+    assert options[FAKES].trust == SEALED
+    assert options[DUMMIES].trust == ADDING
+    assert "sealed" in FAKES
+    assert "sealed" in DUMMIES
+    assert ADDING == "shuffler adds noise"
+    assert (options[FAKES].messages, options[DUMMIES].messages, options["Histogram"].messages) == (2, 1, 1)
+    assert math.isinf(options[FAKES].epsilon0 or 0.0)
+    plain = options["Histogram"].protocol
+    assert isinstance(plain, sdp.Histogram)
+    rare = float(plain.predicted_stderrs([0.0, *[10_000 / 15] * 15])[0])
+    assert rare == pytest.approx(6.5, abs=0.1)
+    assert options[FAKES].error == pytest.approx(rare, rel=0.01)
+    frequent = float(plain.predicted_stderrs([5_000.0, *[5_000 / 15] * 15])[0])
+    assert frequent > 2.5 * options[FAKES].error > 5.0 * options[DUMMIES].error
+    assert options[FAKES].worst == options[FAKES].error
+    assert isinstance(table.best, sdp.Histogram)  # which asks for the least trust
+    assert FAKES in str(table)
+    assert "messages" in str(table)
+
+
+@pytest.mark.parametrize("name", ["fakes", "dummies"])
+def test_bad_terms_are_refused(name: str) -> None:
+    make = KINDS[name]
+    for wrong, message in (
+        ({"epsilon": None}, "exactly one of epsilon and randomizer"),
+        ({"epsilon": None, "epsilon0": 1.0}, "exactly one of epsilon and randomizer"),
+        ({"kind": "uniform"}, "kind of (fakes|dummies) must be"),
+        ({"light_epsilon0": -1.0}, "epsilon0 must"),
+        ({"light_epsilon0": 1.0}, "fakes must be needed"),
+        ({"epsilon": None, "randomizer": sdp.UserFakes(k=3, slots=1, chance=0.5)}, "must be the law of a"),
+        ({"epsilon": None, "randomizer": sdp.KRR(k=16, epsilon0=1.0)}, "must be the law of a"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            make(**wrong).settle()
+    with pytest.raises(InvalidInput, match="counts must be the 17 whole numbers"):
+        make().analyse_counts([1, 2, 3])
+
+
+def test_too_few_people_for_so_many_fakes_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="Ask more people, or about fewer values, or have the shuffler add dummies"):
+        KINDS["fakes"](categories=2000, n=20).settle()
+    with pytest.raises(InvalidInput, match="in 1 slots"):
+        KINDS["fakes"](categories=1000, n=5_000, slots=1).settle()
+    with pytest.raises(InvalidInput, match="must be bernoulli beside light_epsilon0"):
+        KINDS["fakes, poisson"](light_epsilon0=6.0)
+    with pytest.raises(InvalidInput, match="Allow a larger epsilon"):
+        KINDS["dummies"](epsilon=1e-3).settle()
+    with pytest.raises(InvalidInput, match="keep must"):
+        KINDS["dummies"](keep=0.0)
+    with pytest.raises(InvalidInput, match="slots must be"):
+        KINDS["fakes"](slots=0)
+
+
+@pytest.mark.parametrize("name", ["fakes", "dummies"])
+def test_a_shuffler_or_people_who_add_nothing_are_noticed(name: str) -> None:
+    poll = KINDS[name]().settle()
+    values = np.arange(10_000) % 16
+    bare = np.array([10_000 * poll.messages, *np.bincount(values, minlength=16)])
+    with pytest.raises(InvalidInput, match="got too few: 10,000 that name a value"):
+        poll.analyse_counts(bare)
+    honest = poll.randomizer.mixed(poll.tally(poll.encode(values).rows))
+    assert poll.analyse_counts(honest).n == 10_000  # fresh noise fails once in 10^9
