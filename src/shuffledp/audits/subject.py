@@ -216,7 +216,7 @@ class Surveyed(Finite):
         if isinstance(protocol, Quantiles):
             return said, np.cumsum(held)[:-1]
         if not isinstance(protocol, Summation):
-            return said[: len(held)], held  # after the cells of a table come their sums
+            return said[: len(held)], held  # the sums of a crosstab follow from its cells
         mean = protocol.lower + (protocol.upper - protocol.lower) * float(
             held @ np.linspace(0.0, 1.0, len(held))
         ) / len(rows)
@@ -252,10 +252,6 @@ class Searched(Surveyed):
 
     def encode(self, values: NDArray[Any], source: Source) -> Reports:
         return Reports(self.description, self.protocol.randomizer.randomize(values, rng=source), source.secure)
-
-
-def _listed(categories: Any) -> Any:
-    return range(categories) if isinstance(categories, int) else categories
 
 
 def _objects(labels: Any) -> NDArray[Any]:
