@@ -14,7 +14,7 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.collection.network import read_collection
-from shuffledp.protocols.count import Count
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.split_and_mix import SplitMean
@@ -30,7 +30,7 @@ TEAS = ("green", "black", "none")
 MADE: dict[str, Callable[[], Any]] = {
     "fakes": lambda: FakesHistogram(categories=TEAS, **PROMISE),
     "dummies": lambda: DummyHistogram(categories=TEAS, keep=0.9, **PROMISE),
-    "signed": lambda: Count(value="green", **PROMISE),
+    "signed": lambda: SignedCount(value="green", **PROMISE),
     "split": lambda: SplitMean(lower=0.0, upper=10.0, **PROMISE),
 }
 
