@@ -29,7 +29,7 @@ FAKED = {
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),
 }
 LEFT_OUT = 1e-25  # of a law of counts, at either end
-MOST_CELLS = 1 << 13
+MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
 ROUNDED = 1e-12  # relative: of a sum of positive products
 IMPOSSIBLE = 1e-13
 UNSEEN = 1e-19  # what is left out, in all
@@ -67,13 +67,17 @@ class CountedFakes(CountedLaw):
         counted = not weights or (sum(weights) == WORD and min(weights) >= 0 and 0 <= first <= MOST_CELLS**2)
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
-        return all(0 <= each <= WORD for each in head) and counted and local and type(slots) is int and slots >= 1
+        few = type(slots) is int and 1 <= slots <= MOST_SLOTS
+        return len(head) == self._coins and all(0 <= each <= WORD for each in head) and counted and local and few
+
+    @property
+    def _coins(self) -> int:
+        return 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
         """Coins, the first count of a table, and its weights, if there is one."""
-        coins = 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
-        head, table = self.integers[:coins], self.integers[coins:]
+        head, table = self.integers[: self._coins], self.integers[self._coins :]
         return head, table[0] if table else 0, table[1:]
 
     @property
