@@ -43,7 +43,6 @@ def test_a_plan_in_numbers(log: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (["--rounds", "2"], "rounds must be 1"),
         (["--candidates", "5", "--k", "9"], "candidates must be"),
         (["--error", "2"], "error must"),
-        (["--honest", "20"], "Ask about"),
         (["--least-holders", "20000"], "at most the 10000 people"),
     ],
 )

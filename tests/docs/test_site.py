@@ -165,7 +165,8 @@ def test_every_export_is_documented_once_on_the_api_pages(site: Path) -> None:
         for page in (site / "api").glob("*.html")
         for each in re.findall(r'<h[23] id="shuffledp\.([\w.]+)"', page.read_text(encoding="utf-8"))
     ]
-    times = {name: sum(heading.split(".")[-1] == name for heading in headings) for name in shuffledp.__all__}
+    own = [heading for heading in headings if not heading.startswith("collection.engines.")]  # which have a count, too
+    times = {name: sum(heading.split(".")[-1] == name for heading in own) for name in shuffledp.__all__}
     assert {name: count for name, count in times.items() if count != 1} == {}
 
 

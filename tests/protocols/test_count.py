@@ -9,10 +9,10 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.count import Count
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
 
-POLL = Count(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
+POLL = SignedCount(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
 ANSWERS = ["yes"] * 3_000 + ["no"] * 6_000 + ["who knows"] * 1_000
 
 
@@ -43,7 +43,7 @@ def test_counted_and_within_the_exact_interval() -> None:
 
 
 def test_rounds_cost_and_average() -> None:
-    again = Count(value=1, n=1_000, epsilon=2.0, delta=1e-6, rounds=2)
+    again = SignedCount(value=1, n=1_000, epsilon=2.0, delta=1e-6, rounds=2)
     assert again.guarantee.delta_at_most(epsilon=2.0) <= 1e-6
     generator = np.random.default_rng(6)
     rounds = [again.analyse(again.shuffle(again.encode([1] * 400 + [0] * 600, rng=generator))) for _ in range(2)]
@@ -52,7 +52,7 @@ def test_rounds_cost_and_average() -> None:
 
 
 def test_fewer_people_than_asked_for() -> None:
-    part = Count(value="yes", n=1_000, epsilon=1.0, delta=1e-6, least=800)
+    part = SignedCount(value="yes", n=1_000, epsilon=1.0, delta=1e-6, least=800)
     assert part.randomizer.least == 800
     bag = part.shuffle(part.encode(["yes"] * 850, rng=np.random.default_rng(7)))
     estimate = part.analyse(bag)
@@ -79,23 +79,23 @@ def test_a_design_is_read_again() -> None:
 
 
 def test_messages_and_error_are_weighed() -> None:
-    few = Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=21)
-    sharp = Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.45)
+    few = SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=21)
+    sharp = SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.45)
     assert few.messages <= 21
     assert few.predicted_stderr() > sharp.predicted_stderr()
     assert sharp.predicted_stderr() <= 1.45
     with pytest.raises(InvalidInput, match="messages must be at least"):
-        Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=3).settle()
+        SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=3).settle()
     with pytest.raises(InvalidInput, match="error must be at least"):
-        Count(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.0).settle()
+        SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.0).settle()
 
 
 def test_refused() -> None:
     with pytest.raises(InvalidInput, match="none below 0"):
         POLL.analyse_counts(np.array([10_000 * POLL.messages, -1, 5]))
     with pytest.raises(InvalidInput, match="distinct"):
-        Count(value="anything else", n=100, epsilon=1.0, delta=1e-6)
+        SignedCount(value="anything else", n=100, epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidInput, match="exactly one of epsilon and randomizer"):
-        Count(value="yes", n=100, epsilon0=1.0)
+        SignedCount(value="yes", n=100, epsilon0=1.0)
     with pytest.raises(InvalidInput, match="hold their share of the noise"):
-        Count(value="yes", n=2, epsilon=0.1, delta=1e-9).settle()
+        SignedCount(value="yes", n=2, epsilon=0.1, delta=1e-9).settle()

@@ -8,8 +8,10 @@ census      all values in all places: by value, by place, and between users
 thresholds  the integers that the sampler draws with, exactly, found with scripted words
 shuffling   what comes out of a shuffler, against what went in
 bench       a protocol taken apart, and its parts tried alone
-subject     what is attacked: a protocol, or a randomizer behind a shuffler, run many times on two
-           neighboring datasets
+play        what is attacked, run many times on two neighboring datasets
+messages_seen  what an attacker makes of several messages: the documented laws, in code of its own
+messaged    a law of several messages, or its protocol, under attack
+subject     protocols of one message, or a randomizer behind a shuffler, under attack
 attack      likelihood-ratio and position tests, thresholds chosen on one half of the runs,
            Clopper-Pearson on the other
 runs        in the attacked runs: is the law the accounted one, are users independent, are runs; and
@@ -18,13 +20,15 @@ auditing    ``audit`` and its answer, ``Audit``
 planted     planted faults, those that an audit must catch and those that it cannot see:
 faulty_reports    of the sampler, the random source and the analyst
 faulty_shufflers  of the shuffler
+faulty_messages   of several messages, and of a shuffler that adds some
 """
 
 from __future__ import annotations
 
 from shuffledp.audits.auditing import Audit, audit
 from shuffledp.audits.planted import FAULTS, Fault, faults
+from shuffledp.audits.play import Subject
 from shuffledp.audits.runs import Check
-from shuffledp.audits.subject import Subject, subject_of
+from shuffledp.audits.subject import subject_of
 
 __all__ = ["FAULTS", "Audit", "Check", "Fault", "Subject", "audit", "faults", "subject_of"]

@@ -35,7 +35,8 @@ class Bench:
     ``encode`` returns their reports in order.
 
     ``tokens`` are what to hand to the shuffler, by default reports of users. What is None is not
-    there, or cannot be tried. ``most`` bounds the reports.
+    there, or cannot be tried. ``most`` bounds the reports. ``more`` is whatever else must be tried,
+    so many times.
     """
 
     users: int
@@ -46,6 +47,7 @@ class Bench:
     decode: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
     tokens: NDArray[Any] | None = None
     most: int = MOST_REPORTS
+    more: Callable[[int, Source, np.random.Generator], list[Finding]] | None = None
 
     def runs(self, asked: int) -> int:
         """How many runs the sampler is tried in, if ``asked`` are attacked on each dataset."""
@@ -69,6 +71,8 @@ def tried(bench: Bench, asked: int, source: Source, told: Told) -> list[Finding]
             found += [
                 shuffling(each, bench.shuffle, trials, generator) for each in (tokens, *distinct(tokens, bench.shuffle))
             ]
+        if bench.more is not None:
+            found += bench.more(max(LEAST_TRIALS, min(asked, MOST_TRIALS)), source, generator)
         if bench.decode is not None:
             said, right = bench.decode(rows)
             off = (

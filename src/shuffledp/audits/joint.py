@@ -21,11 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from shuffledp.audits.reading import Classes, Reading, form_of, grid_law, krr_laws, listed_laws, reading_of, votes_for
+from shuffledp.audits.reading import (
+    Classes,
+    Reading,
+    form_of,
+    grid_law,
+    krr_laws,
+    level_laws,
+    listed_laws,
+    reading_of,
+    votes_for,
+)
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
+from shuffledp.randomizers.wrappers import OneLevel
 
 __all__ = ["Joint", "Seen", "Tabled", "Voted", "gaussian_noise", "joint_of", "vote_law"]
 
@@ -164,6 +175,13 @@ def _krr(randomizer: KRR, *, halves: bool = False) -> Joint:
     both = np.repeat(laws, 2, axis=0)[:-1]
     both[1::2] = (laws[:-1] + laws[1:]) / 2.0
     return Tabled.of(np.arange(2 * k - 1) / 2.0, both, reading_of(randomizer))
+
+
+@joint_of.register
+def _one_level(randomizer: OneLevel, *, halves: bool = False) -> Joint:
+    laws = level_laws(randomizer)
+    inputs = np.arange(randomizer.k)[: max(2, MOST_CELLS // laws.shape[1])]
+    return Tabled.of(inputs, laws[inputs], reading_of(randomizer))
 
 
 @joint_of.register

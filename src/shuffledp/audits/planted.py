@@ -1,5 +1,5 @@
-"""Faults planted in a histogram protocol, each an honest mistake, and what an audit makes of them.
-The account is always that of the right code.
+"""Faults planted in a histogram protocol, or in a law of several messages, each an honest mistake,
+and what an audit makes of them. The account is always that of the right code.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from shuffledp.audits import faulty_messages as people
 from shuffledp.audits import faulty_reports as senders
 from shuffledp.audits import faulty_shufflers as shufflers
 from shuffledp.audits.auditing import Audit, audit
-from shuffledp.audits.subject import Surveyed
+from shuffledp.audits.play import Subject
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.sampling import Rng, source_of
@@ -29,11 +30,16 @@ class Fault:
 
     name: str
     sentence: str
-    subject: type[Surveyed]
+    subject: type[senders.Planted] | type[people.Misplanted]
     seen_by: tuple[str, ...]
 
-    def __call__(self, poll: Histogram) -> Surveyed:
-        """The protocol with this fault."""
+    def __call__(self, poll: Histogram) -> Subject:
+        """The protocol with this fault; one of several messages is planted in a law of its own, of
+        as many values and people.
+        """
+        if issubclass(self.subject, people.Misplanted):
+            law = self.subject.law_for(poll.randomizer.k, poll.n)
+            return self.subject(law, poll.n, name=f"{type(law).__name__}, {poll.n} users; fault: {self.name}")
         return self.subject(poll, name=f"Histogram, {poll.n} users; fault: {self.name}")
 
 
@@ -69,6 +75,21 @@ FAULTS: dict[str, Fault] = {
         ("halves", shufflers.Halves, "shuffling"),
         ("short-seed", shufflers.ShortSeed, "shuffling"),
         ("lossy", shufflers.Lossy, "shuffling"),
+        ("right-messages", people.RightMessages, ""),
+        ("no-fakes", people.NoFakes, "epsilon law"),
+        ("quiet-person", people.QuietPerson, "places"),
+        ("other-fakes", people.OtherFakes, "law"),
+        ("always-fakes", people.AlwaysFakes, "law"),
+        ("blanks-dropped", people.BlanksDropped, "format"),
+        ("no-dummies", people.NoDummies, "epsilon dummies"),
+        ("wrong-dummies", people.WrongDummies, "epsilon dummies"),
+        ("all-kept", people.AllKept, "dummies"),
+        ("marked-dummies", people.MarkedDummies, "format"),
+        ("dummies-last", people.DummiesLast, "shuffling"),
+        ("no-pairs", people.PairsLeftOut, "epsilon law"),
+        ("half-noise", people.HalfNoise, "law"),
+        ("plain-share", people.PlainShare, "shares"),
+        ("thin-shares", people.ThinShares, "shares"),
         ("one-in-a-million", senders.RareTruth, ""),
         ("password", senders.Password, ""),
         ("forked", senders.Forked, ""),

@@ -25,6 +25,7 @@ from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.randomizers.votes import Form
+from shuffledp.randomizers.wrappers import OneLevel
 
 __all__ = [
     "Classes",
@@ -33,6 +34,7 @@ __all__ = [
     "form_of",
     "grid_law",
     "krr_laws",
+    "level_laws",
     "listed_laws",
     "reading_of",
     "votes_for",
@@ -140,6 +142,21 @@ def krr_laws(randomizer: KRR, inputs: int) -> Floats:
     laws = np.full((inputs, randomizer.k), rest)
     laws[np.arange(inputs), np.arange(inputs)] = rest * math.exp(randomizer.epsilon0)
     return laws
+
+
+@reading_of.register
+def _one_level(randomizer: OneLevel) -> Reading:
+    inputs, laws = (0, randomizer.k - 1, randomizer.k // 2), level_laws(randomizer)
+    return Reading(inputs, laws[list(inputs)], _as_they_are, np.min_scalar_type(laws.shape[1] - 1))
+
+
+def level_laws(randomizer: OneLevel) -> Floats:
+    """The law of the node that is reported, counted through all levels, for every bin."""
+    bins, parts = np.arange(randomizer.k), []
+    for level in randomizer.levels:
+        whole = krr_laws(level, level.k)
+        parts.append(whole[bins * level.k // randomizer.k] / len(randomizer.levels))
+    return np.concatenate(parts, axis=1)
 
 
 def listed_laws(randomizer: SupportRandomizer, inputs: Sequence[int], outputs: int) -> Floats:

@@ -1,12 +1,12 @@
-"""What is attacked: code that runs, on two datasets that differ in the target's value, with the law
-and the guarantee that were promised for it.
+"""What is attacked: the protocols of this package, with reports of one message, with a trusted
+curator, and in gradient descent.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.audits.bench import Bench
 from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
+from shuffledp.audits.messaged import Messaged, Polled
+from shuffledp.audits.play import Play, Subject
 from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports
@@ -25,91 +27,25 @@ from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean,
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
+from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
+from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.sgd.descent import ShuffledSGD
 from shuffledp.protocols.sgd.grid_noise import STEPS
 from shuffledp.protocols.sums import LocalMean, StatisticalQuery, Sum, Summation
+from shuffledp.protocols.top_words.top_level import TopLevel
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
+from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
 
-__all__ = ["Finite", "Play", "Subject", "Surveyed", "subject_of"]
+__all__ = ["Finite", "Surveyed", "subject_of"]
 
 TINY = 1e-300
-AT_ONCE = 1 << 20  # items looked up at once
 WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
 MOST_SLOW = 1 << 14  # answers of a curator
 MOST_DECODED = 1 << 12  # values whose votes are counted one by one
 ENDLESS = 400.0  # an epsilon this large protects nobody
-
-
-class Play(NamedTuple):
-    """Many runs on one dataset, item by item in the order of release.
-
-    ``u`` and ``v`` are the likelihood ratios of the target's two inputs to what the others hold: of
-    each item, or, if there are finitely many ``classes`` of items, of each class, to be looked up;
-    classes are kept in few bytes.
-    """
-
-    u: Floats
-    v: Floats
-    classes: NDArray[np.integer] | None = None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Runs, and items in each."""
-        return self.u.shape if self.classes is None else self.classes.shape
-
-    def totals(self) -> tuple[Floats, Floats]:
-        """The sums of u and of v over each run, a bounded number of items at a time."""
-        step = max(1, AT_ONCE // self.shape[1])
-        parts = [self._part(slice(start, start + step)) for start in range(0, self.shape[0], step)]
-        return np.concatenate([u for u, _ in parts]), np.concatenate([v for _, v in parts])
-
-    def ratios(self, places: int | slice) -> Floats:
-        """The log of u over v in some places of every run."""
-        logs = (
-            np.log(self.u) - np.log(self.v)
-            if self.classes is not None
-            else np.log(self.u[:, places]) - np.log(self.v[:, places])
-        )
-        return np.asarray(logs if self.classes is None else logs[self.classes[:, places]])
-
-    def _part(self, runs: slice) -> tuple[Floats, Floats]:
-        u, v = (
-            (self.u[runs], self.v[runs])
-            if self.classes is None
-            else (self.u[self.classes[runs]], self.v[self.classes[runs]])
-        )
-        return u.sum(axis=1), v.sum(axis=1)
-
-
-class Subject(ABC):
-    """A protocol under attack, with ``n`` users."""
-
-    name: str
-    n: int
-    hay: Floats | None = None
-    needles: tuple[Floats, Floats] | None = None
-
-    @abstractmethod
-    def certified(self, delta: float) -> float:
-        """The epsilon that was promised at ``delta``."""
-
-    @abstractmethod
-    def play(self, which: int, runs: int, source: Source) -> Play:
-        """Run the code ``runs`` times on dataset 0 or 1."""
-
-    def choose(self, delta: float) -> float | None:
-        """Settle what the other users hold, and return the epsilon of that pair of datasets if it
-        is known: no attack on them can do better.
-        """
-        return None
-
-    def bench(self) -> Bench | None:
-        """What can be tested apart from the attack: the sampler, the shuffler and the analyst, one
-        by one; None if they cannot be told apart.
-        """
-        return None
 
 
 class Finite(Subject):
@@ -253,7 +189,7 @@ class Surveyed(Finite):
             lambda inputs, source: self.encode(self._values(inputs), source).rows,
             randomizer,
             self._shuffled if self.shuffled else None,
-            None if randomizer.blocks or randomizer.k > MOST_DECODED else self._decoded,
+            self._decoded if self._decodable else None,
         )
 
     def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -261,6 +197,12 @@ class Surveyed(Finite):
             return self.shuffle(Reports(self.description, rows))
         except InvalidInput as error:
             raise Misread(f"the shuffler refused the reports: {error}") from error
+
+    @property
+    def _decodable(self) -> bool:
+        """Whether votes for single values can be counted one by one."""
+        randomizer = self.protocol.randomizer
+        return not (randomizer.blocks or randomizer.k > MOST_DECODED or isinstance(randomizer, OneLevel))
 
     def _decoded(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """What the analyst says of a bag, and what follows from the accounted law."""
@@ -271,6 +213,8 @@ class Surveyed(Finite):
         )
         hit, miss = vote_law(randomizer)  # type: ignore[arg-type]
         held = (votes - len(rows) * miss) / (hit - miss)
+        if isinstance(protocol, Quantiles):
+            return said, np.cumsum(held)[:-1]
         if not isinstance(protocol, Summation):
             return said[: len(held)], held  # the sums of a crosstab follow from its cells
         mean = protocol.lower + (protocol.upper - protocol.lower) * float(
@@ -285,6 +229,9 @@ class Surveyed(Finite):
             return np.asarray(
                 protocol.lower + (protocol.upper - protocol.lower) * indices / (protocol.randomizer.k - 1)
             )
+        if isinstance(protocol, Quantiles):
+            cuts = np.array(protocol.task.cuts)
+            return np.asarray((cuts[indices] + cuts[indices + 1]) / 2.0)
         if isinstance(protocol, Crosstab):
             return np.asarray(_objects(protocol.cells)[indices])
         labels: Any = protocol.domain if isinstance(protocol, Frequency) else protocol.categories  # type: ignore[attr-defined]
@@ -296,6 +243,15 @@ class Surveyed(Finite):
             else _objects(labels)
         )
         return np.asarray(table[indices])
+
+
+class Searched(Surveyed):
+    """A level of a search for words: what its words count as is drawn and shuffled. Which word
+    counts as which value is no secret, and nothing is drawn for it.
+    """
+
+    def encode(self, values: NDArray[Any], source: Source) -> Reports:
+        return Reports(self.description, self.protocol.randomizer.randomize(values, rng=source), source.secure)
 
 
 def _objects(labels: Any) -> NDArray[Any]:
@@ -429,13 +385,15 @@ def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | Non
             raise InvalidInput(
                 f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
             )
-        return Behind(what, users)
+        return Messaged(what, users) if isinstance(what, MessageLaw) else Behind(what, users)
     makers: list[tuple[Any, Callable[[Any], Subject]]] = [
         (
             StatisticalQuery,
             lambda protocol: Surveyed(_identity(protocol), name=f"StatisticalQuery, {protocol.n} users"),
         ),
-        (Histogram | LocalHistogram | Crosstab | Summation | Frequency, Surveyed),
+        (Histogram | LocalHistogram | Summation | Frequency | Crosstab | Quantiles, Surveyed),
+        (TopLevel, Searched),
+        (MessageProtocol, Polled),
         (CentralHistogram | CentralMean | CentralSum, Curated),
         (ShuffledSGD, Descended),
     ]

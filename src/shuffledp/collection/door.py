@@ -391,7 +391,7 @@ def count(
     error: float | None = None,
     rng: Rng = None,
 ) -> Release:
-    """How many people hold ``value``, as accurately as a curator would tell (see ``Count``).
+    """How many people hold ``value``, as accurately as a curator would tell (see ``SignedCount``).
 
     Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
     be at most, and ``error`` a standard error to stay below. All must be sealed to the analyst.

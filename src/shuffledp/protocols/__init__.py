@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
-    from shuffledp.protocols.count import Count
+    from shuffledp.protocols.count import SignedCount
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
@@ -63,7 +63,6 @@ __all__ = [
     "CentralHistogram",
     "CentralMean",
     "CentralSum",
-    "Count",
     "Crosstab",
     "Design",
     "DummyHistogram",
@@ -81,6 +80,7 @@ __all__ = [
     "Quantiles",
     "Reports",
     "ShuffledSGD",
+    "SignedCount",
     "SplitMean",
     "SplitSum",
     "StatisticalQuery",
@@ -91,7 +91,7 @@ __all__ = [
 HOMES = {
     "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
     "crosstab": ("Crosstab",),
-    "count": ("Count",),
+    "count": ("SignedCount",),
     "design": ("Design",),
     "dummy_histogram": ("DummyHistogram", "FakesHistogram"),
     "estimate": ("Estimate", "Interval"),

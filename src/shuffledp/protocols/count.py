@@ -28,7 +28,7 @@ from shuffledp.randomizers.messages import MessageLaw, SignedUnits
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import rounded
 
-__all__ = ["Count", "check_most_error", "check_most_messages"]
+__all__ = ["SignedCount", "check_most_error", "check_most_messages"]
 
 HIDDEN = (0.05, 0.1, 0.2, 0.35, 0.5)  # shares of epsilon that pairs may cost; the rest is for the noise
 USUAL = 0.1
@@ -38,7 +38,7 @@ SURE = 1e-9  # honest people are told so rarely that they sent too little
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Count(MessageProtocol):
+class SignedCount(MessageProtocol):
     """How many of the people hold ``value``; whatever else they hold counts as ``other``.
 
     Whoever holds it sends +1. Everybody adds a few +1 and -1 at random, mostly none, and blanks;
@@ -47,7 +47,7 @@ class Count(MessageProtocol):
     may be allowed, or a standard error asked for, ``most_error``; the other one is then as small as
     can be.
 
-    >>> poll = Count(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
+    >>> poll = SignedCount(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
     >>> poll.predicted_stderr() < 1.2 * 1.36, poll.messages
     (True, 21)
     """

@@ -16,7 +16,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles, CentralSum
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.count import Count
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakedHistogram, FakesHistogram
 from shuffledp.protocols.frequency import METHODS, Frequency
@@ -48,9 +48,9 @@ __all__ = [
 PLANNED = ("histogram", "frequency", "mean", "sum", "count", "crosstab", "quantile")
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
-ADDING = "shuffler, sealed, adds dummies"
+ADDING = "shuffler adds noise"
 FAKES = "Histogram, fakes by users (sealed)"
-DUMMIES = "Histogram, shuffler's dummies (shuffler adds noise)"
+DUMMIES = "Histogram, shuffler's dummies (sealed)"
 SIGNED = "Count, +1 and -1 messages (sealed)"
 SPLIT = "split and mix (sealed; anybody can move it)"
 MOST_BITS = 1 << 20  # longer reports are not proposed
@@ -160,7 +160,7 @@ def _single(task: Task, promise: dict[str, Any]) -> dict[str, tuple[str, Callabl
     """The protocols of one number: a mean, a sum, or the count of one value."""
     if task == "count":
         return {
-            SIGNED: (SEALED, lambda: Count(value=1, other=0, **promise)),
+            SIGNED: (SEALED, lambda: SignedCount(value=1, other=0, **promise)),
             "Histogram": ("shuffler", lambda: Histogram(categories=range(2), **promise)),
             "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(2), **promise)),
             "CentralSum": ("curator", lambda: CentralSum(**promise)),

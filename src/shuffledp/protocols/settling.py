@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon
-from shuffledp.protocols.count import Count
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.frequency import Frequency
@@ -50,7 +50,7 @@ register("mean", Mean)
 register("mean", SplitMean, families=("split",))
 register("sum", Sum)
 register("sum", SplitSum, families=("split",))
-register("count", Count)
+register("count", SignedCount)
 register("quantile", Quantiles)
 register("top", TopLevel)
 

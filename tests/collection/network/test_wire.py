@@ -76,3 +76,23 @@ def test_a_released_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         path.write_bytes(header.content + b"".join(mixed))
         with pytest.raises(InvalidInput, match="each report once"):
             open_sealed(path).check_order()
+
+
+def test_a_released_file_says_of_how_many_people_where_their_messages_do_not(tmp_path: Path) -> None:
+    path, header = tmp_path / "sealed.bin", SealedHeader("ab" * 32, 2, 49, 5)
+    path.write_bytes(header.content + bytes(49) + bytes([1]) * 49)
+    assert open_sealed(path).header == header
+    assert (header.version, SealedHeader("ab" * 32, 2, 49).version) == (2, 1), "an older reader refuses it"
+    good = path.read_bytes()
+    for wrong in (
+        good.replace(b'"version":2', b'"version":1'),
+        good.replace(b'"version":2', b'"version":3'),
+        good.replace(b'"people":5', b'"people":-5'),
+        good.replace(b'"people":5', b'"people":null'),
+        good.replace(b'"people":5,', b""),
+        good.replace(b'"people":5', b'"people":5.0'),
+    ):
+        assert wrong != good
+        path.write_bytes(wrong)
+        with pytest.raises(InvalidInput):
+            open_sealed(path)

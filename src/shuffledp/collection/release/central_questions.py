@@ -10,7 +10,7 @@ from typing import Any
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import Categories, Promise, check_words
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.count import Count, check_most_error, check_most_messages
+from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.split_and_mix import reachable
@@ -73,7 +73,7 @@ class CountQuestion(Question):
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         terms: dict[str, Any] = promise.terms(n)
-        return Count(value=self.value, most_messages=self.messages, most_error=self.error, **terms)
+        return SignedCount(value=self.value, most_messages=self.messages, most_error=self.error, **terms)
 
 
 def count_categories(value: str, missing: str | None = None) -> Categories:

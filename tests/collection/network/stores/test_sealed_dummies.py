@@ -104,7 +104,7 @@ def test_a_killed_close_draws_again_and_leaves_nothing_of_the_first_draw(
     filled(store, people)
     store.stop()
     closes, shown = 0, 0
-    for line in range(1, 500, 4):
+    for line in range(1, 500, 6):
         own = folder / str(line)
         shutil.copytree(begun, own)
         killed = killed_while_closing(own, [], line, collection)
