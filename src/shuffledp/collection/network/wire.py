@@ -72,6 +72,11 @@ class Delivery(NamedTuple):
     envelopes: bytes
     code: bytes | None
 
+    def apart(self, messages: int) -> list[bytes]:
+        """So many envelopes, each by itself."""
+        length = len(self.envelopes) // messages
+        return [self.envelopes[start : start + length] for start in range(0, len(self.envelopes), length)]
+
 
 class Upload(Sequence[Delivery]):
     """The records of one upload, each cut from its ``body`` when it is asked for; ``digest`` is

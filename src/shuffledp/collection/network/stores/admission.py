@@ -53,8 +53,8 @@ class Admission:
         """Take an upload, or say why it is refused."""
         new: set[bytes] = set()
         spent: set[bytes] = set()
-        for at, (envelopes, code) in enumerate(upload):
-            brought = self._cut(envelopes)
+        for at, person in enumerate(upload):
+            brought, code = set(person.apart(self.messages)), person.code
             known = {each for each in brought if each in self.stored or each in self._new or each in new}
             if known == brought and len(brought) == self.messages:
                 continue
@@ -75,10 +75,3 @@ class Admission:
         self._new |= new
         self._spent |= spent
         return Added(len(upload), len(new) // self.messages)
-
-    def _cut(self, envelopes: bytes) -> set[bytes]:
-        """What one person sent, envelope by envelope."""
-        if self.messages == 1:
-            return {envelopes}
-        length = len(envelopes) // self.messages
-        return {envelopes[start : start + length] for start in range(0, len(envelopes), length)}

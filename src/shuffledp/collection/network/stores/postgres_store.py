@@ -24,7 +24,7 @@ from shuffledp.collection.network.stores import postgres_server
 from shuffledp.collection.network.stores.admission import Admission
 from shuffledp.collection.network.stores.interface import Added, Stocked, Store, Unavailable
 from shuffledp.collection.network.stores.sealed_dummies import SealedDummies
-from shuffledp.collection.network.wire import Delivery, Refused, Uploads, joined
+from shuffledp.collection.network.wire import Delivery, Refused, Uploads
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class PostgresStore(Store):
 
     def __init__(self, address: str, collection: Collection) -> None:
         self._address, self._digest = address, collection.digest
-        self._codes, self._most, self._uploads = collection.codes, collection.design.n, Uploads(collection)
+        self._codes, self._most, self._messages = collection.codes, collection.design.n, Uploads(collection).messages
         self._dummies = SealedDummies.of(collection)
         self._said: set[str] = set()
         self._connection: psycopg.Connection[Any] | None = None
@@ -158,8 +158,8 @@ class PostgresStore(Store):
         return self._transact(inviting)
 
     def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
-        length, messages, brought = self._uploads.envelope_bytes, self._uploads.messages, joined(uploads)
-        envelopes = (brought[start : start + length] for start in range(0, len(brought), length))
+        messages = self._messages
+        envelopes = (each for upload in uploads for person in upload for each in person.apart(messages))
         keys = {hashlib.sha256(each).digest(): each for each in envelopes}
         codes = {each.code for upload in uploads for each in upload if each.code is not None}
         sought = self._named | {"keys": sorted(keys), "codes": sorted(codes)}
