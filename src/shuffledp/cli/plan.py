@@ -14,7 +14,7 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import ERRORS, PLANNED, WORST_ERROR, Task, error_of
+from shuffledp.protocols.planning import ERRORS, PLANNED, Task, error_of, worst_of
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -134,7 +134,8 @@ def plan(
     show.table(columns, rows, numbers=4 + counts)
     show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
-        show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
+        crowded = "people crowded in few bins" if kind == "quantile" else "a value that everybody holds"
+        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")
