@@ -88,7 +88,7 @@ def questions() -> tuple[Question, Question, Question]:
         Way(
             "count, +1 and −1 messages",
             SEALED,
-            lambda n: sdp.Count(value=1, other=0, n=n, **PROMISE),
+            lambda n: sdp.SignedCount(value=1, other=0, n=n, **PROMISE),
             {"color": DARK, "marker": "^"},
         ),
     )
@@ -175,7 +175,7 @@ def _people(way: Way, asked: ReportingProtocol) -> tuple[NDArray[Any], Floats]:
         return np.zeros(SIMULATED, dtype=np.int64), np.array([float(SIMULATED)])
     held = np.arange(SIMULATED) % asked.randomizer.k
     counts: Floats = np.bincount(held).astype(np.float64)
-    return held, counts[1:] if isinstance(asked, sdp.Count) else counts
+    return held, counts[1:] if isinstance(asked, sdp.SignedCount) else counts
 
 
 def draw(asked: tuple[Question, Question, Question], path: Path) -> None:

@@ -22,7 +22,7 @@ def test_as_accurate_as_a_curator(n: int, epsilon: float) -> None:
     """Discrete Laplace noise of ratio e^-epsilon is what a curator adds who needs no delta."""
     q, delta = math.exp(-epsilon), min(1e-6, 0.01 / n)
     curator = math.sqrt(2.0 * q) / (1.0 - q)
-    poll = Count(value="yes", n=n, epsilon=epsilon, delta=delta)
+    poll = SignedCount(value="yes", n=n, epsilon=epsilon, delta=delta)
     assert poll.predicted_stderr() <= 1.2 * curator
     assert poll.predicted_stderr() < sdp.CentralSum(n=n, epsilon=epsilon, delta=delta).predicted_stderr()
     assert poll.guarantee.delta_at_most(epsilon=epsilon) <= delta

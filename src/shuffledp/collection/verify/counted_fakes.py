@@ -205,9 +205,9 @@ class CountedFakes(CountedLaw):
                 )
         return _many(0, mine, people)
 
-    def moments(self, people: int) -> tuple[Fraction, Fraction]:
-        """Mean and variance of the fakes of one value, as fractions."""
-        share = Fraction(1, self.k)
+    def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
+        """Mean and variance of the fakes of ``size`` values, as fractions."""
+        share = Fraction(size, self.k)
         _, first, weights = self._parts
         if not weights:
             named, slots = Fraction(self._parts[0][1], WORD) * share, people * int(self.own["slots"])
@@ -216,7 +216,7 @@ class CountedFakes(CountedLaw):
         square = Fraction(sum((first + at) ** 2 * weight for at, weight in enumerate(weights)), WORD)
         variance = square - mean**2
         if self.family == "dummies":
-            return mean, variance
+            return size * mean, size * variance
         return people * mean * share, people * (mean * share * (1 - share) + variance * share**2)
 
     def most_votes(self, people: int) -> int:
