@@ -108,6 +108,7 @@ def top(asked: tuple[Asking, dict[str, Any]]) -> None:
     are followed, symbol by symbol, each step with other people.
     """
     from shuffledp.collection.release.top_question import TopQuestion
+    from shuffledp.collection.release.top_release import paying
     from shuffledp.collection.release.write import check_folder
 
     asking, terms = asked
@@ -118,6 +119,7 @@ def top(asked: tuple[Asking, dict[str, Any]]) -> None:
     with _found(asking, question) as table:
         with patiently("calibrating"):
             search = table.question.search(table.people, asking.promise)
+        asking = replace(asking, budget=paying(asking.budget, search))
         if asking.dry_run:
             return _plan(asking, table.question, search)
         with heard(as_json=keeping.as_json):
