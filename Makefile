@@ -81,6 +81,12 @@ network: .venv/.installed  ## how many reports a shuffler takes, and how fast th
 	@$(BIN)/python -m benchmarks.network --page docs/network-measured.md
 
 # One core for everybody, as above.
+.PHONY: accuracy
+accuracy: export OMP_NUM_THREADS := 1
+accuracy: export OPENBLAS_NUM_THREADS := 1
+accuracy: .venv/.installed  ## every way to ask beside a trusted curator, half a minute; it writes docs/accuracy-measured.md and its figure
+	@$(BIN)/python -m benchmarks.accuracy --page docs/accuracy-measured.md --figure docs/figures/accuracy-by-users.png
+
 .PHONY: quantiles
 quantiles: export OMP_NUM_THREADS := 1
 quantiles: export OPENBLAS_NUM_THREADS := 1

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.audits import poison
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.dummy_histogram import FakesHistogram
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.messages.user_fakes import UserFakes
 
@@ -69,6 +72,50 @@ def test_the_worst_of_all_reports_moves_an_estimate_as_far_as_is_said(name: str)
     )
     said = protocol.sway(protocol.analyse_counts(honest + law.tally(reports_of(protocol)[:1])))
     np.testing.assert_allclose(np.ptp(moved, axis=0), said, rtol=1e-9)
+
+
+MORE: dict[str, Callable[[], ReportingProtocol]] = {
+    "dummies": lambda: sdp.DummyHistogram(
+        categories=3, n=PEOPLE, randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75)
+    ),
+    "light dummies": lambda: sdp.DummyHistogram(
+        categories=3, n=PEOPLE, randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, epsilon0=2.0)
+    ),
+    "words": lambda: TopLevel(tokens=("a", "b"), longest=3, span=2, room=8, n=PEOPLE, epsilon0=1.5),
+    "count": lambda: sdp.SignedCount(
+        value="yes", n=PEOPLE, randomizer=sdp.SignedUnits(least=PEOPLE, decay=0.8, pairs=60, messages=24)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*PROTOCOLS, *MORE])
+@pytest.mark.parametrize("people", [1, 3])
+def test_the_attack_moves_every_estimate_as_far_as_is_said(name: str, people: int) -> None:
+    found = poison((PROTOCOLS | MORE)[name](), people=people, rng=np.random.default_rng(5))
+    assert all(each.holds for each in found)
+    np.testing.assert_allclose([each.moved for each in found], [each.most for each in found], rtol=1e-9)
+
+
+def test_one_person_moves_a_sum_of_shares_across_half_of_its_range_and_it_says_so() -> None:
+    law = sdp.SplitShares(k=5, least=PEOPLE, decay=0.4, share_bits=20, messages=12, reach=80)
+    (mean,) = poison(sdp.SplitMean(lower=-3.0, upper=5.0, n=PEOPLE, randomizer=law), rng=np.random.default_rng(5))
+    assert mean.moved == pytest.approx(4.0)
+    assert mean.most == np.inf
+
+
+@pytest.mark.parametrize(
+    ("people", "refused"), [(PEOPLE, "must be fewer than the 60 who report"), (0, "people must be at least 1")]
+)
+def test_somebody_cheats_and_somebody_is_honest(people: int, refused: str) -> None:
+    with pytest.raises(InvalidInput, match=refused):
+        poison(PROTOCOLS["histogram"](), people=people)
+
+
+def test_a_protocol_that_says_too_little_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    poll = PROTOCOLS["histogram"]()
+    right = type(poll).sway
+    monkeypatch.setattr(type(poll), "sway", lambda self, estimate: 0.99 * right(self, estimate))
+    assert not any(each.holds for each in poison(poll, rng=np.random.default_rng(5)))
 
 
 def test_many_malicious_people_move_it_as_many_times_as_far() -> None:

@@ -16,6 +16,7 @@ attack      likelihood-ratio and position tests, thresholds chosen on one half o
            Clopper-Pearson on the other
 runs        in the attacked runs: is the law the accounted one, are users independent, are runs; and
            the verdict on all checks
+cheating    people who cheat: how far they move an estimate, beside what the protocol says
 auditing    ``audit`` and its answer, ``Audit``
 planted     planted faults, those that an audit must catch and those that it cannot see:
 faulty_reports    of the sampler, the random source and the analyst
@@ -26,9 +27,10 @@ faulty_messages   of several messages, and of a shuffler that adds some
 from __future__ import annotations
 
 from shuffledp.audits.auditing import Audit, audit
+from shuffledp.audits.cheating import Poisoned, poison
 from shuffledp.audits.planted import FAULTS, Fault, faults
 from shuffledp.audits.play import Subject
 from shuffledp.audits.runs import Check
 from shuffledp.audits.subject import subject_of
 
-__all__ = ["FAULTS", "Audit", "Check", "Fault", "Subject", "audit", "faults", "subject_of"]
+__all__ = ["FAULTS", "Audit", "Check", "Fault", "Poisoned", "Subject", "audit", "faults", "poison", "subject_of"]

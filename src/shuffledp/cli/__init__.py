@@ -18,6 +18,7 @@ studio       the planner, as a page
 track        one design, asked every week
 training     which sampler for a training, and how much noise
 audit        attacks on the code that runs
+poison       the command poison: people who cheat, tried against a design
 look         what a table holds, and a command to copy
 asking       the options of a question about a table
 release      histogram, frequency, mean: from a table to a defended answer

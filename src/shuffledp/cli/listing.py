@@ -178,6 +178,12 @@ LISTED = (
         "Attack the running code: an empirical lower bound on epsilon beside the certified one.",
     ),
     Listed(
+        "poison",
+        "poison",
+        DEFEND,
+        "Let people cheat: how far can they move each estimate, and what does the protocol say?",
+    ),
+    Listed(
         "verify",
         "verify",
         DEFEND,

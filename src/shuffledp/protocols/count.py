@@ -205,7 +205,8 @@ def _with_room(least: int, decay: float, pairs: int, allowed: float) -> SignedUn
     """The law with the fewest messages such that ``least`` people miss so little of the ideal
     noise.
     """
-    room = _room(least, decay, pairs, allowed / least)
+    average = 2 * pairs // least
+    room = max(_room(least, decay, pairs, allowed / least), average)
     while room + 1 <= MOST_MESSAGES:
         law = SignedUnits(least=least, decay=decay, pairs=pairs, messages=room + 1)
         if least * law.cut <= allowed:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.client import Encoder
 from shuffledp.collection.engines.batch import BatchEncoder, Batches
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.reporting import Reporting
 
 PATIENCE = 120.0  # seconds that an attempt waits for its end
 
@@ -70,7 +70,7 @@ class Draws:
     attempt: int
     table: pa.Table
 
-    def reports(self, law: VotingRandomizer) -> NDArray[Any]:
+    def reports(self, law: Reporting) -> NDArray[Any]:
         """As the sampler gave them."""
         dtype, width, _ = law.form
         numbers = np.frombuffer(b"".join(self.table["report"].to_pylist()), dtype=dtype)
@@ -96,8 +96,8 @@ class SpiedEncoder(BatchEncoder):
     def encode(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         return self._watched(BatchEncoder.encode(self, batches))
 
-    def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        return self._watched(BatchEncoder.tally(self, batches))
+    def tally(self, batches: Batches, *, first: bool | None = None) -> Iterator[pa.RecordBatch]:
+        return self._watched(BatchEncoder.tally(self, batches, first=first))
 
     def _watched(self, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         drawn: list[bytes] = []

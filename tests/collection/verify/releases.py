@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,8 +15,11 @@ from shuffledp.collection.client import Encoder
 from shuffledp.collection.page import html
 from shuffledp.collection.record import HASHED, Asked, Record
 from shuffledp.collection.release.facts import estimate_of, record_of
+from shuffledp.collection.release.released import Release
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.split_and_mix import SplitSum
 from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import statement
 
@@ -47,6 +51,29 @@ LEDGER = {
     "releases": 2,
     "limit": {"epsilon": 3.0, "delta": 1e-3},
     "total": {"lower": 2.0, "upper": 2.4},
+}
+
+
+# Releases that are more than a tally and its design.
+ASKED: dict[str, Callable[[], Release]] = {
+    "search": lambda: sdp.top(
+        ["ab"] * 1500 + ["ba"] * 500,
+        k=2,
+        longest=2,
+        tokens=["a", "b"],
+        epsilon=2.0,
+        delta=1e-3,
+        rng=np.random.default_rng(8),
+    ),
+    "quantile": lambda: sdp.quantile(
+        [1.0, 2.0, 3.0] * 30,
+        lower=0,
+        upper=4,
+        ranges=[(0, 2)],
+        epsilon=1.0,
+        delta=1e-3,
+        rng=np.random.default_rng(8),
+    ),
 }
 
 
@@ -88,6 +115,8 @@ def collected(made: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _made(name: str) -> dict[str, Any]:
+    if name in ASKED:
+        return json.loads(json.dumps(ASKED[name]().record.as_json()))  # type: ignore[no-any-return]
     return made_by(*_asked(name))
 
 
@@ -134,6 +163,10 @@ def _asked(name: str) -> tuple[ReportingProtocol, Any]:
     if name.startswith("dummies"):
         rounds = {"rounds": 3, "kind": "poisson"} if "rounds" in name else {"keep": 0.9}
         return sdp.DummyHistogram(**few, **rounds), rng.integers(0, 3, 2000)
+    if name == "count":
+        return SignedCount(value="yes", n=500, epsilon=1.0, delta=1e-6), rng.integers(0, 2, 500)
+    if name == "split":
+        return SplitSum(lower=0.0, upper=8.0, n=500, epsilon=1.0, delta=1e-6), rng.uniform(0.0, 8.0, 500)
     small = name == "one block"
     method: Any = "hadamard" if small else name
     n = 1000 if method == "hadamard" else 8000  # the first-clone swap of more people is summed in half the time

@@ -70,7 +70,7 @@ def test_a_table_that_no_page_could_list_is_refused_before_it_is_spelled_out(cat
     made["design"] |= {"categories": categories, "columns": columns, "other": [None] * len(categories)}
     with pytest.raises(InvalidInput, match=r"must have its usual form, got .* for the sizes of design"):
         verify(json.dumps(rehashed(made)))
-    with pytest.raises(InvalidInput, match="at most|from 2 to"):
+    with pytest.raises(InvalidInput, match=r"at most|from 2 to"):
         Design.from_json(made["design"])
 
 

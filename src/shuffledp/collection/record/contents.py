@@ -315,7 +315,8 @@ class Collected(Part):
     """Which collection over the network reports came from: its ``digest`` and its round. The
     reports of so many people ``arrived``, each in an envelope; or, where a person sends several or
     the shuffler adds some, ``messages`` in all, each in one. The ``invalid`` envelopes did not
-    open, or held nothing that the design sends. ``messages`` came with edition 5.
+    open, or held nothing that the design sends. ``messages`` came with edition 5; where the
+    shuffler adds some, whoever is known to have sent an invalid one did not arrive.
     """
 
     digest: str = needed(text)

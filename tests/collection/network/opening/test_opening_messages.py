@@ -18,9 +18,11 @@ from shuffledp.collection.network.opening.opening_reports import open_collection
 from shuffledp.collection.network.sealed_file import SealedHeader, open_sealed
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.network.stores.sealed_dummies import SealedDummies
+from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.split_and_mix import SplitMean
 from tests.collection.network.opening.test_opening_reports import LIMITED
 from tests.collection.network.released import announced
 
@@ -35,6 +37,8 @@ def design(family: str) -> Design:
         return Design.of(FakesHistogram(epsilon=2.0, delta=1e-2, **terms))
     if family == "half":
         return Design.of(DummyHistogram(epsilon=2.0, delta=1e-2, keep=0.5, **terms))
+    if family == "split":
+        return Design.of(SplitMean(n=1000, least=500, epsilon=2.0, delta=1e-2))
     return Design.of(DummyHistogram(epsilon=1.0, delta=1e-6, **terms))
 
 
@@ -84,6 +88,27 @@ def test_people_who_surely_break_the_rules_are_no_part_of_the_promise(tmp_path: 
     sealed = released(tmp_path / "sealed.bin", collection, [*spoiled, *sent[201 * each :]])
     with pytest.raises(InvalidInput, match=r"at least the 500 that the design promises, got 499 of 700"):
         open_collection(tmp_path / "study", sealed)
+
+
+def test_invalid_messages_do_not_pass_for_missing_dummies(tmp_path: Path) -> None:
+    """As many people as dummies spoil their messages: they are left out, and nobody else."""
+    collection = announced(tmp_path / "study", design=design("all"))
+    spoiled = [os.urandom(49) for _ in range(100)]
+    sealed = released(tmp_path / "sealed.bin", collection, [*spoiled, *with_dummies(collection)[100:]], PEOPLE)
+    made = open_collection(tmp_path / "study", sealed, out=tmp_path / "result")
+    assert np.all(np.abs(made.estimate.values - [300, 300]) <= 6.0 * made.estimate.stderr)
+    assert made.record.counted.reports == PEOPLE - 100
+    assert "for 600 people, 100 of them invalid and left out" in page_of(tmp_path / "result")
+    assert not verify((tmp_path / "result" / "page.html").read_text(encoding="utf-8")).failed
+
+
+def test_a_sum_whose_shares_are_not_all_there_is_refused(tmp_path: Path) -> None:
+    """What is left adds up to anything, now and then to something that could be true."""
+    collection = announced(tmp_path / "study", design=design("split"))
+    sent = Envelopes(collection).seal(collection.encoder.encode(TRUTH.astype(float)))
+    released(tmp_path / "sealed.bin", collection, [os.urandom(len(sent[0])), *sent[1:]])
+    with pytest.raises(InvalidInput, match="shares must all open for their sum to say anything, got 1 that"):
+        open_collection(tmp_path / "study", tmp_path / "sealed.bin")
 
 
 @pytest.mark.parametrize("kept", ["half", "all"])

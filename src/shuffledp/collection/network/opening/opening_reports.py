@@ -1,7 +1,7 @@
 """The analyst opens what a shuffler released: every envelope by itself, on all cores; what does not
 open, or is no message of the design, is counted and left out; the rest becomes a release like any
 other. Where a person sends several messages, an invalid one counts as a blank, and people are
-counted by envelopes: which of them came together, nobody knows any more.
+counted by envelopes: which of them came together, nobody knows any more. Of shares, all are needed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from shuffledp.collection.release.write import check_folder
 from shuffledp.errors import InvalidInput, called_as
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SplitShares
 from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["CountedStudy", "Study", "count_study", "open_collection", "publish_study"]
@@ -119,6 +119,15 @@ class Study:
                 f"whoever runs the shuffler why it took more."
             )
 
+    def check_shares(self, invalid: int) -> None:
+        """Refuse shares of which some are lost: what is left of a person's adds up to anything."""
+        if invalid and isinstance(self.law, SplitShares):
+            raise InvalidInput(
+                f"shares must all open for their sum to say anything, got {invalid:,} that do not, or are none. "
+                f"Somebody sent other messages than the law's, and one such person can move the sum anywhere: collect "
+                f"again."
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class CountedStudy:
@@ -150,10 +159,14 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     sums = (opening or OnAllCores())(opener, file.slices)
     opened = OpenedFile(collection.digest, file.digest, sums.reports, sealed.header.count - sums.reports)
     # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
-    study.check_valid(arrived - -(-opened.invalid // study.law.messages), arrived)
+    valid = arrived - -(-opened.invalid // study.law.messages)
+    study.check_valid(valid, arrived)
     messages = None
     if isinstance(study.law, MessageLaw):
+        study.check_shares(opened.invalid)
         messages = sealed.header.count
+        if isinstance(study.law, ShufflerDummies):
+            arrived = valid  # each of them sent one message, so that these are known to be left out
         sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
         certified.protocol.check_noise(sums.votes)  # before anything is spent
     return CountedStudy(study, design, repr(str(path)), sums, opened, arrived, messages)
