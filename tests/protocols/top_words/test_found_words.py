@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.top_words.found_words import _every
@@ -21,14 +22,15 @@ def test_words_that_barely_got_there_lie_within_their_limits() -> None:
     drawn = rng.multinomial(held, [first.share] * levels + [last.share], size=(runs, words))
     strays = rng.poisson(people * first.share * law.miss, size=(runs, words, levels))
     votes = rng.binomial(drawn[..., :levels], law.hit) + strays
-    there = (votes >= search.threshold(first, search.law.k - 1)).all(axis=-1)
-    counted = rng.binomial(drawn[..., levels], law.hit) + rng.poisson(people * last.share * law.miss, (runs, words))
+    there: NDArray[np.bool_] = np.all(votes >= search.threshold(first, search.law.k - 1), axis=-1)
+    strays = rng.poisson(people * last.share * law.miss, size=(runs, words))
+    counted: NDArray[np.int64] = rng.binomial(drawn[..., levels], law.hit) + strays
     failed = {"counted": 0, "likely": 0}
-    for run in np.flatnonzero(there.any(axis=1)):
-        share = last.share
-        values, noise = inversion(
-            counted[run, there[run]], people, share * law.hit, share * law.miss, share * law.contrast
-        )
+    share = last.share
+    for row, chosen in zip(counted, there, strict=True):
+        if not chosen.any():
+            continue
+        values, noise = inversion(row[chosen], people, share * law.hit, share * law.miss, share * law.contrast)
         for name, every in (
             ("counted", len(values)),
             ("likely", _every(search, values, tuple(range(len(values))))),
