@@ -61,6 +61,7 @@ Settled = Annotated[
         rich_help_panel=QUESTION,
     ),
 ]
+HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
 with_categories = sharing(
     dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict
@@ -151,8 +152,11 @@ def design(
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
     hiding = hiding_of(given)
-    if hiding.family is not None and task != "histogram":
-        raise InvalidInput(f"--protocol {hiding.protocol} must be of a histogram, got a {task}. Leave it out.")
+    if hiding.family is not None and task not in HIDDEN:
+        raise InvalidInput(
+            f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
+            f"it out."
+        )
     given |= {"value": value, "messages": messages, "error": error}
     question = replace(settled_question(task, given, lower=lower, upper=upper, method=method), hiding=hiding)
     with patiently("calibrating"):

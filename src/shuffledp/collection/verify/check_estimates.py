@@ -14,12 +14,13 @@ from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.check_shares import check_shares
 from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.counted_tables import counted_table
 from shuffledp.collection.verify.effort import LISTED
-from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
+from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked
 
 __all__ = ["COLUMNS", "LOOSER", "check_estimates", "places_of", "tails_of"]
 
@@ -58,7 +59,16 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
     checks += [*_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
-    return [*checks, *_check_quantiles(record, found), *_check_ranges(record, law)]
+    return [*checks, *_check_quantiles(record, found), *_check_ranges(record, law), *_outermost(record)]
+
+
+def _outermost(record: Record) -> list[Check]:
+    """Where the first bin begins and the last one ends, which no count depends on."""
+    if not record.design.distributes:
+        return []
+    first, *_, last = record.design.cuts or (0.0, 0.0)
+    why = "reports name bins, and no report says where the outermost ones end; the ledger binds the design"
+    return [unchecked("ends of the range", f"{first:g} to {last:g}", why)]
 
 
 def _check_sway(record: Record, law: CountedLaw) -> list[Check]:
@@ -133,7 +143,7 @@ def _estimated(record: Record, law: CountedLaw) -> Estimated:
     if design.counts:
         return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
     if design.distributes:
-        return counted_bins(tally.votes, [(0, end) for end in range(1, law.k)], law)
+        return counted_bins(tally.votes, [(0, end) for end in range(1, law.k)], tally.reports, law)
     return counted_mean(tally.votes, law, design.bounds, sum(tally.votes) if design.task == "sum" else 1)
 
 
@@ -155,7 +165,8 @@ def _misshapen_bins(record: Record, law: CountedLaw) -> Check | None:
     cuts, votes = record.design.cuts or (), len(record.tally.votes)
     rising = all(low < high for low, high in pairwise(cuts))
     shaped = len(cuts) - 1 == law.k and votes == _reports_of(law)
-    if rising and shaped and sum(record.tally.votes) == record.tally.reports > 0:
+    cast = isinstance(law, CountedFakes) or sum(record.tally.votes) == record.tally.reports
+    if rising and shaped and cast and record.tally.reports > 0:
         return None
     claimed, found = f"{len(cuts)} cut points, {votes} votes", f"{law.k + 1} and {_reports_of(law)}, rising"
     return holds("bins and votes", claimed, found, "the design", False)
@@ -203,7 +214,8 @@ def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
     ranges = design.ranges or []
     if not all(end in places for pair in ranges for end in pair) or not all(low < high for low, high in ranges):
         return [holds("ranges", str(ranges)[:40], "pairs of cut points", "the design", False)]
-    found = counted_bins(record.tally.votes, [(places[low], places[high]) for low, high in ranges], law)
+    groups = [(places[low], places[high]) for low, high in ranges]
+    found = counted_bins(record.tally.votes, groups, record.tally.reports, law)
     low, high = found.limits(tails_of(record)[0])
     how, loosely = "the votes in each range", found.within + found.rounding
     return [

@@ -67,14 +67,18 @@ class CountedFakes(CountedLaw):
         counted = not weights or (sum(weights) == WORD and min(weights) >= 0 and 0 <= first <= MOST_CELLS**2)
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
-        return all(0 <= each <= WORD for each in head) and counted and local and type(slots) is int and slots >= 1
+        tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
+        return tossed and counted and local and type(slots) is int and slots >= 1
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
         """Coins, the first count of a table, and its weights, if there is one."""
-        coins = 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
-        head, table = self.integers[:coins], self.integers[coins:]
+        head, table = self.integers[: self._coins], self.integers[self._coins :]
         return head, table[0] if table else 0, table[1:]
+
+    @property
+    def _coins(self) -> int:
+        return 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
 
     @property
     def names(self) -> set[str]:
@@ -205,9 +209,9 @@ class CountedFakes(CountedLaw):
                 )
         return _many(0, mine, people)
 
-    def moments(self, people: int) -> tuple[Fraction, Fraction]:
-        """Mean and variance of the fakes of one value, as fractions."""
-        share = Fraction(1, self.k)
+    def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
+        """Mean and variance of the fakes of ``size`` values, as fractions."""
+        share = Fraction(size, self.k)
         _, first, weights = self._parts
         if not weights:
             named, slots = Fraction(self._parts[0][1], WORD) * share, people * int(self.own["slots"])
@@ -216,7 +220,7 @@ class CountedFakes(CountedLaw):
         square = Fraction(sum((first + at) ** 2 * weight for at, weight in enumerate(weights)), WORD)
         variance = square - mean**2
         if self.family == "dummies":
-            return mean, variance
+            return size * mean, size * variance
         return people * mean * share, people * (mean * share * (1 - share) + variance * share**2)
 
     def most_votes(self, people: int) -> int:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.counting_tasks import CountingTask, HistogramTask
 from shuffledp.protocols.tasks.crossing import ALL, CROSS, MOST_NUMBERS, numbers_in, row_labels
-from shuffledp.protocols.tasks.task import REMEDY, Label, register
+from shuffledp.protocols.tasks.task import NAMING, REMEDY, Label, register
 
 __all__ = ["CrosstabTask"]
 
@@ -120,4 +120,4 @@ class CrosstabTask(CountingTask):
         return self
 
     def fits(self, family: str, k: int) -> bool:
-        return family == "krr" and k == self.size
+        return family in NAMING and k == self.size

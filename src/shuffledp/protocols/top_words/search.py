@@ -150,6 +150,13 @@ class TopSearch:
         """From how many votes on one of so many ``values`` goes on, or is listed."""
         return self.votes(group).threshold(self.least_holders - 1, self.error / (len(self.spans) + 1) / values)
 
+    def count_error(self, held: int) -> float:
+        """The standard error of the count of a listed word that so many of all people hold."""
+        law, share = self.randomizer, self.group(len(self.spans), counting=True).share
+        hit, miss = share * law.hit, share * law.miss
+        votes = held * hit * (1.0 - hit) + (self.people - held) * miss * (1.0 - miss)
+        return math.sqrt(votes) / (share * law.contrast)
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
