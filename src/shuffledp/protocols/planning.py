@@ -44,6 +44,7 @@ __all__ = [
     "error_of",
     "plan",
     "worst_error",
+    "worst_of",
 ]
 
 # Those whose protocols are compared here.
@@ -64,6 +65,8 @@ ERRORS = {
 BELOW_ERROR = "largest standard error of the count below any cut point, with people spread evenly over the bins"
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
 WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
+WORST_BELOW = "largest standard error that the count below any cut point can have, whatever the data"
+CELLS = {"quantile": "bins", "crosstab": "cells"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +118,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} {_cells(self.task)}" if self.domain else ""
+        size = f" of {self.domain} {CELLS.get(self.task, 'values')}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -129,7 +132,7 @@ class Plan:
             numbers = f"{local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.messages:>8} {each.bits:>9}"
             lines.append(f"{each.name:<{wide}} {each.trust:<{trust}} {numbers}")
         lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
-        worst = [] if self.task in ERRORS else [f"worst: {WORST_ERROR}"]
+        worst = [] if self.task in ERRORS else [f"worst: {worst_of(self.task)}"]
         return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
 
 
@@ -138,8 +141,9 @@ def error_of(task: Task) -> str:
     return BELOW_ERROR if task == "quantile" else ERRORS.get(task, COUNT_ERROR)
 
 
-def _cells(task: Task) -> str:
-    return "bins" if task == "quantile" else "values"
+def worst_of(task: Task) -> str:
+    """What the worst error of a plan is the error of."""
+    return WORST_BELOW if task == "quantile" else WORST_ERROR
 
 
 def _summed(

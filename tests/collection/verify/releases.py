@@ -16,8 +16,10 @@ from shuffledp.collection.page import html
 from shuffledp.collection.record import HASHED, Asked, Record
 from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.collection.release.released import Release
+from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.split_and_mix import SplitSum
 from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import statement
 
@@ -161,6 +163,10 @@ def _asked(name: str) -> tuple[ReportingProtocol, Any]:
     if name.startswith("dummies"):
         rounds = {"rounds": 3, "kind": "poisson"} if "rounds" in name else {"keep": 0.9}
         return sdp.DummyHistogram(**few, **rounds), rng.integers(0, 3, 2000)
+    if name == "count":
+        return SignedCount(value="yes", n=500, epsilon=1.0, delta=1e-6), rng.integers(0, 2, 500)
+    if name == "split":
+        return SplitSum(lower=0.0, upper=8.0, n=500, epsilon=1.0, delta=1e-6), rng.uniform(0.0, 8.0, 500)
     small = name == "one block"
     method: Any = "hadamard" if small else name
     n = 1000 if method == "hadamard" else 8000  # the first-clone swap of more people is summed in half the time

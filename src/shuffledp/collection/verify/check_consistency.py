@@ -41,6 +41,7 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     if isinstance(law, CountedShares):
         if len(tally.votes) != 2:
             return [*checks, holds("what was added up", len(tally.votes), "two numbers", "the design", False)]
+        checks.append(equal("reports in all blocks", len(tally.blocks or ()), 0, "this randomizer has none"))
         rule, right = law.usual(tally.votes, reports, design.least)
         said = f"{tally.votes[0]} and {tally.votes[1]}"
         return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]

@@ -20,7 +20,7 @@ from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.counted_tables import counted_table
 from shuffledp.collection.verify.effort import LISTED
-from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
+from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked
 
 __all__ = ["COLUMNS", "LOOSER", "check_estimates", "places_of", "tails_of"]
 
@@ -59,7 +59,16 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
     checks += [*_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
-    return [*checks, *_check_quantiles(record, found), *_check_ranges(record, law)]
+    return [*checks, *_check_quantiles(record, found), *_check_ranges(record, law), *_outermost(record)]
+
+
+def _outermost(record: Record) -> list[Check]:
+    """Where the first bin begins and the last one ends, which no count depends on."""
+    if not record.design.distributes:
+        return []
+    first, *_, last = record.design.cuts or (0.0, 0.0)
+    why = "reports name bins, and no report says where the outermost ones end; the ledger binds the design"
+    return [unchecked("ends of the range", f"{first:g} to {last:g}", why)]
 
 
 def _check_sway(record: Record, law: CountedLaw) -> list[Check]:

@@ -5,6 +5,7 @@ on, and what the votes of the last level say of everybody.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -12,15 +13,16 @@ import numpy as np
 from scipy.special import bdtrc, gammaln
 
 from shuffledp.collection.record import Record, Searched, SearchLevel
+from shuffledp.collection.verify.check_symbols import check_symbols
 from shuffledp.collection.verify.counted_estimates import Estimated, counts
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
+from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked
 from shuffledp.literature.exact.lattice import UNIT
 
 __all__ = ["check_search"]
 
 OUT_OF, BYTES, LEVEL, GOES_ON = 1 << 32, 210, 0.95, "…"
-SHORT_GROUPS, COUNTING = 1e-3, 0.25
+SHORT_GROUPS, COUNTING, MISS = 1e-3, 0.25, 0.05
 NEARLY = 1e-6  # of a tail: far more than its sum loses in floats
 LOOSER = 10.0
 
@@ -30,10 +32,29 @@ def check_search(record: Record, law: CountedLaw) -> list[Check]:
     search = record.counted.search
     if search is None or not search.levels:
         return [holds("the levels of the search", "none", "at least one", "the task", False)]
-    checks = [*_check_shape(record, search), *_check_levels(record, search, law)]
-    if any(check.outcome == "FAIL" for check in checks):
-        return checks
-    return [*checks, *_check_words(record, search, law), _check_found_from(search, law)]
+    checks = list[Check]()
+    # Each part reads what the ones before it have found to be in order.
+    for part in (
+        lambda: [_check_lengths(search)],
+        lambda: _check_shape(record, search),
+        lambda: [_check_chain(record, search)],
+        lambda: _check_levels(record, search, law),
+        lambda: [*_check_people(record, search), *check_symbols(record, search)],
+        lambda: [*_check_words(record, search, law), _check_found_from(search, law), *_beyond(search)],
+    ):
+        checks += part()
+        if any(check.outcome == "FAIL" for check in checks):
+            break
+    return checks
+
+
+def _check_lengths(search: Searched) -> Check:
+    """A stranger may write columns of any length, and any number of levels."""
+    shaped = all(len(level.passed) == len(level.votes) == len(level.whole) for level in search.levels)
+    asked = len(search.levels) - (search.counting is not None)
+    right = shaped and 1 <= asked <= len(search.spans)
+    claimed, found = f"{len(search.levels)} levels", f"1 to {len(search.spans)}, and those who count"
+    return holds("the levels of the search", claimed, found, "the symbols of each", right)
 
 
 def _size(record: Record) -> int:
@@ -52,7 +73,10 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
     share = math.floor(min((1.0 - COUNTING) / levels, 1.0 / (levels + 1)) * OUT_OF)
     delta = search.delta if search.least == search.people else search.delta * (1.0 - SHORT_GROUPS)
     most = 2 * search.candidates
+    followed = f"at most {search.candidates}"
     return [
+        holds("words that were asked for", search.k, followed, "what is followed", search.k <= search.candidates),
+        equal("chance to miss a word", search.miss, MISS, "what shuffledp writes"),
         equal("symbols of all levels", sum(search.spans), design.longest, "the design"),
         equal("values that the law has room for", design.room, max(*widest, most) + 1, "the widest level"),
         equal("share of a level", search.share, share, "how many levels there are"),
@@ -91,15 +115,49 @@ def _check_levels(record: Record, search: Searched, law: CountedLaw) -> Iterator
         yield _check_group(name, level, search, share)
         most = search.k if counting else search.candidates
         order = sorted(level.votes, reverse=True) == list(level.votes)
-        enough = all(votes >= level.threshold for votes in level.votes) and level.fell_votes <= min(
-            level.votes, default=0
-        )
-        kept = len(level.passed) == len(level.votes) == len(level.whole) <= most
-        fallen = level.fell_out == 0 or len(level.passed) == most
-        passed = f"{len(level.passed)} values"
-        how = "those with most votes, down to the threshold"
-        yield holds(f"{name}: what went on", passed, f"at most {most}", how, order and enough and kept and fallen)
-    yield equal("what was asked at each level", list(map(_asked, asked)), list(_chain(record, search)), "what went on")
+        enough = all(votes >= level.threshold for votes in level.votes) and sum(level.votes) <= level.reports
+        passed, how = f"{len(level.passed)} values", "those with most votes, down to the threshold"
+        kept = len(level.passed) <= min(most, values)
+        yield holds(f"{name}: what went on", passed, f"at most {most}", how, order and enough and kept)
+        yield _check_fallen(name, level, most, values)
+
+
+def _check_fallen(name: str, level: SearchLevel, most: int, values: int) -> Check:
+    """What reached the threshold as well fell out since others had more votes, as far as there were
+    values and votes for it.
+    """
+    claimed = f"{level.fell_out} values, up to {level.fell_votes} votes"
+    if not level.fell_out:
+        return holds(f"{name}: what fell out", claimed, "none", "the votes", level.fell_votes == 0)
+    full = len(level.passed) == most and level.fell_out <= values - most
+    fewer = level.threshold <= level.fell_votes <= min(level.votes)
+    cast = sum(level.votes) + level.fell_votes + (level.fell_out - 1) * level.threshold
+    found = f"{level.threshold} to {min(level.votes)} votes" if level.votes else "none"
+    return holds(f"{name}: what fell out", claimed, found, "the votes", full and fewer and cast <= level.reports)
+
+
+def _check_chain(record: Record, search: Searched) -> Check:
+    asked, found = list(map(_asked, search.levels)), list(_chain(record, search))
+    return equal("what was asked at each level", asked, found, "what went on")
+
+
+def _check_people(record: Record, search: Searched) -> Iterator[Check]:
+    """Everybody is at one level: at those that were asked, if those who are left count."""
+    reports, people = sum(level.reports for level in search.levels), search.people
+    all_there = search.counting is not None and record.counted.collected is None
+    claimed, right = f"{reports} reports", reports == people if all_there else reports <= people
+    yield holds("reports of all levels", claimed, f"{people} people", "everybody is at one level", right)
+    for number, level in enumerate(search.levels, 1):
+        named = re.fullmatch("[0-9a-f]{64}", level.digest) is not None
+        yield holds(f"level {number}: digest", level.digest, "64 hexadecimal digits", "a SHA-256", named)
+
+
+def _beyond(search: Searched) -> Iterator[Check]:
+    """What no page can prove about a search."""
+    asked = "a longer list would have been the same, unless words fell out"
+    yield unchecked("how many words were asked for", search.k, asked)
+    fell = sum(level.fell_out for level in search.levels)
+    yield unchecked("what did not go on", fell, "of these votes only digests are here; whoever has the tallies has all")
 
 
 def _near(level: SearchLevel) -> tuple[int, int]:
@@ -148,8 +206,9 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
         else [text if whole else text + GOES_ON for text, whole in zip(level.passed, level.whole, strict=True)]
     )
     written = [text.replace("%25", "%") for text in texts] if record.design.tokens is None else texts
-    shown = all(word in pair for word, pair in zip(claimed.label, zip(texts, written, strict=True), strict=True))
     of = len(claimed.label)
+    pairs = zip(claimed.label, texts, written, strict=False)
+    shown = of == len(texts) and all(word in pair for word, *pair in pairs)
     yield holds("labels of the estimates", f"{of} words", f"{len(texts)} that went on", "the last level", shown)
     yield equal("how many were estimated", claimed.of, of, "the words that are listed")
     yield equal("what is estimated", claimed.unit, "people", "the task")

@@ -61,12 +61,12 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels
     n, seen = sum(votes), np.array(votes, dtype=np.float64)
     weights, laws, inside = _weights(groups, law)
     values = weights @ seen
-    bins = np.clip(_weights([(at, at + 1) for at in range(law.k)], law)[0] @ seen, 0.0, n)
-    held = bins * n / bins.sum()
+    held = _weights([(at, at + 1) for at in range(law.k)], law)[0] @ seen
     means = weights @ laws.T
     each = (weights**2 @ laws.T) - means**2
     thirds = weights**3 @ laws.T - 3.0 * means * (weights**2 @ laws.T) + 2.0 * means**3
-    variance, skewed = np.maximum(each, 0.0) @ held, thirds @ held
+    each = np.maximum(each, 0.0)
+    variance, skewed = np.maximum(each @ held, n * each.min(axis=1)), thirds @ held
     skew = np.divide(skewed, variance, out=np.zeros_like(values), where=variance > 0.0)
     own, others = (np.where(chosen, each, 0.0).max(axis=1) for chosen in (inside == 1.0, inside == 0.0))
     above, below = weights.max(axis=1), 1.0 - weights.min(axis=1)

@@ -67,14 +67,18 @@ class CountedFakes(CountedLaw):
         counted = not weights or (sum(weights) == WORD and min(weights) >= 0 and 0 <= first <= MOST_CELLS**2)
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
-        return all(0 <= each <= WORD for each in head) and counted and local and type(slots) is int and slots >= 1
+        tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
+        return tossed and counted and local and type(slots) is int and slots >= 1
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
         """Coins, the first count of a table, and its weights, if there is one."""
-        coins = 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
-        head, table = self.integers[:coins], self.integers[coins:]
+        head, table = self.integers[: self._coins], self.integers[self._coins :]
         return head, table[0] if table else 0, table[1:]
+
+    @property
+    def _coins(self) -> int:
+        return 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
 
     @property
     def names(self) -> set[str]:

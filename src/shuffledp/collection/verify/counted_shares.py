@@ -29,6 +29,7 @@ SHARED = {
     "split": ("least", "decay", "share_bits", "messages", "reach"),
 }
 DIGITS = Context(prec=100)
+TOO_NEAR = Decimal("1e-15")
 LIMB = 26  # bits: shares are added up in two parts
 IMPOSSIBLE = 1e-10
 SLOPES = np.linspace(0.4, 1.0, 13)  # of the decay of the noise: those that limits are chosen from
@@ -109,14 +110,14 @@ class CountedShares(CountedLaw):
         nothing = [DIGITS.exp(DIGITS.divide(log, least))]
         if self.family == "signed":
             nothing.append(DIGITS.exp(DIGITS.divide(Decimal(-self.own["pairs"]), least)))
-        words = [divmod(min(int(DIGITS.multiply(each, Decimal(WORD**2))), WORD**2 - 1), WORD) for each in nothing]
-        mine = (ratio, *(word for pair in words for word in pair))
-        # What is so near to a whole number that 60 digits do not tell on which side may be either.
-        near = len(mine) == len(self.integers) and all(
-            abs((a * WORD + b) - (c * WORD + d)) <= 1
-            for (a, b), (c, d) in zip(_pairs(mine), _pairs(self.integers), strict=True)
-        )
-        return self.integers if near and mine[0] == self.integers[0] else mine
+        mine = [ratio]
+        for each, said in zip(nothing, _pairs(self.integers), strict=True):
+            wide = DIGITS.multiply(each, Decimal(WORD**2))
+            # So near to a whole number that 60 digits do not tell on which side: it may be either.
+            either = [min(int(DIGITS.add(wide, off)), WORD**2 - 1) for off in (-TOO_NEAR, TOO_NEAR)]
+            claimed = said[0] * WORD + said[1]
+            mine += divmod(claimed if claimed in either else either[0], WORD)
+        return tuple(mine)
 
     @property
     def ratio(self) -> Fraction:
