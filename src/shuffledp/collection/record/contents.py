@@ -495,13 +495,23 @@ class Ends(Part):
 @part
 class AtQuantiles(Part):
     """The quantiles that were asked for: each ``value``, and the ends of the bins between which it
-    lies at the level of the estimates.
+    lies at the level of the estimates. From ``one_lower`` to ``one_upper`` it would have been had
+    one malicious person not cheated, from ``some_lower`` to ``some_upper`` had 1 % not.
     """
 
     at: Floats = needed([CHANCE])
     value: Floats = needed([number])
     lower: Floats = needed([number])
     upper: Floats = needed([number])
+    one_lower: Floats | None = perhaps([number], default=None)
+    one_upper: Floats | None = perhaps([number], default=None)
+    some_lower: Floats | None = perhaps([number], default=None)
+    some_upper: Floats | None = perhaps([number], default=None)
+
+    @property
+    def swayed(self) -> list[Floats | None]:
+        """How far malicious people could have moved them, column by column."""
+        return [self.one_lower, self.one_upper, self.some_lower, self.some_upper]
 
 
 @part
