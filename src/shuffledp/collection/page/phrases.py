@@ -371,6 +371,8 @@ PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could 
 # People who cheat.
 ANY_ESTIMATE = Phrase("any of these numbers")
 THE_ESTIMATE = Phrase("the estimate")
+ANY_BELOW = Phrase("the number of people below any cut point")
+SWAYED = Phrase("Estimated {name} had they reported honestly: {one} (one person), {some} (1 %).")
 SWAY = Phrase(
     "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
     "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "
@@ -450,7 +452,8 @@ LISTED_WORDS = Phrase(
 )
 COUNTED_WORDS = Phrase(
     "Counts are estimates for all {people} people, from the {reports} who were asked at the last level; error bars and "
-    "limits are {level} intervals, noise and sampling included, that hold for all {counted} counted words at once. "
+    "limits are {level} intervals, noise and sampling included, that hold at once for all {counted} words that were "
+    "counted, and for all others that might have been counted in their place. "
 )
 GOES_ON_WORDS = Phrase(
     "A word with … at its end stands for all longer words that begin so: more than {longest} symbols were not asked. "

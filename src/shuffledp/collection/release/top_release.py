@@ -251,8 +251,8 @@ def _listed(found: TopWords) -> Estimate:
         return Estimate((), none, none, found.search.people, none, Noise.constant(none), found.secure, of=0)
     places = list(found.listed)
     labels = tuple(whole.labels[place] for place in places)
-    values, noise, every = whole.values[places], whole.noise.at(places), len(whole.values)
-    return Estimate(labels, values, whole.stderr[places], whole.n, values, noise, found.secure, of=every)
+    values, noise = whole.values[places], whole.noise.at(places)
+    return Estimate(labels, values, whole.stderr[places], whole.n, values, noise, found.secure, of=whole.of)
 
 
 def _estimates(found: TopWords) -> Estimates:
