@@ -206,3 +206,23 @@ def test_numbers_outside_are_refused() -> None:
     for wrong in ([-0.1], [16.1], [float("nan")], []):
         with pytest.raises(InvalidInput):
             ages.encode(wrong)
+
+
+@pytest.mark.parametrize("levels", [(), (4, 8)])
+def test_malicious_people_move_quantiles_as_far_as_is_said_and_no_farther(levels: tuple[int, ...]) -> None:
+    """Some people's reports are replaced by every other one. What had been estimated without that
+    is within what is said; half as many people would not explain it.
+    """
+    ages = Quantiles(cuts=range(9), at=[0.25, 0.5, 0.9], n=400, levels=levels, epsilon0=2.0)
+    law, rng, some = ages.randomizer, np.random.default_rng(5), 12
+    reports = law.randomize(rng.integers(0, 8, 400), rng=rng)
+    honest = [row.value for row in ages.quantiles(ages.analyse_counts(law.tally(reports)))]
+    reached = 0
+    for sent in range(law.form.outputs or 0):
+        cheated = reports.copy()
+        cheated[:some] = sent
+        estimate = ages.analyse_counts(law.tally(cheated))
+        said, less = (ages.swayed_quantiles(estimate, people) for people in (some, some // 2))
+        assert all(low <= value <= high for value, (low, high) in zip(honest, said, strict=True))
+        reached += sum(not low <= value <= high for value, (low, high) in zip(honest, less, strict=True))
+    assert reached > 0

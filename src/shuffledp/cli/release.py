@@ -386,7 +386,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
     within the budget, if that is known.
     """
-    from shuffledp.collection.page.poisoning import poisoned
+    from shuffledp.collection.page.poisoning import moved_quantiles, poisoned
     from shuffledp.collection.release.sentences import certified, charged, headline, warned
     from shuffledp.collection.release.write import FILES
 
@@ -408,7 +408,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
         show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
     if (cheated := poisoned(record)) is not None:
-        show.sentences([cheated])
+        show.sentences([cheated, *moved_quantiles(record)])
     if record.ledger is not None:
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)

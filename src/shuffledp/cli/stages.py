@@ -2,6 +2,7 @@
 and analyst apart. And example: data to try them on.
 """
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -185,9 +186,10 @@ def design(
         ],
         [f"Written to {out}."],
     )
-    return show.command(
-        f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet", "Next: "
-    )
+    following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
+    if protocol.epsilon0 == math.inf or protocol.randomizer.mixes:  # which plain files do not hide
+        following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
+    return show.command(following, "Next: ")
 
 
 def settled_question(
@@ -411,7 +413,7 @@ def shuffle(
         )
     ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
-        facts = {"out": str(out), "reports": done.file.count, "batches": done.file.header.batches, "ledger": ledger}
+        facts = {"out": str(out), "reports": done.people, "batches": done.file.header.batches, "ledger": ledger}
         files = {str(path): count for path, count in done.dropped.items() if count}
         return show.as_json(
             facts
@@ -422,7 +424,10 @@ def shuffle(
                 "design_given": settled is not None,
             }
         )
-    show.sentences([f"{done.file.count:,} reports written to {out}, in random order."])
+    mixed = f"{done.people:,} reports"
+    if done.people < done.file.count:
+        mixed = f"{done.file.count:,} messages of {done.people:,} people"
+    show.sentences([f"{mixed} written to {out}, in random order."])
     if dropped:
         show.sentences([f"{dropped:,} invalid reports were dropped:"])
         show.bullets(f"{count:,} of {path}" for path, count in done.dropped.items() if count)

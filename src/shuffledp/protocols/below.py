@@ -21,7 +21,7 @@ from shuffledp.protocols.fake_votes import from_votes
 from shuffledp.randomizers.messages.faked_values import FakedValues
 from shuffledp.randomizers.reporting import Ints, Reporting
 
-__all__ = ["QuantileRow", "counted_group", "counted_groups", "quantile_rows"]
+__all__ = ["QuantileRow", "counted_group", "counted_groups", "quantile_rows", "quantiles_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,23 +132,33 @@ def quantile_rows(
     begins with the first bin whose upper limit reaches that many people. If the lower limit at its
     lower end is not missed, no bin after it is: the interval ends with the last bin at whose lower
     end the lower limit does not reach them. Which bin it is depends on the data and not on the
-    noise, so each side is missed as often as one limit is, at most. The estimates between are made
-    monotone: half-way between the largest so far and the smallest from there on.
+    noise, so each side is missed as often as one limit is, at most.
     """
     ends = np.asarray(cuts, dtype=np.float64)
-    rising = (np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2.0
-    smooth = np.concatenate([[0.0], np.clip(rising, 0.0, people), [float(people)]])
     lower = np.concatenate([[0.0], limits.lower])
     upper = np.concatenate([limits.upper, [float(people)]])
     rows = []
-    for share in at:
+    for share, inside in zip(at, quantiles_of(at, cuts, values, people), strict=True):
         wanted = share * people
         first, last = int(np.argmax(upper >= wanted)), int(np.flatnonzero(lower < wanted)[-1])
-        place = int(np.argmax(smooth[1:] >= wanted))
-        below, above = smooth[place], smooth[place + 1]
-        value = ends[place] + (ends[place + 1] - ends[place]) * (wanted - below) / (above - below)
-        inside = float(min(max(value, ends[place]), ends[place + 1]))
         rows.append(
             QuantileRow(share, inside, float(ends[first]), float(ends[last + 1]), first == 0, last == len(ends) - 2)
         )
     return rows
+
+
+def quantiles_of(at: Sequence[float], cuts: Sequence[float], values: Floats, people: int) -> list[float]:
+    """The point estimates alone. The ``values`` are made monotone: half-way between the largest so
+    far and the smallest from there on. So no quantile rises where some of the values do.
+    """
+    ends = np.asarray(cuts, dtype=np.float64)
+    rising = (np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2.0
+    smooth = np.concatenate([[0.0], np.clip(rising, 0.0, people), [float(people)]])
+    found = []
+    for share in at:
+        wanted = share * people
+        place = int(np.argmax(smooth[1:] >= wanted))
+        below, above = smooth[place], smooth[place + 1]
+        value = ends[place] + (ends[place + 1] - ends[place]) * (wanted - below) / (above - below)
+        found.append(float(min(max(value, ends[place]), ends[place + 1])))
+    return found

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports, notes_of
-from shuffledp.protocols.below import QuantileRow, counted_groups, quantile_rows
+from shuffledp.protocols.below import QuantileRow, counted_groups, quantile_rows, quantiles_of
 from shuffledp.protocols.binning import in_bins, plainly
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.estimate import Estimate
@@ -113,6 +113,15 @@ class Distribution(ReportingProtocol):
         bin of its quantile with probability ``level`` at least, up to the normal approximation.
         """
         return quantile_rows(self.task.at, self.task.cuts, estimate.unbiased, estimate.interval(level), estimate.n)
+
+    def swayed_quantiles(self, estimate: Estimate, people: int) -> list[tuple[float, float]]:
+        """Between which values each quantile would have been estimated if ``people`` malicious
+        people had reported honestly. They moved each count by at most ``people`` times its sway,
+        and no quantile rises where counts do.
+        """
+        far, at, cuts = people * self.sway(estimate), self.task.at, self.task.cuts
+        low, high = (quantiles_of(at, cuts, estimate.unbiased + moved, estimate.n) for moved in (far, -far))
+        return list(zip(low, high, strict=True))
 
     @property
     def bits(self) -> int:

@@ -83,6 +83,8 @@ def test_there_is_a_design_of_every_kind() -> None:
     assert {(task, law.family) for task, law in laws if law.family != CHECK_IN} == counted | {
         ("mean", "krr"),
         ("crosstab", "krr"),
+        ("crosstab", "fakes"),
+        ("crosstab", "dummies"),
         ("histogram", "fakes"),
         ("histogram", "dummies"),
         ("count", "signed"),

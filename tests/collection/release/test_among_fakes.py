@@ -75,7 +75,7 @@ def test_lightly_randomized_fakes_run_through_files(
     mixed = shuffle([encoded.file.path], tmp_path / "mixed.reports", rng=np.random.default_rng(2))
     found = open_reports(tmp_path / "mixed.reports")
     assert (found.count, found.header.width) == (2000 * poll.messages, None)
-    assert mixed.file.count == found.count
+    assert (mixed.file.count, mixed.people) == (found.count, 2000)
     rows = np.concatenate(list(open_reports(encoded.file.path).batches()))
     messages = np.concatenate(list(found.batches()))
     assert np.bincount(messages).tolist() == np.bincount(rows.ravel()).tolist()
@@ -207,7 +207,10 @@ def test_commands_ask_for_fakes_and_files_of_the_truth_are_refused(table: Path, 
     promise = ("--epsilon", 1, "--delta", 1e-6, "--protocol", "dummies")
     out = tmp_path / "design.json"
     bins = ("--lower", 0, "--upper", 80, "--bins", 8)
-    assert run("design", "quantile", *bins, *promise, "--n", 5000, "--out", out).code == 0
+    made = run("design", "quantile", *bins, *promise, "--n", 5000, "--out", out)
+    assert made.code == 0
+    assert "collection new --design" in made.out
+    assert "encode" not in made.out, "which refuses it"
     design = Design.from_json(json.loads(out.read_text(encoding="utf-8")))
     assert (design.task.name, design.law.family) == ("quantile", "dummies")
     run("encode", table, "--design", out, "--column", "way", "--out", tmp_path / "a.reports").refused("sealed")

@@ -55,7 +55,7 @@ def test_a_page_as_it_was_written_passes(shape: str, monkeypatch: pytest.MonkeyP
     found = verify(_facts(shape))
     assert not found.failed
     assert found.verdict == "pass"
-    assert html(Record.from_json(facts(shape))).count("<table>") == 3
+    assert html(Record.from_json(facts(shape))).count("<table>") == 4
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -15,7 +15,7 @@ from shuffledp.collection.page.parts import details, figure, gloss
 from shuffledp.collection.page.svg import chart, disc, line, ribbon, text, window
 from shuffledp.collection.record import AtQuantiles, Record
 
-__all__ = ["CLIPPED_ENDS", "distribution", "quantile_rows", "range_rows"]
+__all__ = ["CLIPPED_ENDS", "distribution", "quantile_rows", "range_rows", "rows_of", "swayed_rows"]
 
 CLIPPED_ENDS = (
     "Values outside the range were counted in its first or last bin, so a quantile in one of these is at its end or "
@@ -55,6 +55,36 @@ def range_rows(record: Record) -> list[tuple[str, str, str, str]]:
     return rows
 
 
+def swayed_rows(record: Record) -> list[tuple[str, str, str, str]]:
+    """For each quantile that was asked for: what it is called, where it is, and between which
+    values it would be if one malicious person, and if 1 %, had reported honestly.
+    """
+    found = record.estimates.quantiles
+    if found is None or None in found.swayed:
+        return []
+    cuts, rows = record.design.cuts or (), []
+    columns = zip(*(column for column in found.swayed if column is not None), strict=True)
+    for (name, point, _), ends in zip(quantile_rows(record), columns, strict=True):
+        clips = record.asked.may_be_clipped
+        one, some = (_spread(low, high, cuts, clips=clips) for low, high in (ends[:2], ends[2:]))
+        rows.append((name, point, one, some))
+    return rows
+
+
+def _spread(low: float, high: float, cuts: Sequence[float], *, clips: bool) -> str:
+    """From one value to the other, each rounded outward to a tenth of a bin; beyond the ends of the
+    range, where values may have been clipped.
+    """
+    digits = max(decimals_for(after - before) for before, after in pairwise(cuts))
+    least, most = fixed(low, digits, up=False), fixed(high, digits, up=True)
+    first, last = clips and low < cuts[1], clips and high > cuts[-2]
+    if first and last:
+        return "anywhere"
+    if first:
+        return f"below {most}"
+    return f"{least} or more" if last else f"{least} to {most}"
+
+
 def _called(at: float) -> str:
     return NAMES.get(at, f"{exact(at)}-quantile")
 
@@ -86,10 +116,10 @@ def distribution(record: Record) -> list[Markup | None]:
     quantiles, ranges = quantile_rows(record), range_rows(record)
     clipped = record.asked.may_be_clipped
     many = found.of
-    whole = _table(("Below", "People", f"{sure} interval", f"{sure} for all at once", "Share"), _counts(record))
+    whole = rows_of(("Below", "People", f"{sure} interval", f"{sure} for all at once", "Share"), _counts(record))
     return [
-        _table(("Quantile", "Estimate", f"{sure} interval"), quantiles) if quantiles else None,
-        _table(("Range", "People", f"{sure} interval", "Share"), ranges) if ranges else None,
+        rows_of(("Quantile", "Estimate", f"{sure} interval"), quantiles) if quantiles else None,
+        rows_of(("Range", "People", f"{sure} interval", "Share"), ranges) if ranges else None,
         figure(
             _drawn(record),
             f"The share of people below each cut point. The band holds at all {count(many)} of them at once, with "
@@ -123,7 +153,8 @@ def _counts(record: Record) -> list[tuple[str, ...]]:
     return rows
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+def rows_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    """A table whose rows have their names first."""
     head = element("thead", element("tr", [element("th", name, scope="col") for name in names]))
     body = [
         element("tr", element("th", first, scope="row"), [element("td", cell) for cell in cells])

@@ -371,6 +371,8 @@ PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could 
 # People who cheat.
 ANY_ESTIMATE = Phrase("any of these numbers")
 THE_ESTIMATE = Phrase("the estimate")
+ANY_BELOW = Phrase("the number of people below any cut point")
+SWAYED = Phrase("Estimated {name} had they reported honestly: {one} (one person), {some} (1 %).")
 SWAY = Phrase(
     "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
     "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "

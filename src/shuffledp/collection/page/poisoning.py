@@ -5,12 +5,13 @@ the protocol takes for a report.
 from __future__ import annotations
 
 from shuffledp.collection.page import phrases
+from shuffledp.collection.page.distribution import rows_of, swayed_rows
 from shuffledp.collection.page.markup import Markup, element
 from shuffledp.collection.page.numerals import decimals_for, fixed, many, tied
 from shuffledp.collection.page.parts import section
 from shuffledp.collection.record import Record
 
-__all__ = ["malicious_people", "poisoned", "poisoning"]
+__all__ = ["malicious_people", "moved_quantiles", "poisoned", "poisoning"]
 
 SHARE = 100  # one person in so many, where some are malicious
 
@@ -30,6 +31,8 @@ def poisoned(record: Record) -> str | None:
     if not sway:
         return None
     what = phrases.ANY_ESTIMATE(record) if len(sway) > 1 else phrases.THE_ESTIMATE(record)
+    if record.design.distributes:
+        what = phrases.ANY_BELOW(record)
     largest = max(sway, key=lambda each: float("inf") if each is None else each)
     if largest is None:
         return phrases.UNLIMITED_SWAY(record, what=what)
@@ -47,4 +50,12 @@ def poisoning(record: Record) -> Markup | None:
     """The same as a section of the page."""
     if not record.since(5) or (said := poisoned(record)) is None:
         return None
-    return section("poisoning", "If some people cheat", element("p", tied(said)), keep=True)
+    names = ("Quantile", "Estimate", "Had one person not cheated", "Had 1 % not cheated")
+    rows = swayed_rows(record)
+    moved = rows_of(names, rows) if rows else None
+    return section("poisoning", "If some people cheat", element("p", tied(said)), moved, keep=True)
+
+
+def moved_quantiles(record: Record) -> list[str]:
+    """The same of each quantile that was asked for, in words."""
+    return [phrases.SWAYED(record, name=name, one=one, some=some) for name, _, one, some in swayed_rows(record)]

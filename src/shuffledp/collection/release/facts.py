@@ -216,7 +216,20 @@ def _quantiles(protocol: ReportingProtocol, estimate: Estimate) -> AtQuantiles |
     if not isinstance(protocol, Distribution) or not protocol.task.at:
         return None
     at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, LEVEL), strict=True)
-    return AtQuantiles(at=at, value=value, lower=lower, upper=upper)
+    one, some = (
+        zip(*protocol.swayed_quantiles(estimate, people), strict=True) for people in (1, -(-estimate.n // 100))
+    )
+    (one_lower, one_upper), (some_lower, some_upper) = one, some
+    return AtQuantiles(
+        at=at,
+        value=value,
+        lower=lower,
+        upper=upper,
+        one_lower=one_lower,
+        one_upper=one_upper,
+        some_lower=some_lower,
+        some_upper=some_upper,
+    )
 
 
 def _ranges(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> InRanges | None:

@@ -150,13 +150,15 @@ def _bound(record: Record) -> list[Check]:
     """
     if not record.known:
         return []
+    quantiles = record.estimates.quantiles
     said = {
         "digest": record.tally.digest is not None,
         "ends": record.estimates.ends is not None,
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
         "collected": record.counted.collected is not None,
-        "quantiles": record.estimates.quantiles is not None,
+        "quantiles": quantiles is not None,
+        "moved quantiles": quantiles is not None and None not in quantiles.swayed,
         "ranges": record.estimates.ranges is not None,
         "sway": record.estimates.sway is not None,
         "series": record.asked.series is not None,
@@ -171,6 +173,7 @@ def _bound(record: Record) -> list[Check]:
         "ids": record.since(3),
         "collected": record.since(4) and said["collected"],
         "quantiles": bool(record.design.at),
+        "moved quantiles": bool(record.design.at),
         "ranges": bool(record.design.ranges),
         "sway": record.since(5),
         "series": record.since(5) and said["series"],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
-from shuffledp.collection.record import Designed, Record
+from shuffledp.collection.record import AtQuantiles, Designed, Record
 from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.check_shares import check_shares
@@ -27,6 +27,7 @@ __all__ = ["COLUMNS", "LOOSER", "check_estimates", "places_of", "tails_of"]
 COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
 LEVEL = 0.95
 LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
+SWAYED = ("without one liar: lower", "without one liar: upper", "without 1 %: lower", "without 1 %: upper")
 INVERTED = "the test that defines it, inverted by halving"
 
 
@@ -59,7 +60,7 @@ def check_estimates(record: Record, law: CountedLaw) -> list[Check]:
     ):
         checks.append(agree(f"limits, {what}", said, limit, INVERTED, within=LOOSER * loosely))
     checks += [*_check_sway(record, law), *_check_ends(record, law), *check_shares(record, law)]
-    return [*checks, *_check_quantiles(record, found), *_check_ranges(record, law), *_outermost(record)]
+    return [*checks, *_check_quantiles(record, found, law), *_check_ranges(record, law), *_outermost(record)]
 
 
 def _outermost(record: Record) -> list[Check]:
@@ -181,14 +182,15 @@ def _plainly(number: float) -> str:
     return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
 
 
-def _check_quantiles(record: Record, found: Estimated) -> list[Check]:
+def _check_quantiles(record: Record, found: Estimated, law: CountedLaw) -> list[Check]:
     """Every quantile: the bins that the limits leave, and the people below the estimate."""
     claimed, design, n = record.estimates.quantiles, record.design, record.tally.reports
     if claimed is None:
         return []
     cuts, slack = design.cuts or (), LOOSER * (found.within + found.rounding)
     low, high = found.limits(tails_of(record)[0])
-    shaped = len(claimed.at) == len(claimed.value) == len(claimed.lower) == len(claimed.upper)
+    columns = [claimed.value, claimed.lower, claimed.upper, *(each for each in claimed.swayed if each is not None)]
+    shaped = all(len(column) == len(claimed.at) for column in columns)
     asked = equal("quantiles that were asked for", list(claimed.at), list(design.at or ()), "the design")
     if asked.outcome == "FAIL" or not shaped:
         return [asked if asked.outcome == "FAIL" else holds("quantiles", "columns", "of one length", "rows", False)]
@@ -202,7 +204,23 @@ def _check_quantiles(record: Record, found: Estimated) -> list[Check]:
         people, within = in_bins_of(value, cuts, found.values, n), float(slack.max()) + 1e-9 * n
         how = "people below it, by the estimates"
         checks.append(agree(f"people below the {at:g}-quantile", at * n, [people], how, within=within))
-    return checks
+    return [*checks, *_check_swayed(record, claimed, found, law, float(slack.max()) + 1e-6)]
+
+
+def _check_swayed(
+    record: Record, claimed: AtQuantiles, found: Estimated, law: CountedLaw, slack: float
+) -> Iterator[Check]:
+    """What malicious people could have moved: quantiles of all counts moved either way."""
+    cuts, n = record.design.cuts or (), record.tally.reports
+    far = swayed_bins([(0, end) for end in range(1, law.k)], law)
+    how = "all counts moved as far as can be"
+    moves = [people * sign for people in (1, -(-n // 100)) for sign in (1, -1)]
+    for what, column, move in zip(SWAYED, claimed.swayed, moves, strict=True):
+        if column is None:
+            continue
+        people = [in_bins_of(value, cuts, found.values + move * far, n) for value in column]
+        wanted = [at * n for at in claimed.at]
+        yield agree(f"quantiles, {what}", people, wanted, how, within=slack + 1e-7 * abs(move) * far.max())
 
 
 def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:

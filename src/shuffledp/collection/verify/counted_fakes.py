@@ -29,7 +29,7 @@ FAKED = {
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),
 }
 LEFT_OUT = 1e-25  # of a law of counts, at either end
-MOST_CELLS = 1 << 13
+MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
 ROUNDED = 1e-12  # relative: of a sum of positive products
 IMPOSSIBLE = 1e-13
 UNSEEN = 1e-19  # what is left out, in all
@@ -68,7 +68,7 @@ class CountedFakes(CountedLaw):
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
         tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
-        return tossed and counted and local and type(slots) is int and slots >= 1
+        return tossed and counted and local and type(slots) is int and 1 <= slots <= MOST_SLOTS
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:

@@ -12,15 +12,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.signal import fftconvolve
-from scipy.stats import nbinom, poisson
 
 from shuffledp.collection.verify.counted_estimates import Estimated
 from shuffledp.collection.verify.counted_law import REMEDY, WORD, CountedLaw
 from shuffledp.collection.verify.effort import MOST_VALUES, TooLarge
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact.lattice import UNIT, Array
-from shuffledp.literature.exact.message_sums import MessageSums
 
 __all__ = ["SHARED", "CountedShares"]
 
@@ -126,6 +123,8 @@ class CountedShares(CountedLaw):
 
     def deltas(self, users: int, epsilons: Array) -> tuple[Array, Array]:
         """What is seen of one round with so many honest users, from below and from above."""
+        from shuffledp.literature.exact.message_sums import MessageSums  # slow to import, and for these laws only
+
         written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
         low, high = MessageSums.of(written, users).deltas(epsilons)
         # What is kept at an epsilon is kept at larger ones, whatever its distance costs there.
@@ -144,6 +143,8 @@ class CountedShares(CountedLaw):
             most = [sent * ((1 << LIMB) - 1), sent * (((1 << self.own["share_bits"]) - 1) >> LIMB)]
             return f"at most {most[0]} and {most[1]}", all(0 <= a <= b for a, b in zip(votes, most, strict=True))
         mean = self.own["pairs"] * least / self.own["least"]
+        from scipy.stats import poisson  # slow to import, and needed for these laws only
+
         fewest = int(poisson.ppf(IMPOSSIBLE, mean)) if mean else 0
         right = min(votes) >= 0 and sum(votes) <= sent and votes[1] >= fewest
         return f"at least {fewest} of -1, and {sent} in all at most", right
@@ -196,6 +197,9 @@ class CountedShares(CountedLaw):
     def _above(self, shape: float) -> Array:
         """P(A - B >= j), j = 0, 1, ..., for two negative binomial numbers, by convolving them."""
         success = float(1 - self.ratio)
+        from scipy.signal import fftconvolve
+        from scipy.stats import nbinom
+
         most = int(nbinom.isf(LEFT_OUT, shape, success)) + 2
         if most > MOST_STEPS:
             raise TooLarge(f"{most} steps of noise are too many to be convolved")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.task import LARGEST_BOUND, NAMING, REMEDY, Task, is_bound, register
 
-__all__ = ["FLAT", "LEVELS", "MOST_BINS", "QuantileTask"]
+__all__ = ["FLAT", "LEVELS", "MOST_ASKED", "MOST_BINS", "QuantileTask"]
 
 MOST_BINS, MOST_ASKED = 1024, 100
 FLAT, LEVELS = ("krr",), "one of"  # what a level of bins is asked by, and the law of several levels
