@@ -5,15 +5,20 @@ right code is not accused, and the attack comes near to what is certified.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import shuffledp as sdp
 from shuffledp.audits import audit, subject_of
+from shuffledp.audits.messaged import Polled
 from shuffledp.audits.messages_seen import dummies_law, view_of
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crosstab import Crossing
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.faked_protocol import FakesOfUsers
+from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.split_and_mix import SplitMean
 from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
@@ -102,3 +107,17 @@ def test_several_rounds_and_one_person_are_refused() -> None:
     poll = sdp.SignedCount(value="yes", n=50, rounds=2, randomizer=LAWS["signed"]()[0])
     with pytest.raises(InvalidInput, match="rounds must be 1"):
         audit(poll, delta=DELTA)
+
+
+@pytest.mark.parametrize("kind", [FakesCrosstab, DummyCrosstab, FakesQuantiles, DummyQuantiles])
+def test_tables_and_bins_among_fakes_are_decoded_as_their_messages_say(kind: Any) -> None:
+    crossed = issubclass(kind, Crossing)
+    k = 6 if crossed else 5
+    asked = {"columns": ["a", "b"], "categories": [3, 2]} if crossed else {"cuts": range(6)}
+    dummies = sdp.ShufflerDummies(k=k, keep=0.9, center=20, left=0.6, right=0.6)
+    law = sdp.UserFakes(k=k, slots=2, chance=0.4) if issubclass(kind, FakesOfUsers) else dummies
+    protocol = kind(n=200, randomizer=law, delta=1e-6, **asked)
+    rows = law.randomize(np.arange(200) % k, rng=np.random.default_rng(3)).reshape(200, -1)
+    said, right = Polled(protocol).decode(rows)
+    assert len(said) == (6 if crossed else 4)
+    assert np.allclose(said, right)

@@ -28,7 +28,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_every_chapter_is_told(demo: tuple[Path, str]) -> None:
     _, printed = demo
     commands = re.findall(r"^\$ shuffledp (\w+)", printed, flags=re.MULTILINE)
-    alone = ["example", "plan", "histogram", "histogram", "mean", "ledger", "verify", "audit", "compare"]
+    alone = ["example", "plan", "histogram", "histogram", "mean", "crosstab", "ledger", "verify", "audit", "compare"]
     parties = [
         "design",
         "collection",

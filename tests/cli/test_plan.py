@@ -1,6 +1,7 @@
 """The command plan: a table, JSON, a figure, and one sentence for a wrong request."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from shuffledp import Frequency, Histogram
 from shuffledp.cli import main
 from shuffledp.protocols import protocol as base
 from shuffledp.protocols import sums as summation
+from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.planning import plan, worst_error
+from shuffledp.protocols.top_words.search import planned_search, rarest_found
 
 MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]
 
@@ -110,3 +113,39 @@ def test_a_wrong_request_is_answered_by_one_sentence(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert reason in error
+
+
+def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens.txt"
+    tokens.write_text("a\nb\nc\n", encoding="utf-8")
+    asked = ["plan", "top", "--n", "50000", "--k", "5", "--longest", "3", "--tokens", str(tokens)]
+    asked += ["--epsilon", "1", "--delta", "1e-6"]
+    assert main([*asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    search = planned_search(people=50_000, epsilon=1.0, delta=1e-6, k=5, longest=3, tokens=("a", "b", "c"))
+    assert (told["levels"], told["found_from"]) == (len(search.spans), rarest_found(search))
+    assert told["epsilon"] <= 1.0
+    assert told["people_of_a_level"] == search.group(0).least
+    law, share = search.randomizer, search.group(len(search.spans), counting=True).share
+    _, noise = inversion(np.array([0]), 50_000, share * law.hit, share * law.miss, share * law.contrast)
+    found = np.array([float(told["found_from"])])
+    assert told["error_of_a_count"] == pytest.approx(float(noise.stderr(found)[0]))
+    assert main(asked) == 0
+    assert f"{told['found_from']:,}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["top", "--domain", "5"], "--domain must be left out of a plan of top"),
+        (["top", "--latex"], "--latex must be left out of a plan of top"),
+        (["top", "--rounds", "2"], "rounds must be 1 for top words"),
+        (["top"], "not even a word that all hold would be found"),
+        (["mean", "--longest", "4"], "--longest must be left out of a plan of mean"),
+    ],
+)
+def test_plans_of_top_words_and_of_others_have_their_own_options(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", *options, "--n", "100", "--epsilon", "1", "--delta", "1e-6"]) == 2
+    assert words in capsys.readouterr().err

@@ -148,7 +148,7 @@ def test_a_design_is_read_again_word_for_word() -> None:
         ({"categories": [REGIONS, ["yes", "(all)"]]}, r"must not be '\(all\)' nor hold ' × '"),
         ({"categories": [REGIONS, ["yes", "no × no"]]}, "which its numbers are named by, got 'no × no'"),
         ({"categories": [REGIONS, ["yes", None]]}, "printable strings or whole numbers"),
-        ({"categories": [100, 100]}, "at most 10000 cells and sums, got 10200 of 100 x 100 categories. Merge rare"),
+        ({"categories": [100, 100]}, "at most 10000 cells and sums, got those of 100 x 100 categories. Merge rare"),
         ({"other": ["east", None]}, "other must be one of the categories, got 'east'"),
         ({"other": ["west"]}, "for each of its 2 columns, got a different number"),
     ],

@@ -96,13 +96,17 @@ def test_the_plan_names_the_trust_and_compares_honestly() -> None:
     fakes where values are many or frequent.
     """
     table = sdp.plan("histogram", domain=16, n=10_000, epsilon=1.0, delta=1e-6)
-    options = {option.name: option for option in table.options}
+    options = {option.name.removeprefix("Histogram, "): option for option in table.options}
     assert options[FAKES].trust == SEALED
     assert options[DUMMIES].trust == ADDING
     assert "sealed" in FAKES
     assert "sealed" in DUMMIES
     assert ADDING == "shuffler adds noise"
-    assert (options[FAKES].messages, options[DUMMIES].messages, options["Histogram"].messages) == (2, 1, 1)
+    assert (
+        options[FAKES].messages,
+        options[DUMMIES].messages,
+        options["Histogram"].messages,
+    ) == (2, 1, 1)
     assert math.isinf(options[FAKES].epsilon0 or 0.0)
     plain = options["Histogram"].protocol
     assert isinstance(plain, sdp.Histogram)

@@ -84,6 +84,26 @@ def test_estimates_are_unbiased_and_intervals_cover(levels: tuple[int, ...]) -> 
         assert all(row.lower <= row.value <= row.upper for row in rows)
 
 
+@pytest.mark.parametrize("crowded", [[0], [32], [0, 63]])
+def test_people_who_crowd_in_few_bins_are_not_taken_for_spread_ones(crowded: list[int]) -> None:
+    """The variance is estimated without bias, so that each limit is missed as often as it says; with
+    bins cut off at 0 it came out half as large, and one interval in six missed.
+    """
+    law, runs, n = OneLevel.of_sizes(sizes=(4, 16, 64), epsilon0=3.0).realised, 400, 300
+    squares, rng = LeastSquares(law, np.tril(np.ones((64, 64)))[:-1]), np.random.default_rng(5)
+    held = np.zeros(64)
+    held[crowded] = n / len(crowded)
+    truth, errors, missed = squares.groups @ held, np.zeros(63), np.zeros(63)
+    for _ in range(runs):
+        tally = np.sum([rng.multinomial(n // len(crowded), law.rows[place]) for place in crowded], axis=0)
+        values, noise, stderr = squares.estimate(tally)
+        low, high = noise.interval(values, 0.025)
+        missed += (low > truth) | (high < truth)
+        errors += stderr**2
+    assert np.all(errors / runs > 0.9 * squares.variances @ held)
+    assert missed.max() / runs < 0.05 + 4.0 * (0.05 * 0.95 / runs) ** 0.5
+
+
 def test_few_votes_are_counted_by_their_exact_law() -> None:
     """Nearly no noise, and everybody at one end: a normal law would miss too often there."""
     ages = Quantiles(cuts=BINS, n=500, epsilon0=9.0, levels=())

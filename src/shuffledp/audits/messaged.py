@@ -20,6 +20,7 @@ from shuffledp.audits.tails import binomial, least, multinomial
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.message_protocol import MessageProtocol
+from shuffledp.protocols.quantiles import Distribution
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSummation
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SplitShares
 from shuffledp.sampling import Source, source_of
@@ -145,7 +146,11 @@ class Polled(Messaged):
             width = float(protocol.upper) - float(protocol.lower)
             right = self.n * float(protocol.lower) + width * right / (self.law.k - 1)
             right /= self.n if isinstance(protocol, SplitMean) else 1
-        return np.asarray(protocol.analyse(bag).unbiased), right
+        if isinstance(protocol, Distribution):  # a group of more than half of the bins is counted by the others
+            half = len(right) // 2
+            right = np.append(np.cumsum(right)[:half], self.n - np.cumsum(right[::-1])[::-1][half + 1 :])
+        said = np.asarray(protocol.analyse(bag).unbiased)
+        return said[: len(right)], right  # the sums of a crosstab follow from its cells
 
     def _bag(self, rows: NDArray[Any], source: Source | None) -> Bag:
         people = rows[:, 0] if self.law.messages == 1 and rows.ndim == 2 else rows

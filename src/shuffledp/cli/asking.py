@@ -479,7 +479,8 @@ class Asking:
     ) -> Self:
         """The same for a question about a number that falls into bins."""
         known = binned(lower=lower, upper=upper, bins=bins, scale=scale, cuts=cuts, at=at, ranges=ranges)
-        return replace(cls.of(**options), bins=known)
+        hiding = hiding_of(options)
+        return replace(cls.of(**options), bins=known, hiding=hiding)
 
     @classmethod
     def counting(
@@ -565,6 +566,6 @@ ASKED = [
     AS_JSON,
 ]
 with_asking = sharing(dict(ASKED), Asking.of)
-with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *ASKED]), Asking.binning)
+with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *HIDING_OPTIONS, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
 with_hiding = sharing(dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *ASKED]), Asking.hidden)

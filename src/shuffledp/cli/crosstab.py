@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from shuffledp.cli.asking import ASKED, COLUMNS, LEARN, LISTS, TABLE, Asking
+from shuffledp.cli.asking import ASKED, COLUMNS, HIDING_OPTIONS, LEARN, LISTS, TABLE, Asking, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.release import PROMISED, answer
 from shuffledp.cli.sharing import option, sharing
@@ -43,9 +43,10 @@ def _crossing(
     from shuffledp.collection.release.crossed import check_columns, crossed_columns, read_parts
 
     columns = check_columns(crossed_columns(column or (), by))
+    hiding = hiding_of(options)
     parts = read_parts(columns, categories or (), learn=learn, other=other, missing=missing)
     asking = Asking.of(learn=any(part.learned for part in parts), column=None, **options)
-    return replace(asking, categories=parts[0]), {"columns": columns, "parts": parts, "by": by}
+    return replace(asking, categories=parts[0]), {"columns": columns, "parts": parts, "by": by, "hiding": hiding}
 
 
 @app.command(
@@ -57,7 +58,10 @@ def _crossing(
         f"crosstab people.csv --column smoker --by region --learn-categories {PROMISED} --dry-run",
     ),
 )
-@sharing(dict([COLUMNS, *CROSSTAB_OPTIONS, LEARN, *(each for each in ASKED if each[0] != "column")]), _crossing)
+@sharing(
+    dict([COLUMNS, *CROSSTAB_OPTIONS, LEARN, *HIDING_OPTIONS, *(each for each in ASKED if each[0] != "column")]),
+    _crossing,
+)
 def crosstab(given: tuple[Asking, dict[str, Any]]) -> None:
     """How many people hold each combination of several columns' categories, with all sums; with
     --by, shares within groups.

@@ -36,7 +36,7 @@ def main(folder: Path = FOLDER) -> int:
     """Run every command of the story in ``folder``; what an earlier demo left there is replaced."""
     began = perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("data", "affairs", "cities", "ages", "network"):
+    for name in ("data", "affairs", "cities", "ages", "religion", "network"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for spent in folder.glob("budget.sqlite*"):
         spent.unlink()
@@ -87,26 +87,37 @@ def main(folder: Path = FOLDER) -> int:
     )
     _truth(folder / "ages", {"mean": age})
 
+    _say("5. Another question: how do affairs and religion (1, not at all; 4, very) go together? With shares and sums.")
+    _run(
+        "crosstab",
+        data / "affairs.csv",
+        "--column affair --by religious --categories affair=yes,no --categories religious=1,2,3,4",
+        "--epsilon 1 --delta 1e-6 --ledger",
+        ledger,
+        "--population readers --out",
+        folder / "religion",
+    )
+
     _say(
-        "5. The budget. Two questions went to the same people, so what they give away adds up; the accountant "
+        "6. The budget. Two questions went to the same people, so what they give away adds up; the accountant "
         "does the sum."
     )
     _run("ledger show", ledger)
 
-    _say("6. Defend it. Every number of the page, computed again by a slow and independent oracle.")
+    _say("7. Defend it. Every number of the page, computed again by a slow and independent oracle.")
     _run("verify", folder / "affairs" / "page.html")
 
     _say(
-        "7. Attack it. Many runs of the code itself, on two data sets that differ in one person: what leaks must stay "
+        "8. Attack it. Many runs of the code itself, on two data sets that differ in one person: what leaks must stay "
         "below what is certified."
     )
     _run("audit --randomizer rr --epsilon0 1 --n 100 --delta 1e-3 --runs 20000")
 
-    _say("8. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
+    _say("9. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
     _run("compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot", figure)
 
     _say(
-        "9. The same survey between three parties: clients that randomize and seal, a shuffler that cannot read what "
+        "10. The same survey between three parties: clients that randomize and seal, a shuffler that cannot read what "
         "it stores, an analyst who cannot tell who sent what. Each is a process of its own, and the shuffler is "
         "killed once."
     )

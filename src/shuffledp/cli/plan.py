@@ -14,10 +14,16 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import ERRORS, PLANNED, WORST_ERROR, Task, error_of
+from shuffledp.protocols.planning import ERRORS, PLANNED, Task, error_of, worst_of
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
+
+TO_PLAN = (*PLANNED, "top")
+
+
+def _searching(flag: str, words: str) -> Any:
+    return typer.Option(flag, parser=read_count, metavar="COUNT", help=words, rich_help_panel=QUESTION)
 
 
 @app.command(
@@ -27,11 +33,12 @@ __all__: list[str] = []
         "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
         "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
         "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
+        "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
         "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
     ),
 )
 def plan(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(PLANNED)}.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TO_PLAN)}.")],
     epsilon: Target,
     delta: Delta,
     n: Annotated[
@@ -72,6 +79,20 @@ def plan(
             rich_help_panel=QUESTION,
         ),
     ] = None,
+    k: Annotated[int | None, _searching("--k", "For top: how many words to list; if left out, 50.")] = None,
+    longest: Annotated[
+        int | None,
+        _searching("--longest", "For top: follow words for so many bytes or tokens; if left out, 16."),
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            "--tokens",
+            metavar="FILE",
+            help="For top: what words are made of, one token per line; if left out, bytes.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -84,9 +105,15 @@ def plan(
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
+    searched = {name: each for name, each in (("k", k), ("longest", longest), ("tokens", tokens)) if each is not None}
+    if task == "top":
+        _refuse(task, domain=domain, plot=plot, latex=latex or None)
+        promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
+        return _plan_top(n, promise, searched, as_json=as_json)
+    _refuse(task, **searched)
     if task not in PLANNED:
         raise InvalidInput(
-            f"the task must be one of {', '.join(PLANNED)}, got {task!r}. A histogram counts a few categories, a "
+            f"the task must be one of {', '.join(TO_PLAN)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
     check_form(as_json=as_json, latex=latex)
@@ -134,7 +161,8 @@ def plan(
     show.table(columns, rows, numbers=4 + counts)
     show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
-        show.sentences([f"The worst is the {WORST_ERROR}: for instance of a value that everybody holds."])
+        crowded = "people crowded in few bins" if kind == "quantile" else "a value that everybody holds"
+        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")
@@ -144,3 +172,25 @@ def plan(
 def _plain(cell: Any) -> Any:
     """As JSON has it: there is no infinity."""
     return None if cell == math.inf else cell
+
+
+def _refuse(task: str, **options: object) -> None:
+    """Refuse options that say nothing of this task."""
+    if given := [name for name, value in options.items() if value is not None]:
+        raise InvalidInput(f"--{given[0]} must be left out of a plan of {task}, got it. It is for other tasks.")
+
+
+def _plan_top(n: int, promise: Promise, given: dict[str, Any], *, as_json: bool) -> None:
+    """What a search among n people would find, and how accurately."""
+    from shuffledp.cli.top import SEARCH_OPTIONS, expected, given_terms, show_expected
+    from shuffledp.collection.release.top_question import TopQuestion
+
+    terms = given_terms({name: given.get(name) for name, _ in SEARCH_OPTIONS})
+    question = TopQuestion(source="-", **terms).checked()
+    with patiently("planning"):
+        search = question.search(n, promise)
+        told = expected(search)
+    if as_json:
+        asked = {"task": "top", "n": n, "honest": search.least, "k": search.k, "longest": search.longest}
+        return show.as_json(asked | {"delta": search.delta, "epsilon0": search.law.epsilon0} | told)
+    return show_expected(f"top {search.k} words: {n:,} people", search, told)

@@ -216,7 +216,7 @@ def quantile(
     ] = False,
 ) -> None:
     """The median and other quantiles of a number that people hold, and how many lie in a range."""
-    _answer(asking, task="quantile", bins=asking.bins, clip=clip)
+    _answer(asking, task="quantile", bins=asking.bins, clip=clip, hiding=asking.hiding)
 
 
 def _answer(asking: Asking, **asked: Any) -> None:

@@ -2,6 +2,7 @@
 and analyst apart. And example: data to try them on.
 """
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -61,6 +62,7 @@ Settled = Annotated[
         rich_help_panel=QUESTION,
     ),
 ]
+HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
 with_categories = sharing(
     dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict
@@ -151,8 +153,11 @@ def design(
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
     hiding = hiding_of(given)
-    if hiding.family is not None and task != "histogram":
-        raise InvalidInput(f"--protocol {hiding.protocol} must be of a histogram, got a {task}. Leave it out.")
+    if hiding.family is not None and task not in HIDDEN:
+        raise InvalidInput(
+            f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
+            f"it out."
+        )
     given |= {"value": value, "messages": messages, "error": error}
     question = replace(settled_question(task, given, lower=lower, upper=upper, method=method), hiding=hiding)
     with patiently("calibrating"):
@@ -181,9 +186,10 @@ def design(
         ],
         [f"Written to {out}."],
     )
-    return show.command(
-        f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet", "Next: "
-    )
+    following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
+    if protocol.epsilon0 == math.inf or protocol.randomizer.mixes:  # which plain files do not hide
+        following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
+    return show.command(following, "Next: ")
 
 
 def settled_question(
@@ -407,7 +413,7 @@ def shuffle(
         )
     ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
-        facts = {"out": str(out), "reports": done.file.count, "batches": done.file.header.batches, "ledger": ledger}
+        facts = {"out": str(out), "reports": done.people, "batches": done.file.header.batches, "ledger": ledger}
         files = {str(path): count for path, count in done.dropped.items() if count}
         return show.as_json(
             facts
@@ -418,7 +424,10 @@ def shuffle(
                 "design_given": settled is not None,
             }
         )
-    show.sentences([f"{done.file.count:,} reports written to {out}, in random order."])
+    mixed = f"{done.people:,} reports"
+    if done.people < done.file.count:
+        mixed = f"{done.file.count:,} messages of {done.people:,} people"
+    show.sentences([f"{mixed} written to {out}, in random order."])
     if dropped:
         show.sentences([f"{dropped:,} invalid reports were dropped:"])
         show.bullets(f"{count:,} of {path}" for path, count in done.dropped.items() if count)

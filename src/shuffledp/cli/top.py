@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.top_release import TopRelease
     from shuffledp.protocols.top_words.search import TopSearch
 
-__all__ = ["SEARCH_OPTIONS", "FoundTable", "given_terms", "top"]
+__all__ = ["SEARCH_OPTIONS", "FoundTable", "expected", "given_terms", "show_expected", "top"]
 
 PROMISED = "--epsilon 1 --delta 1e-6"
 
@@ -108,6 +108,7 @@ def top(asked: tuple[Asking, dict[str, Any]]) -> None:
     are followed, symbol by symbol, each step with other people.
     """
     from shuffledp.collection.release.top_question import TopQuestion
+    from shuffledp.collection.release.top_release import paying
     from shuffledp.collection.release.write import check_folder
 
     asking, terms = asked
@@ -118,6 +119,7 @@ def top(asked: tuple[Asking, dict[str, Any]]) -> None:
     with _found(asking, question) as table:
         with patiently("calibrating"):
             search = table.question.search(table.people, asking.promise)
+        asking = replace(asking, budget=paying(asking.budget, search))
         if asking.dry_run:
             return _plan(asking, table.question, search)
         with heard(as_json=keeping.as_json):
@@ -194,26 +196,52 @@ def _in_file(asking: Asking, question: "TopQuestion") -> Iterator[FoundTable]:
 
 def _plan(asking: Asking, question: "TopQuestion", search: "TopSearch") -> None:
     """What would be asked of whom, and what could be found."""
-    from shuffledp.protocols.top_words.search import MISS, rarest_found
-
-    design = search.first_design()
     with patiently("certifying"):
-        upper = design.protocol.guarantee.epsilon_at_most(delta=search.delta)
-        receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
-    rarest = rarest_found(search)
+        told = expected(search)
+        receipt = None if asking.budget is None else asking.budget.afford(search.first_design(), question.what)
     if asking.keeping.as_json:
         facts = {"dry_run": True, "asked": question.asked().as_json(), "search": search.as_json()}
-        cost = {"epsilon": upper, "found_from": rarest, "miss": MISS}
-        show.as_json(facts | cost | ({} if receipt is None else {"ledger": receipt}))
+        show.as_json(facts | told | ({} if receipt is None else {"ledger": receipt}))
         return
-    group = search.group(0)
+    show_expected(f"{question.what}: {search.people:,} people", search, told)
+    if receipt is not None:
+        spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
+        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent."])
+    show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
+
+
+def expected(search: "TopSearch") -> dict[str, Any]:
+    """What is certified of a search, who would be asked, and what could be found."""
+    from shuffledp.protocols.top_words.search import MISS, rarest_found
+
+    design, rarest, levels = search.first_design(), rarest_found(search), len(search.spans)
+    assert rarest is not None  # else no search is planned
+    return {
+        "epsilon": design.protocol.guarantee.epsilon_at_most(delta=search.delta),
+        "levels": levels,
+        "people_of_a_level": search.group(0).least,
+        "people_who_count": search.group(levels, counting=True).least,
+        "found_from": rarest,
+        "miss": MISS,
+        "error_of_a_count": search.count_error(rarest),
+        "bits": design.protocol.bits,
+    }
+
+
+def show_expected(title: str, search: "TopSearch", told: dict[str, Any]) -> None:
+    """The same for people."""
     show.answer(
-        f"{question.what}: {search.people:,} people",
+        title,
         [
-            ("epsilon", rounded(upper, up=True), f"at most, at delta = {show.exactly(search.delta)}"),
-            ("epsilon0", f"{design.law.epsilon0:.4f}", "of one report without a shuffler"),
-            ("levels", f"{len(search.spans)}", f"of {group.least:,} people or more, and one more to count"),
-            ("found", f"{rarest:,}", f"people must hold a word for it to be missed with probability {MISS} at most"),
+            ("epsilon", rounded(told["epsilon"], up=True), f"at most, at delta = {show.exactly(search.delta)}"),
+            ("epsilon0", f"{search.law.epsilon0:.4f}", "of one report without a shuffler"),
+            ("levels", f"{told['levels']}", f"of {told['people_of_a_level']:,} people or more, and one more to count"),
+            (
+                "found",
+                f"{told['found_from']:,}",
+                f"people must hold a word for it to be missed with probability {told['miss']} at most",
+            ),
+            ("error", f"{told['error_of_a_count']:.4g}", "standard error of the count of such a word"),
             (
                 "listed",
                 f"{search.least_holders:,}",
@@ -222,7 +250,3 @@ def _plan(asking: Asking, question: "TopQuestion", search: "TopSearch") -> None:
         ],
         [],
     )
-    if receipt is not None:
-        spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
-        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent."])
-    show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])

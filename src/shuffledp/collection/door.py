@@ -210,6 +210,11 @@ def crosstab(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
+    protocol: str = "krr",
+    slots: int | None = None,
+    kept: float | None = None,
+    kind: str | None = None,
+    light_epsilon0: float | None = None,
     rng: Rng = None,
 ) -> Release:
     """How many people hold each combination of the categories of several ``columns``, with all sums
@@ -247,6 +252,7 @@ def crosstab(
             parts=_parts(asked, known, learn=learn, other=other, missing=missing),
             by=group,
             cleaning=_cleaning(strip, ignore_case, na),
+            hiding=Hiding(protocol=protocol, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)
@@ -510,6 +516,11 @@ def quantile(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
+    protocol: str = "krr",
+    slots: int | None = None,
+    kept: float | None = None,
+    kind: str | None = None,
+    light_epsilon0: float | None = None,
     rng: Rng = None,
 ) -> Release:
     """The quantiles ``at`` of a number that people hold, the median if left out, and how many
@@ -544,6 +555,7 @@ def quantile(
             bins=known,
             clip=_switch("clip", clip),
             cleaning=Cleaning(na=_words(na), decimal=decimal, thousands=thousands),
+            hiding=Hiding(protocol=protocol, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
         )
         promise = _promise(epsilon, delta, rounds, least)
         return _answer(question, promise, _budget(ledger, population, limit_epsilon, limit_delta), rng)

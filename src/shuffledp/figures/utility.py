@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, STYLE
-from shuffledp.protocols.planning import ADDING, COUNT_ERROR, ERRORS, SEALED, SUMMING, Task, plan
+from shuffledp.protocols.planning import ADDING, SEALED, SUMMING, Task, error_of, plan
 from shuffledp.storage.files import replace_file
 
 __all__ = ["EPSILONS", "plan_figure"]
@@ -70,7 +70,7 @@ def plan_figure(
         axes.set_xticks(list(epsilons), [f"{epsilon:g}" for epsilon in epsilons])
         axes.minorticks_off()
         axes.set_xlabel(f"ε at δ = {delta:g}")
-        axes.set_ylabel(ERRORS.get(task, COUNT_ERROR).replace(", ", ",\n"))
+        axes.set_ylabel(error_of(task).replace(", ", ",\n"))
         axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         size = f" of {plans[0].domain:,} values" if plans[0].domain else ""

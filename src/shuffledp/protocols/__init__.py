@@ -15,6 +15,7 @@ exact_limits  intervals where votes are too few for a normal law
 histogram     counts of a few categories
 least_noise   the fewest fakes that keep a promise
 fake_votes    votes of fakes: their law, limits without them, and whether they are there
+faked_protocol  questions among fakes: the choice of their noise, and whether it is there
 dummy_histogram  counts from true values among fakes of users, or of the shuffler
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
@@ -26,6 +27,7 @@ binning       cut points, and the bins into which numbers fall
 below         how many people are in a group of bins, and the quantiles that follow
 levels        coarse and fine bins, brought together by least squares
 quantiles     distribution functions
+faked_tables  crosstabs and distribution functions from true values among fakes
 top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side

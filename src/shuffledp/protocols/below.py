@@ -17,9 +17,11 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.protocols.estimate import Interval, Noise
 from shuffledp.protocols.estimators import inversion
-from shuffledp.randomizers.reporting import GroupLaw, Ints, Reporting
+from shuffledp.protocols.fake_votes import from_votes
+from shuffledp.randomizers.messages.faked_values import FakedValues
+from shuffledp.randomizers.reporting import Ints, Reporting
 
-__all__ = ["QuantileRow", "counted_groups", "quantile_rows", "quantiles_of"]
+__all__ = ["QuantileRow", "counted_group", "counted_groups", "quantile_rows", "quantiles_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +72,7 @@ def counted_groups(
         other = 2 * size > law.k
         if other:
             size, mine = law.k - size, int(up_to[-1]) - mine
-        value, noise = counted_group(mine, people, law.group_law(size, people))
+        (value,), noise = counted_group(np.array([mine]), size, law, people)
         values[place] = people - value if other else value
         each.append(noise)
         turned.append(other)
@@ -78,14 +80,19 @@ def counted_groups(
     return values, noise, noise.stderr(np.clip(values, 0.0, people))
 
 
-def counted_group(votes: int, people: int, law: GroupLaw) -> tuple[float, Noise]:
-    """The same for one group with this law."""
-    if not law.fakes and not law.spread:
-        values, noise = inversion(np.array([votes]), people, law.hit, law.miss, law.contrast)
-        return float(values[0]), noise
-    value, nobody = float(law.estimate(votes, people)), np.array([law.variance(0.0, people)])
-    slope = np.array([(1.0 - law.hit - law.miss) / law.contrast])
-    return value, Noise(nobody, slope, np.zeros(1))
+def counted_group(votes: Ints, size: int, law: Reporting, people: int) -> tuple[Floats, Noise]:
+    """How many of ``people`` hold one of the ``size`` values of each group, from the ``votes`` for
+    it, and the noise of that.
+    """
+    if isinstance(law, FakedValues):
+        return from_votes(votes, people, law, size)
+    group = law.group_law(size, people)
+    if not group.spread:
+        return inversion(votes, people, group.hit, group.miss, group.contrast)
+    values: Floats = group.estimate(votes.astype(np.float64), people)
+    nobody = np.full_like(values, group.variance(0.0, people))
+    slope = np.full_like(values, (1.0 - group.hit - group.miss) / group.contrast)
+    return values, Noise(nobody, slope, np.zeros_like(values))
 
 
 def _together(each: Sequence[Noise], turned: Sequence[bool], people: int) -> GroupNoise:

@@ -20,20 +20,19 @@ from scipy.special import ndtri
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
+from shuffledp.protocols.bag import Bag, Reports, notes_of
+from shuffledp.protocols.below import counted_group
 from shuffledp.protocols.categories import Categories, as_list
-from shuffledp.protocols.dummy_histogram import from_votes
 from shuffledp.protocols.estimate import Estimate, Noise, check_level
-from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.exact_limits import Law, Stacked
 from shuffledp.protocols.histogram import RandomizedResponse
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import kept_columns
-from shuffledp.randomizers.messages.faked_values import FakedValues
 from shuffledp.randomizers.reporting import Reporting
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Crosstab", "Shares", "crossed_estimate", "crossed_shares", "summed"]
+__all__ = ["Crossing", "Crosstab", "Shares", "crossed_estimate", "crossed_shares", "summed"]
 
 LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"], ["yes", "no"]].'
 
@@ -55,7 +54,74 @@ class Shares(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Crosstab(RandomizedResponse):
+class Crossing(ReportingProtocol):
+    """The question of a crosstab, whatever hides the answers."""
+
+    columns: Sequence[str]
+    categories: Sequence[Any]
+    other: Sequence[Hashable | None] | None = None
+    _parts: tuple[Categories, ...] = field(init=False, repr=False)
+    _known: Categories = field(init=False, repr=False)
+
+    def _ask(self) -> None:
+        """Check the question."""
+        columns = tuple(as_list("columns", self.columns, remedy='Pass a list of names, such as ["region", "smoker"].'))
+        listed = as_list("categories", self.categories, remedy=LISTS)
+        given = [None] * len(listed) if self.other is None else as_list("other", self.other, remedy=LISTS)
+        task = CrosstabTask(columns, tuple(map(_written, listed)), tuple(given)).checked()  # type: ignore[arg-type]
+        parts = tuple(Categories.of(each, rest) for each, rest in zip(task.categories, task.other, strict=True))
+        other = task.other if any(rest is not None for rest in task.other) else None
+        self._set(columns=columns, categories=task.categories, other=other, _parts=parts, _task=task)
+        self._set(_known=Categories(task.labels))
+
+    @property
+    def task(self) -> CrosstabTask:
+        """The question, for a design."""
+        task: CrosstabTask = vars(self)["_task"]
+        return task
+
+    @property
+    def _size(self) -> int:
+        return self.task.size
+
+    @property
+    def cells(self) -> list[tuple[Hashable, ...]]:
+        """Every combination of categories, in the order of the cells."""
+        return list(product(*(part.labels for part in self._parts)))
+
+    def describe(self) -> dict[str, object]:
+        asked = {"categories": self.categories, "columns": self.columns}
+        return {"protocol": type(self).__name__, "n": self.n, **asked, **self.randomizer.describe()}
+
+    def encode(self, values: Iterable[Any], *, rng: Rng = None) -> Reports:
+        """One report per user, whose values are one for each column, in their order."""
+        rows: list[Any] = as_list("values", values, remedy='Pass one row per user, such as ("north", "yes").')
+        if wrong := [row for row in rows if not isinstance(row, (tuple, list)) or len(row) != len(self.columns)]:
+            raise InvalidInput(
+                f"values must be rows of {len(self.columns)} values, one for each column, got {wrong[0]!r}. Pass a "
+                f"tuple per user."
+            )
+        columns = list(zip(*rows, strict=True)) or [()] * len(self._parts)
+        places = [part.indices(list(column)) for part, column in zip(self._parts, columns, strict=True)]
+        cells = np.ravel_multi_index(tuple(places), self.task.sizes)
+        source = source_of(rng)
+        return Reports(self.describe(), self.randomizer.randomize(cells, rng=source), source.secure)
+
+    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
+        """Estimated counts of the cells, and of their sums, from ``tally``: unbiased, and perhaps
+        negative.
+        """
+        people, _, votes = self._opened(counts)
+        return crossed_estimate(self.task, self.randomizer, votes, people, secure=secure, notes=notes)
+
+    def shares(self, counts: ArrayLike, *, by: str, level: float = 0.95) -> Shares:
+        """Of those in each group of the column ``by``, the share in each cell, from ``tally``."""
+        people, _, votes = self._opened(counts)
+        return crossed_shares(self.task, self.randomizer, votes, people, by=by, level=level)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Crosstab(Crossing, RandomizedResponse):  # type: ignore[misc]  # it has one estimator
     """Counts of every combination of the categories of two or more ``columns``, and their sums over
     some of the columns, through a shuffler.
 
@@ -79,65 +145,9 @@ class Crosstab(RandomizedResponse):
     True
     """
 
-    columns: Sequence[str]
-    categories: Sequence[Any]
-    other: Sequence[Hashable | None] | None = None
-    _parts: tuple[Categories, ...] = field(init=False, repr=False)
-
-    def _prepare(self) -> None:
-        columns = tuple(as_list("columns", self.columns, remedy='Pass a list of names, such as ["region", "smoker"].'))
-        listed = as_list("categories", self.categories, remedy=LISTS)
-        given = [None] * len(listed) if self.other is None else as_list("other", self.other, remedy=LISTS)
-        task = CrosstabTask(columns, tuple(map(_written, listed)), tuple(given)).checked()  # type: ignore[arg-type]
-        parts = tuple(Categories.of(each, rest) for each, rest in zip(task.categories, task.other, strict=True))
-        other = task.other if any(rest is not None for rest in task.other) else None
-        self._set(columns=columns, categories=task.categories, other=other, _parts=parts, _task=task)
-        self._set(_known=Categories(task.labels))
-        super(RandomizedResponse, self)._prepare()
-
-    @property
-    def task(self) -> CrosstabTask:
-        """The question, for a design."""
-        task: CrosstabTask = vars(self)["_task"]
-        return task
-
-    @property
-    def cells(self) -> list[tuple[Hashable, ...]]:
-        """Every combination of categories, in the order of the cells."""
-        return list(product(*(part.labels for part in self._parts)))
-
-    def describe(self) -> dict[str, object]:
-        return {**super().describe(), "columns": self.columns}
-
-    def encode(self, values: Iterable[Any], *, rng: Rng = None) -> Reports:
-        """One report per user, whose values are one for each column, in their order."""
-        rows: list[Any] = as_list("values", values, remedy='Pass one row per user, such as ("north", "yes").')
-        if wrong := [row for row in rows if not isinstance(row, (tuple, list)) or len(row) != len(self.columns)]:
-            raise InvalidInput(
-                f"values must be rows of {len(self.columns)} values, one for each column, got {wrong[0]!r}. Pass a "
-                f"tuple per user."
-            )
-        columns = list(zip(*rows, strict=True)) or [()] * len(self._parts)
-        places = [part.indices(list(column)) for part, column in zip(self._parts, columns, strict=True)]
-        cells = np.ravel_multi_index(tuple(places), self.task.sizes)
-        source = source_of(rng)
-        return Reports(self.describe(), self.randomizer.randomize(cells, rng=source), source.secure)
-
     def analyse(self, bag: Bag) -> Estimate:  # type: ignore[override]
         """Estimated counts of the cells, and of their sums: unbiased, and perhaps negative."""
         return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))
-
-    def analyse_counts(  # type: ignore[override]
-        self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()
-    ) -> Estimate:
-        """The same from ``tally``: all that the bag says."""
-        votes = check_tally(counts, self.task.size, self.n)
-        return crossed_estimate(self.task, self.randomizer, votes, int(votes.sum()), secure=secure, notes=notes)
-
-    def shares(self, counts: ArrayLike, *, by: str, level: float = 0.95) -> Shares:
-        """Of those in each group of the column ``by``, the share in each cell, from ``tally``."""
-        votes = check_tally(counts, self.task.size, self.n)
-        return crossed_shares(self.task, self.randomizer, votes, int(votes.sum()), by=by, level=level)
 
 
 def crossed_estimate(
@@ -205,23 +215,15 @@ def _groups(law: Reporting, votes: NDArray[np.int64], sizes: NDArray[np.int64], 
     parts: list[tuple[NDArray[np.int64], Law]] = []
     for size in np.unique(sizes).tolist():
         places = np.flatnonzero(sizes == size)
-        values[places], noise = _one_size(law, votes[places], size, people)
+        values[places], noise = counted_group(votes[places], size, law, people)
         base[places], slope[places], skew[places], unit[places] = noise.base, noise.slope, noise.skew, noise.unit
-        assert noise.law is not None
+        if noise.law is None:
+            raise InvalidInput(
+                f"the law of a crosstab must be k-ary randomized response, or true values among fakes, got "
+                f"{law.describe()['randomizer']}. Use one of those."
+            )
         parts.append((places, noise.law))
     return values, Noise(base, slope, skew, unit, Stacked(votes, people, parts=tuple(parts)))
-
-
-def _one_size(law: Reporting, votes: NDArray[np.int64], size: int, people: int) -> tuple[Floats, Noise]:
-    if isinstance(law, FakedValues):
-        return from_votes(votes, people, law, size)
-    group = law.group_law(size, people)
-    if group.spread:
-        raise InvalidInput(
-            f"the law of a crosstab must be k-ary randomized response, or true values among fakes, got "
-            f"{law.describe()['randomizer']}. Use one of those."
-        )
-    return inversion(votes, people, group.hit, group.miss, group.contrast)
 
 
 def _written(listed: object) -> tuple[Any, ...] | int:

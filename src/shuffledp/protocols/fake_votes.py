@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,13 @@ from scipy.special import ndtr
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.exact_limits import Ints, Supports, binomial_above, few_successes
 from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.faked_values import FakedValues
 from shuffledp.sampling import WORD
 
-__all__ = ["FakeVotes", "FakedSupports", "check_fakes", "fake_votes"]
+__all__ = ["FakeVotes", "FakedSupports", "check_fakes", "fake_votes", "from_votes"]
 
 NEGLIGIBLE = 1e-20  # probability that is cut off on either side of a law
 MANY_STRAYS = 400.0  # stray votes on average, above which people's votes are as good as normal
@@ -136,6 +137,18 @@ class FakedSupports(Supports):
         bend = third / (6.0 * variance**1.5) * (z * z - 1.0) * np.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)
         found: Floats = np.clip(ndtr(-z) + bend, 0.0, 1.0)
         return found
+
+
+def from_votes(votes: Any, people: int, law: FakedValues, size: int = 1) -> tuple[Floats, Noise]:
+    """From the votes for groups of ``size`` values each to how many of ``people`` hold one of
+    them: unbiased, with its noise.
+    """
+    group = law.group_law(size, people)
+    values: Floats = group.estimate(votes.astype(np.float64), people)
+    base = np.full_like(values, group.variance(0, people))
+    slope = np.full_like(values, group.variance(1, people) - group.variance(0, people))
+    exact = FakedSupports(votes, people, group.hit, miss=group.miss, fakes=fake_votes(law, size, people))
+    return values, Noise(base, slope, np.zeros_like(values), 1.0 / group.contrast, exact)
 
 
 def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], least: int) -> None:

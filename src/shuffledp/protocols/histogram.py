@@ -50,9 +50,13 @@ class RandomizedResponse(ShuffledProtocol):
     _known: Categories = field(init=False, repr=False)
 
     def _prepare(self) -> None:
+        self._ask()
+        super()._prepare()
+
+    def _ask(self) -> None:
+        """Check the question."""
         known = Categories.of(self.categories, self.other)
         self._set(categories=known.labels, _known=known)
-        super()._prepare()
 
     @property
     def _size(self) -> int:

@@ -87,13 +87,16 @@ class LeastSquares:
     def estimate(self, tally: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
         """The estimates, their noise and their standard errors, for the people as they are
         estimated to be spread.
+
+        The variance is linear in the people, so unbiased estimates of them, negative ones too, give
+        an unbiased one of it; were they cut off at 0, people who crowd in one bin would seem to be
+        spread over many, which hides the error that crowds have. No people have less than the
+        least.
         """
         n = int(tally.sum())
         values: Floats = self.weights @ tally
-        bins = LeastSquares(self.law, np.eye(self.law.k))
-        held = np.clip(bins.weights @ tally, 0.0, n)
-        held = held * (n / held.sum())
-        variance = self.variances @ held
+        held = LeastSquares(self.law, np.eye(self.law.k)).weights @ tally
+        variance = np.maximum(self.variances @ held, n * self.variances.min(axis=1))
         skew = np.divide(self.thirds @ held, variance, out=np.zeros_like(values), where=variance > 0.0)
         inside = self.groups > 0.0
         own, others = (np.where(chosen, self.variances, 0.0).max(axis=1) for chosen in (inside, ~inside))

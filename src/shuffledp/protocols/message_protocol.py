@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput
@@ -15,6 +16,7 @@ from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.randomizers.reporting import Opened
 from shuffledp.sampling import Rng
 
 __all__ = ["MessageProtocol"]
@@ -83,6 +85,18 @@ class MessageProtocol(ReportingProtocol):
         self._check_most(len(bag))
         tally = self.randomizer.of_people(self.tally(bag.rows), len(bag))
         return self.analyse_counts(tally, secure=bag.secure, notes=notes_of(bag, self.n))
+
+    def _opened(self, counts: ArrayLike) -> Opened:
+        law, tally = self.randomizer, np.asarray(counts)
+        if tally.shape != (law.tally_size,) or tally.dtype.kind not in "iu":
+            raise InvalidInput(
+                f"counts must be the {law.tally_size} whole numbers of tally(...), got shape {tally.shape}. Add up the "
+                f"tallies of a bag."
+            )
+        opened = law.opened(tally)
+        self._check_most(opened.people)
+        self.check_noise(tally)
+        return opened
 
     @property
     def bits(self) -> int:

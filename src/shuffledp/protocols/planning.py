@@ -18,12 +18,14 @@ from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean,
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakedHistogram, FakesHistogram
+from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.faked_protocol import FakedProtocol
+from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.frequency import METHODS, Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram, RandomizedResponse
 from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
-from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
+from shuffledp.protocols.quantiles import Distribution, LocalQuantiles, Quantiles
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
 from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
 from shuffledp.protocols.tasks import CrosstabTask
@@ -42,6 +44,7 @@ __all__ = [
     "error_of",
     "plan",
     "worst_error",
+    "worst_of",
 ]
 
 # Those whose protocols are compared here.
@@ -49,8 +52,8 @@ PLANNED = ("histogram", "frequency", "mean", "sum", "count", "crosstab", "quanti
 SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
 ADDING = "shuffler adds noise"
-FAKES = "Histogram, fakes by users (sealed)"
-DUMMIES = "Histogram, shuffler's dummies (sealed)"
+FAKES = "fakes by users (sealed)"
+DUMMIES = "shuffler's dummies (sealed)"
 SIGNED = "Count, +1 and -1 messages (sealed)"
 SPLIT = "split and mix (sealed; anybody can move it)"
 MOST_BITS = 1 << 20  # longer reports are not proposed
@@ -62,6 +65,8 @@ ERRORS = {
 BELOW_ERROR = "largest standard error of the count below any cut point, with people spread evenly over the bins"
 COUNT_ERROR = "standard error of a value's count, root mean square over values"
 WORST_ERROR = "largest standard error that the count of any one value can have, whatever the data"
+WORST_BELOW = "largest standard error that the count below any cut point can have, whatever the data"
+CELLS = {"quantile": "bins", "crosstab": "cells"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +118,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} {_cells(self.task)}" if self.domain else ""
+        size = f" of {self.domain} {CELLS.get(self.task, 'values')}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -127,7 +132,7 @@ class Plan:
             numbers = f"{local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.messages:>8} {each.bits:>9}"
             lines.append(f"{each.name:<{wide}} {each.trust:<{trust}} {numbers}")
         lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
-        worst = [] if self.task in ERRORS else [f"worst: {WORST_ERROR}"]
+        worst = [] if self.task in ERRORS else [f"worst: {worst_of(self.task)}"]
         return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
 
 
@@ -136,8 +141,9 @@ def error_of(task: Task) -> str:
     return BELOW_ERROR if task == "quantile" else ERRORS.get(task, COUNT_ERROR)
 
 
-def _cells(task: Task) -> str:
-    return "bins" if task == "quantile" else "values"
+def worst_of(task: Task) -> str:
+    """What the worst error of a plan is the error of."""
+    return WORST_BELOW if task == "quantile" else WORST_ERROR
 
 
 def _summed(
@@ -226,14 +232,19 @@ def plan(
                 )
                 for sizes in level_sizes(size)
             },
+            f"Quantiles, {FAKES}": (SEALED, lambda: FakesQuantiles(cuts=cuts, **promise)),
+            f"Quantiles, {DUMMIES}": (ADDING, lambda: DummyQuantiles(cuts=cuts, **promise)),
             "LocalQuantiles": ("nobody", lambda: LocalQuantiles(cuts=cuts, levels=(), **promise)),
             "CentralQuantiles": ("curator", lambda: CentralQuantiles(cuts=cuts, **promise)),
         }
     elif task == "crosstab":
         sizes = column_sizes(domain)
-        columns, size = _numbered(len(sizes)), prod(sizes)
+        size = prod(sizes)
+        crossed: dict[str, Any] = {"columns": _numbered(len(sizes)), "categories": sizes}
         builders = {
-            "Crosstab": ("shuffler", lambda: Crosstab(columns=columns, categories=sizes, **promise)),
+            "Crosstab": ("shuffler", lambda: Crosstab(**crossed, **promise)),
+            f"Crosstab, {FAKES}": (SEALED, lambda: FakesCrosstab(**crossed, **promise)),
+            f"Crosstab, {DUMMIES}": (ADDING, lambda: DummyCrosstab(**crossed, **promise)),
             "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(size), **promise)),
             "CentralHistogram": ("curator", lambda: CentralHistogram(categories=range(size), **promise)),
         }
@@ -247,8 +258,8 @@ def plan(
                 for name in METHODS
             },
             **_summed(task, labels, promise),
-            FAKES: (SEALED, lambda: FakesHistogram(categories=labels, **promise)),
-            DUMMIES: (ADDING, lambda: DummyHistogram(categories=labels, **promise)),
+            f"Histogram, {FAKES}": (SEALED, lambda: FakesHistogram(categories=labels, **promise)),
+            f"Histogram, {DUMMIES}": (ADDING, lambda: DummyHistogram(categories=labels, **promise)),
             "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=labels, **promise)),
             "CentralHistogram": ("curator", lambda: CentralHistogram(categories=labels, **promise)),
         }
@@ -310,10 +321,10 @@ def worst_error(protocol: Protocol) -> float:
     A count's variance is linear in how many users hold each value, and so is largest where all hold
     the same one: for that one, or for another.
     """
-    if isinstance(protocol, Quantiles):
+    if isinstance(protocol, Distribution):
         return protocol.worst_stderr()
-    if not isinstance(protocol, (RandomizedResponse, Frequency, FakedHistogram)):
+    if not isinstance(protocol, (RandomizedResponse, Frequency, FakedProtocol)):
         return protocol.predicted_stderr()  # the same for all data, or already that of the worst
-    together = np.zeros(len(protocol._known))
+    together = np.zeros(protocol._size)
     together[0] = protocol.n
     return float(protocol.predicted_stderrs(together).max())

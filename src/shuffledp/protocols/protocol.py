@@ -26,7 +26,7 @@ from shuffledp.errors import (
     check_rounds,
     check_users,
 )
-from shuffledp.protocols.bag import Bag, Reports, check_batches
+from shuffledp.protocols.bag import Bag, Reports, check_batches, check_tally
 from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
@@ -34,6 +34,7 @@ from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.reporting import Opened
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer, bits_for
 from shuffledp.randomizers.wrappers import VotingCheckIn
@@ -328,6 +329,10 @@ class ReportingProtocol(Protocol):
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
         """``analyse`` from the ``tally`` of a whole bag."""
 
+    @abstractmethod
+    def _opened(self, counts: ArrayLike) -> Opened:
+        """A ``tally`` as people and votes, or refused if no bag of this protocol could have it."""
+
     def sway(self, estimate: Estimate) -> Floats:
         """How far one malicious person could have moved each estimate, at most: whoever sends
         another report than the protocol draws. ``math.inf`` where there is no limit.
@@ -441,6 +446,9 @@ class ShuffledProtocol(ReportingProtocol):
                 f"for these categories."
             )
         return given
+
+    def _opened(self, counts: ArrayLike) -> Opened:
+        return self.randomizer.opened(check_tally(counts, self.randomizer.tally_size, self.n))
 
     @property
     def _size(self) -> int | None:

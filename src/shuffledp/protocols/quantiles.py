@@ -20,51 +20,35 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
+from shuffledp.protocols.bag import Bag, Reports, notes_of
 from shuffledp.protocols.below import QuantileRow, counted_groups, quantile_rows, quantiles_of
 from shuffledp.protocols.binning import in_bins, plainly
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.levels import LeastSquares, level_sizes
-from shuffledp.protocols.protocol import Family, ShuffledProtocol, calibrated
+from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol, calibrated
 from shuffledp.protocols.tasks import QuantileTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["LocalQuantiles", "Quantiles"]
+__all__ = ["Distribution", "LocalQuantiles", "Quantiles"]
 
 MEDIAN = (0.5,)
 GAIN = 0.75  # levels are chosen if they err so much less for people spread evenly: where these crowd, they gain less
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Quantiles(ShuffledProtocol):
-    """How many people are below each of the inner ``cuts``, and the quantiles ``at``, through a
-    shuffler.
-
-    ``cuts`` are the ends of the bins (``cut_points`` makes some), ``ranges`` pairs of them.
-    ``levels`` says how many runs of bins each level has, coarse ones first; ``()`` asks about all
-    bins at once, and if it is left out the better one is chosen.
-
-    >>> ages = Quantiles(cuts=range(0, 121, 10), at=[0.5], n=1000, epsilon0=4.0)
-    >>> people = np.random.default_rng(7).normal(40.0, 10.0, 1000).clip(0.0, 120.0)
-    >>> bag = ages.shuffle(ages.encode(people, rng=np.random.default_rng(7)))
-    >>> estimate = ages.analyse(bag)
-    >>> bool(abs(estimate["below 40"] - (people < 40.0).sum()) < 6 * estimate.stderr[3])
-    True
-    >>> (median,) = ages.quantiles(estimate)
-    >>> median.lower, median.upper
-    (30.0, 50.0)
-    """
+class Distribution(ReportingProtocol):
+    """The question of quantiles, whatever hides the answers."""
 
     cuts: Iterable[float]
     at: Iterable[float] = MEDIAN
     ranges: Iterable[Sequence[float]] = ()
-    levels: Iterable[int] | None = None
 
-    def _prepare(self) -> None:
+    def _ask(self) -> None:
+        """Check the question."""
         cuts, at = (
             tuple(_number(name, each) for each in as_list(name, given, remedy="Pass a list of numbers."))
             for name, given in (("cuts", self.cuts), ("at", self.at))
@@ -74,21 +58,7 @@ class Quantiles(ShuffledProtocol):
             for each in as_list("ranges", self.ranges, remedy="Pass a list of pairs of cut points.")
         )
         task = QuantileTask(cuts, at, ranges).checked()  # type: ignore[arg-type]
-        given = self.levels if self.levels is None else tuple(as_list("levels", self.levels, remedy="Pass sizes."))
-        self._set(cuts=cuts, at=at, ranges=ranges, levels=given, _task=task)
-        if self.epsilon is None and vars(self)["randomizer"] is None and given is None:
-            self._set(levels=())
-        if self.levels:
-            self._check_levels(tuple(self.levels))
-        super()._prepare()
-
-    def _check_levels(self, levels: tuple[int, ...]) -> None:
-        if levels[-1:] != (self._size,):
-            raise InvalidInput(
-                f"the last of the levels must be all {self._size} bins, got {levels}. Leave levels out to have them "
-                f"chosen."
-            )
-        OneLevel.of_sizes(sizes=levels, epsilon0=1.0)
+        self._set(cuts=cuts, at=at, ranges=ranges, _task=task)
 
     @property
     def task(self) -> QuantileTask:
@@ -100,47 +70,6 @@ class Quantiles(ShuffledProtocol):
     def _size(self) -> int:
         return self.task.size
 
-    def _family(self) -> tuple[Family, dict[str, Any]]:
-        assert self.levels is not None
-        return _shaped(self._size, tuple(self.levels))
-
-    def sway(self, estimate: Estimate) -> Floats:
-        """Of levels, the largest less the smallest weight that a report of any node has."""
-        if not isinstance(self.randomizer, OneLevel):
-            return super().sway(estimate)
-        spread: Floats = np.ptp(LeastSquares(self.randomizer, _below(self._size)).weights, axis=1)
-        return spread
-
-    def settle(self) -> Self:
-        """Choose the shape, if it was left out, and then the noise."""
-        if vars(self)["randomizer"] is None and self.levels is None:
-            self._set(levels=self._best())
-        return super().settle()
-
-    def _best(self) -> tuple[int, ...]:
-        """All bins at once, unless levels err less by a quarter for people who are spread evenly,
-        each shape with the noise that it is certified to need.
-        """
-        flat = self._expected(())
-        errors = {sizes: self._expected(sizes) for sizes in level_sizes(self._size)}
-        best = min(errors, key=lambda sizes: errors[sizes], default=())
-        return best if best and errors[best] < GAIN * flat else ()
-
-    def _expected(self, levels: tuple[int, ...]) -> float:
-        assert self.epsilon is not None
-        assert self.delta is not None
-        family, parameters = _shaped(self._size, levels)
-        crowd, terms = self._crowd(self.least), tuple(parameters.items())
-        epsilon0 = calibrated(family, terms, crowd, self.epsilon, self.delta, self.rounds)
-        law = family(**parameters, epsilon0=epsilon0)
-        return float(_errors(law, self.n, np.full(self._size, self.n / self._size)).max())
-
-    def _check_randomizer(self, given: object) -> Any:
-        """Levels of bins, or a law whose reports say something of every group of bins."""
-        levels = OneLevel.of(given) if isinstance(given, Randomizer) else None
-        self._set(levels=() if levels is None else tuple(level.k for level in levels.levels))
-        return super()._check_randomizer(given if levels is None else levels)
-
     def describe(self) -> dict[str, object]:
         return {"protocol": type(self).__name__, "n": self.n, "cuts": self.cuts, **self.randomizer.describe()}
 
@@ -149,14 +78,10 @@ class Quantiles(ShuffledProtocol):
         source, places = source_of(rng), in_bins(values, self.task.cuts)
         return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
-    def analyse(self, bag: Bag) -> Estimate:
-        """How many people are below each inner cut point: unbiased, and perhaps not quite
-        increasing.
-        """
-        return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))
-
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
-        """The same from ``tally``: all that the bag says."""
+        """How many people are below each inner cut point, from ``tally``: unbiased, and perhaps not
+        quite increasing.
+        """
         labels = tuple(f"below {plainly(cut)}" for cut in self.task.cuts[1:-1])
         return self._counted(counts, _lower_bins(self._size), labels, secure, notes)
 
@@ -176,7 +101,7 @@ class Quantiles(ShuffledProtocol):
         notes: tuple[str, ...] = (),
     ) -> Estimate:
         law = self.randomizer
-        opened = law.opened(check_tally(counts, law.tally_size, self.n))
+        opened = self._opened(counts)
         if isinstance(law, OneLevel):
             values, noise, stderr = LeastSquares(law, _rows(groups, self._size)).estimate(opened.votes)
         else:
@@ -224,6 +149,94 @@ class Quantiles(ShuffledProtocol):
             return float(np.sqrt(n * LeastSquares(law, _below(law.k)).variances.max()))
         sizes = range(1, law.k // 2 + 1)
         return float(np.sqrt(max(law.group_law(size, n).variance(held, n) for size in sizes for held in (0, n))))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Quantiles(Distribution, ShuffledProtocol):
+    """How many people are below each of the inner ``cuts``, and the quantiles ``at``, through a
+    shuffler.
+
+    ``cuts`` are the ends of the bins (``cut_points`` makes some), ``ranges`` pairs of them.
+    ``levels`` says how many runs of bins each level has, coarse ones first; ``()`` asks about all
+    bins at once, and if it is left out the better one is chosen.
+
+    >>> ages = Quantiles(cuts=range(0, 121, 10), at=[0.5], n=1000, epsilon0=4.0)
+    >>> people = np.random.default_rng(8).normal(40.0, 10.0, 1000).clip(0.0, 120.0)
+    >>> bag = ages.shuffle(ages.encode(people, rng=np.random.default_rng(7)))
+    >>> estimate = ages.analyse(bag)
+    >>> bool(abs(estimate["below 40"] - (people < 40.0).sum()) < 6 * estimate.stderr[3])
+    True
+    >>> (median,) = ages.quantiles(estimate)
+    >>> bool(median.lower <= np.median(people) <= median.upper)
+    True
+    """
+
+    levels: Iterable[int] | None = None
+
+    def _prepare(self) -> None:
+        self._ask()
+        given = self.levels if self.levels is None else tuple(as_list("levels", self.levels, remedy="Pass sizes."))
+        self._set(levels=given)
+        if self.epsilon is None and vars(self)["randomizer"] is None and given is None:
+            self._set(levels=())
+        if self.levels:
+            self._check_levels(tuple(self.levels))
+        super()._prepare()
+
+    def _check_levels(self, levels: tuple[int, ...]) -> None:
+        if levels[-1:] != (self._size,):
+            raise InvalidInput(
+                f"the last of the levels must be all {self._size} bins, got {levels}. Leave levels out to have them "
+                f"chosen."
+            )
+        OneLevel.of_sizes(sizes=levels, epsilon0=1.0)
+
+    def _family(self) -> tuple[Family, dict[str, Any]]:
+        assert self.levels is not None
+        return _shaped(self._size, tuple(self.levels))
+
+    def sway(self, estimate: Estimate) -> Floats:
+        """Of levels, the largest less the smallest weight that a report of any node has."""
+        if not isinstance(self.randomizer, OneLevel):
+            return super().sway(estimate)
+        spread: Floats = np.ptp(LeastSquares(self.randomizer, _below(self._size)).weights, axis=1)
+        return spread
+
+    def settle(self) -> Self:
+        """Choose the shape, if it was left out, and then the noise."""
+        if vars(self)["randomizer"] is None and self.levels is None:
+            self._set(levels=self._best())
+        return super().settle()
+
+    def _best(self) -> tuple[int, ...]:
+        """All bins at once, unless levels err less by a quarter for people who are spread evenly,
+        each shape with the noise that it is certified to need.
+        """
+        flat = self._expected(())
+        errors = {sizes: self._expected(sizes) for sizes in level_sizes(self._size)}
+        best = min(errors, key=lambda sizes: errors[sizes], default=())
+        return best if best and errors[best] < GAIN * flat else ()
+
+    def _expected(self, levels: tuple[int, ...]) -> float:
+        assert self.epsilon is not None
+        assert self.delta is not None
+        family, parameters = _shaped(self._size, levels)
+        crowd, terms = self._crowd(self.least), tuple(parameters.items())
+        epsilon0 = calibrated(family, terms, crowd, self.epsilon, self.delta, self.rounds)
+        law = family(**parameters, epsilon0=epsilon0)
+        return float(_errors(law, self.n, np.full(self._size, self.n / self._size)).max())
+
+    def _check_randomizer(self, given: object) -> Any:
+        """Levels of bins, or a law whose reports say something of every group of bins."""
+        levels = OneLevel.of(given) if isinstance(given, Randomizer) else None
+        self._set(levels=() if levels is None else tuple(level.k for level in levels.levels))
+        return super()._check_randomizer(given if levels is None else levels)
+
+    def analyse(self, bag: Bag) -> Estimate:
+        """How many people are below each inner cut point: unbiased, and perhaps not quite
+        increasing.
+        """
+        return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

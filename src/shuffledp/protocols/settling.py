@@ -10,6 +10,7 @@ from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -45,6 +46,8 @@ register("histogram", Histogram)
 register("histogram", FakesHistogram, families=("fakes",))
 register("histogram", DummyHistogram, families=("dummies",))
 register("crosstab", Crosstab)
+register("crosstab", FakesCrosstab, families=("fakes",))
+register("crosstab", DummyCrosstab, families=("dummies",))
 register("frequency", Frequency)
 register("mean", Mean)
 register("mean", SplitMean, families=("split",))
@@ -52,6 +55,8 @@ register("sum", Sum)
 register("sum", SplitSum, families=("split",))
 register("count", SignedCount)
 register("quantile", Quantiles)
+register("quantile", FakesQuantiles, families=("fakes",))
+register("quantile", DummyQuantiles, families=("dummies",))
 register("top", TopLevel)
 
 

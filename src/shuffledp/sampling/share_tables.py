@@ -73,9 +73,9 @@ def joined(single: Sequence[int], both: Sequence[int], cells: Sequence[tuple[int
     """The chances of (A + C, B + C), cell by cell, where A and B have the chances ``single`` and C
     has ``both``: out of 2^128, rounded down.
     """
+    most = max((c for c, chance in enumerate(both) if chance), default=0)  # of many people, few draw more
     return [
-        sum(both[c] * single[a - c] * single[b - c] for c in range(min(a, b, len(both) - 1) + 1)) // FINE**2
-        for a, b in cells
+        sum(both[c] * single[a - c] * single[b - c] for c in range(min(a, b, most) + 1)) // FINE**2 for a, b in cells
     ]
 
 

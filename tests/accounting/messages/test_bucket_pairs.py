@@ -76,6 +76,11 @@ def test_two_sided_geometric_noise_is_as_good_as_a_curators() -> None:
     assert math.sqrt(dummies.variance) == pytest.approx(2.80, abs=0.01)
 
 
+def test_rare_dummies_at_the_largest_epsilon() -> None:
+    lower, upper = BucketDummies("rare", np.array([1.0 - 1e-10, 1e-10])).bounds(np.array([700.0]))
+    assert 0.99 < lower[0] <= upper[0] <= 1.0
+
+
 def test_bad_input_is_refused() -> None:
     for build in (
         lambda: BucketDummies.poisson(-1.0),

@@ -329,3 +329,22 @@ def test_sums_of_two_designs_are_not_added(poll: Design, mean: Design) -> None:
     cut = pa.RecordBatch.from_pylist([{"reports": 1, "missing": 0, "votes": b"cut"}], schema=batch.SUMS)
     with pytest.raises(InvalidInput, match="the sums must be whole numbers"):
         added_up([cut])
+
+
+@pytest.mark.parametrize("protocol", ["count", "sum", "fakes", "dummies"])
+def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol: str) -> None:
+    made: dict[str, Any] = {
+        "count": lambda: sdp.SignedCount(value="car", n=3000, epsilon=1.0, delta=1e-6),
+        "sum": lambda: sdp.SplitSum(lower=0.0, upper=1.0, n=3000, epsilon=1.0, delta=1e-6),
+        "fakes": lambda: sdp.FakesHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6),
+        "dummies": lambda: sdp.DummyHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6),
+    }
+    poll = made[protocol]()
+    phones = BatchEncoder.of(poll, column="way")
+    with pytest.raises(InvalidInput, match="sealed"):  # which Beam, and Spark where it stores reports, ask first
+        phones.check_shown()
+    held = [0.5] * 3000 if protocol == "sum" else ["car"] * 3000
+    (sums,) = phones.tally([pa.record_batch({"way": held})], first=True)
+    estimate = poll.analyse_counts(added_up([sums]).votes)
+    truth = 1500.0 if protocol == "sum" else 3000.0
+    assert abs(estimate.values[-1] - truth) < 6 * estimate.stderr[-1] < 300.0

@@ -1,5 +1,5 @@
 """From a folder of Parquet on a real cluster to a page that verifies: histogram, mean, frequency,
-and counts and sums of several messages.
+counts and sums of several messages, and quantiles among dummies.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shuffledp.protocols.design import Design
+from shuffledp.randomizers.messages import ShufflerDummies
 from tests.cli.people import AGE, CITY, PEOPLE, PROMISE, TRUTH, done, people
 from tests.collection.engines.cluster import Cluster, lose
 from tests.collection.engines.spies import NO_TROUBLE, Trouble, noted
@@ -28,6 +29,7 @@ QUESTIONS = {
     "frequency": ("frequency", "--method", "hadamard", *CITY),
     "count": ("count", "--column", "city", "--value", "Osaka", *PROMISE),
     "sum": ("sum", "--messages", 12, *AGE),
+    "quantile": ("quantile", "--protocol", "dummies", "--bins", 10, *AGE),
 }
 
 
@@ -58,6 +60,11 @@ def check(facts: Facts, place: Path) -> None:
     last = {each.partition: each for each in sorted(noted(place), key=lambda each: each.attempt)}
     drawn = np.concatenate([each.reports(protocol.randomizer) for each in last.values()])
     tally, counted, estimates = protocol.tally(drawn), facts["tally"], facts["estimates"]
+    if isinstance(law := protocol.randomizer, ShufflerDummies):  # which were added once, and are in the votes
+        added = np.subtract(counted["votes"], tally[1:])
+        assert law.numbers.first <= min(added) <= max(added) <= law.numbers.last
+        assert sum(added) > 5 * law.center
+        tally[1:] += added
     assert counted["votes"] == tally[-len(counted["votes"]) :].tolist()
     assert counted["reports"] == facts["counted"]["reports"] == len(drawn)
     assert estimates["value"] == np.atleast_1d(protocol.analyse_counts(tally).values).tolist()
@@ -69,6 +76,8 @@ def check(facts: Facts, place: Path) -> None:
 def truth_of(task: str) -> list[float]:
     """What nobody but us knows."""
     ages = people()["age"].to_numpy()
+    if task == "quantile":
+        return [float((ages < cut).sum()) for cut in range(10, 100, 10)]
     single = {"mean": float(ages.mean()), "sum": float(ages.sum()), "count": float(TRUTH["Osaka"])}
     return [single[task]] if task in single else list(map(float, TRUTH.values()))
 

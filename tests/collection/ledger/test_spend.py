@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp import KRR, OUE, RAPPOR, Accountant, Hadamard, LocalHash, SubsetSelection, shuffle
+from shuffledp import KRR, OUE, RAPPOR, Accountant, Hadamard, LocalHash, SubsetSelection, UserFakes, shuffle
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.collection.ledger import Entry, Ledger, OverLimit, Part
 from shuffledp.collection.ledger.alike import MOST, corner, grouped
@@ -270,6 +270,18 @@ def test_a_thousand_kinds_are_joined_too() -> None:
     groups = grouped(many)
     assert len(groups) == MOST
     assert sum(map(len, groups)) == 1000
+
+
+def test_days_of_fakes_differ_by_who_came_and_are_alike() -> None:
+    law = UserFakes(k=3, slots=1, chance=0.5)
+    many = [(shuffle(law, n=10_000 + day), 1) for day in range(30)]
+    assert len(grouped(many)) == 1
+    lower, upper = composed(many).epsilon(delta=1e-6)
+    exact_lower, exact_upper = Accountant().add(many[0][0], rounds=30).total.epsilon(delta=1e-6)
+    assert upper == exact_upper
+    assert 0.99 * exact_lower < lower <= exact_lower
+    others = [(shuffle(UserFakes(k=3, slots=1, chance=0.5 + day / 1e6), n=10_000), 1) for day in range(3)]
+    assert len(grouped(others)) == 3, "an infinite epsilon0 does not make other fakes alike"
 
 
 def test_a_release_is_published_once(ledger: Ledger) -> None:

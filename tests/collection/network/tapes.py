@@ -120,6 +120,8 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "krr nearly silent": lambda: _krr(5, 1e-12),
     "krr nearly open": lambda: _krr(5, 44.0),
     "crosstab 3 x 5": lambda: (CrosstabTask(("a", "b"), (3, tuple("vwxyz")), (None, "z")), KRR(k=15, epsilon0=2.0)),
+    "crosstab, fakes": lambda: (CrosstabTask(("a", "b"), (3, 2), (None, None)), UserFakes(k=6, slots=1, chance=0.4)),
+    "crosstab, dummies": lambda: (CrosstabTask(("a", "b"), (2, 2), (None, None)), ShufflerDummies(k=4, center=9)),
     "mean 2": lambda: _mean(2, 0.0, 1.0),
     "mean 7": lambda: _mean(7, 0.1, 0.3),
     "mean 1001": lambda: _mean(1001, -3.7, 1e-3),

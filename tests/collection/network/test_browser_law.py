@@ -18,7 +18,7 @@ from scipy.stats import chi2
 from shuffledp.collection.client import Encoder
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.protocols.design import CHECK_IN, Design
-from shuffledp.protocols.tasks import FAMILY_OF_METHOD, TASKS
+from shuffledp.protocols.tasks import FAMILY_OF_METHOD, TASKS, CountTask
 from shuffledp.randomizers import KRR, OUE, Hadamard
 from shuffledp.randomizers.messages import MessageLaw, SignedUnits, SplitShares, UserFakes
 from shuffledp.randomizers.messages.signed_units import BLANK, MINUS, PLUS
@@ -83,6 +83,8 @@ def test_there_is_a_design_of_every_kind() -> None:
     assert {(task, law.family) for task, law in laws if law.family != CHECK_IN} == counted | {
         ("mean", "krr"),
         ("crosstab", "krr"),
+        ("crosstab", "fakes"),
+        ("crosstab", "dummies"),
         ("histogram", "fakes"),
         ("histogram", "dummies"),
         ("count", "signed"),
@@ -150,6 +152,25 @@ def test_integers_that_are_not_those_of_the_law_are_refused(page: Page, name: st
         assert each != text
         said = page.evaluate("(text) => designOf(text).then(() => '', (error) => error.message)", each)
         assert "must be" in said, each
+
+
+def test_a_table_without_fakes_and_shares_without_noise_are_refused(page: Page) -> None:
+    """Each of a billion people adds so little that a probability of none differs in the tenth digit."""
+    many = written(CountTask("yes"), SignedUnits(least=10**9, decay=0.9, pairs=10**6, messages=4))
+    for design, changed in (
+        (encoder_of("fakes, poisson").design, ("0", "0", str(WORD))),
+        (many, (str(many.law.integers[0]), *[str(WORD - 1)] * 2, *map(str, many.law.integers[3:]))),
+    ):
+        text = file_of(design)
+        found = [json.dumps([*map(str, each)], separators=(",", ":")) for each in (design.law.integers, changed)]
+        asked = [text, text.replace(*found)]
+        assert asked[0] != asked[1]
+        said = page.evaluate(
+            "(texts) => Promise.all(texts.map((each) => designOf(each).then(() => '', (error) => error.message)))",
+            asked,
+        )
+        assert said[0] == ""
+        assert "protects you differently" in said[1]
 
 
 def unlike(page: Page, text: str, tapes: Tapes) -> int:

@@ -17,6 +17,7 @@ from shuffledp.collection.network import read_collection
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.faked_tables import DummyQuantiles
 from shuffledp.protocols.split_and_mix import SplitMean
 from tests.collection.network.shufflers import process
 from tests.collection.network.test_end_to_end import TAKE_PART, free_port
@@ -32,15 +33,19 @@ MADE: dict[str, Callable[[], Any]] = {
     "dummies": lambda: DummyHistogram(categories=TEAS, keep=0.9, **PROMISE),
     "signed": lambda: SignedCount(value="green", **PROMISE),
     "split": lambda: SplitMean(lower=0.0, upper=10.0, **PROMISE),
+    "bins": lambda: DummyQuantiles(cuts=range(0, 12, 2), **PROMISE),
 }
+NUMBERS = ("split", "bins")  # people type a number
 
 
 def people(family: str) -> tuple[list[Any], list[Any], dict[str, float]]:
     """What everybody holds, as a browser takes it and as a table has it, and what is true of them."""
     chance = np.random.default_rng(15)
-    if family == "split":
-        numbers = chance.integers(0, 11, PEOPLE).tolist()
-        return numbers, [str(float(each)) for each in numbers], {"mean": float(np.mean(numbers))}
+    if family in NUMBERS:
+        numbers = chance.integers(0, 10, PEOPLE).tolist()
+        mean = {"mean": float(np.mean(numbers))}
+        below = {f"below {cut}": float(np.less(numbers, cut).sum()) for cut in range(2, 10, 2)}
+        return numbers, [str(float(each)) for each in numbers], mean if family == "split" else below
     places = chance.choice(3, PEOPLE, p=(0.5, 0.3, 0.2)).tolist()
     held = [TEAS[place] for place in places]
     counts = {tea: float(held.count(tea)) for tea in TEAS}
@@ -81,7 +86,7 @@ def test_a_law_of_messages_from_the_announcement_to_the_page(
     (tmp_path / "shuffler").mkdir()
     with process(tmp_path / "shuffler", collection, port=port) as shuffler:
         for answer in typed[:BY_HAND]:
-            by_hand(chromium, shuffler.url, answer, number=family == "split")
+            by_hand(chromium, shuffler.url, answer, number=family in NUMBERS)
         context = chromium.new_context()
         page = context.new_page()
         page.goto(shuffler.url)
@@ -103,7 +108,7 @@ def test_a_law_of_messages_from_the_announcement_to_the_page(
     collected, messages = facts["counted"]["collected"], collection.encoder.randomizer.messages
     assert facts["counted"]["reports"] == collected["arrived"] == PEOPLE
     assert collected["invalid"] == 0
-    assert (collected["messages"] == messages * PEOPLE) == (family != "dummies")
+    assert (collected["messages"] == messages * PEOPLE) == (family not in ("dummies", "bins"))
     estimates = facts["estimates"]
     found = dict(zip(estimates["label"], zip(estimates["value"], estimates["stderr"], strict=True), strict=True))
     for label, true in truth.items():

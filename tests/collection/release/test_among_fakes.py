@@ -4,6 +4,7 @@ the truth to the wrong people, or count without fakes, is refused, and nothing i
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ def test_lightly_randomized_fakes_run_through_files(
     mixed = shuffle([encoded.file.path], tmp_path / "mixed.reports", rng=np.random.default_rng(2))
     found = open_reports(tmp_path / "mixed.reports")
     assert (found.count, found.header.width) == (2000 * poll.messages, None)
-    assert mixed.file.count == found.count
+    assert (mixed.file.count, mixed.people) == (found.count, 2000)
     rows = np.concatenate(list(open_reports(encoded.file.path).batches()))
     messages = np.concatenate(list(found.batches()))
     assert np.bincount(messages).tolist() == np.bincount(rows.ravel()).tolist()
@@ -176,3 +177,48 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
     failed = run("design", "mean", *terms, "--protocol", "fakes", "--out", tmp_path / "d.json")
     assert failed.code == 2
     assert "must be of a histogram" in " ".join(failed.error.split())
+
+
+@pytest.mark.parametrize("protocol", ["fakes", "dummies"])
+def test_crosstabs_and_quantiles_to_pages_that_verify(protocol: str) -> None:
+    rng = np.random.default_rng(5)
+    people = pa.table(
+        {"way": VALUES, "late": ["yes", "no"] * (len(VALUES) // 2), "age": (np.arange(len(VALUES)) % 80).tolist()}
+    )
+    hidden: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "protocol": protocol, "rng": rng}
+    crossed = sdp.crosstab(people, ["way", "late"], categories=[WAYS, ["yes", "no"]], by="way", **hidden)
+    for label, held in (("bus × yes", 750), ("car × (all)", 480), ("(all) × no", 1000)):
+        row = crossed.estimates[label]
+        assert abs(row.estimate - held) < 6.0 * row.stderr < 100.0
+    ages = sdp.quantile(people, "age", lower=0, upper=80, bins=16, ranges=[(20, 60)], at=[0.25, 0.5], **hidden)
+    found, inside = ages.record.estimates.quantiles, ages.record.estimates.ranges
+    assert found is not None
+    assert inside is not None
+    assert found.lower[1] < 40.0 <= found.upper[1]
+    assert abs(inside.value[0] - 1000) < 6.0 * inside.stderr[0]
+    for made in (crossed, ages):
+        assert made.record.design.law.randomizer == protocol
+        page = html(made.record)
+        assert verify(page).verdict == "pass"
+        assert "nobody but the analyst could read a message" in " ".join(page.split())
+
+
+def test_commands_ask_for_fakes_and_files_of_the_truth_are_refused(table: Path, tmp_path: Path) -> None:
+    promise = ("--epsilon", 1, "--delta", 1e-6, "--protocol", "dummies")
+    out = tmp_path / "design.json"
+    bins = ("--lower", 0, "--upper", 80, "--bins", 8)
+    made = run("design", "quantile", *bins, *promise, "--n", 5000, "--out", out)
+    assert made.code == 0
+    assert "collection new --design" in made.out
+    assert "encode" not in made.out, "which refuses it"
+    design = Design.from_json(json.loads(out.read_text(encoding="utf-8")))
+    assert (design.task.name, design.law.family) == ("quantile", "dummies")
+    run("encode", table, "--design", out, "--column", "way", "--out", tmp_path / "a.reports").refused("sealed")
+    run("design", "mean", "--lower", 0, "--upper", 1, *promise, "--n", 5000, "--out", tmp_path / "no.json").refused(
+        "--protocol dummies must be of a histogram, crosstab or quantile, got a mean"
+    )
+    columns = ("--column", "way", "--column", "late", "--categories", "bus,car,train", "--categories", "yes,no")
+    both = tmp_path / "both.csv"
+    both.write_text("\n".join(["way,late", *(f"{way},yes" for way in VALUES)]) + "\n", encoding="utf-8")
+    told = run("crosstab", both, *columns, *promise, "--dry-run", "--json").facts
+    assert told["design"]["law"]["randomizer"] == "dummies"

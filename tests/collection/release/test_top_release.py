@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from shuffledp.collection.release.top_release import TopRelease, drawn_levels
 from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.top_words.search import planned_search
+from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.written_law import from_law
 from tests.collection.verify.releases import as_page, rehashed
 
 LETTERS = list("abcdefgh")
@@ -139,3 +142,29 @@ def test_what_is_refused_in_python() -> None:
         sdp.top(WORDS, k=4, tokens=["a", "a"], epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidInput, match="k must be"):
         sdp.top(WORDS, k=0, epsilon=1.0, delta=1e-6)
+
+
+def test_where_not_all_are_honest_the_ledger_counts_groups_that_are_too_small(tmp_path: Path) -> None:
+    """A group has too few honest people with probability 1e-3 of delta: that is a part of its own,
+    in which a report is seen by itself.
+    """
+    place = tmp_path / "budget.sqlite"
+    sdp.top(
+        WORDS,
+        **TERMS,  # type: ignore[arg-type]
+        least=15_000,
+        ledger=place,
+        population="people",
+        limit_epsilon=2.0,
+        limit_delta=1e-6,
+        rng=np.random.default_rng(9),
+    )
+    (release,) = Ledger(place).releases("people")
+    (level, _), (short, _) = release.entry.mechanisms
+    law = from_law(release.entry.parts[0].law)
+    assert isinstance(law, VotingRandomizer)
+    whole = Ledger(place).total("people")
+    for epsilon in (0.5, 1.0):
+        seen = 1e-9 * (law.hit - math.exp(epsilon) * law.miss)  # a report that nobody hides
+        assert short.delta_at_most(epsilon=epsilon) == pytest.approx(seen, rel=1e-6)
+        assert whole.delta_at_most(epsilon=epsilon) > level.delta(epsilon=epsilon).lower + seen

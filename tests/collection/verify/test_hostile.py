@@ -16,6 +16,7 @@ import pytest
 from shuffledp.collection.record import data_block
 from shuffledp.collection.verify import verify
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
 from tests.collection.verify.releases import facts, rehashed
 
 MEMORY, CPU = 3 << 30, 30  # bytes, and seconds
@@ -59,6 +60,25 @@ def nearly_true(n: int, noise: int) -> dict[str, Any]:
     made = sized("poll", n=n)
     made["design"]["law"]["integers"] = [str(noise)]
     return rehashed(made)
+
+
+@pytest.mark.parametrize("categories", [[2] * 30, [2] * 10**4, [10**9, 10**9], [10**7, 2]], ids=lambda each: len(each))
+def test_a_table_that_no_page_could_list_is_refused_before_it_is_spelled_out(categories: list[int]) -> None:
+    """As a page, and as a design, which a client reads."""
+    made = facts("crosstab")
+    columns = [f"column {place}" for place in range(len(categories))]
+    made["design"] |= {"categories": categories, "columns": columns, "other": [None] * len(categories)}
+    with pytest.raises(InvalidInput, match=r"must have its usual form, got .* for the sizes of design"):
+        verify(json.dumps(rehashed(made)))
+    with pytest.raises(InvalidInput, match=r"at most|from 2 to"):
+        Design.from_json(made["design"])
+
+
+def test_fakes_that_nobody_could_send_are_refused() -> None:
+    made = facts("fakes")
+    made["design"]["law"]["slots"] = 10**9
+    with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
+        verify(json.dumps(rehashed(made)))
 
 
 def test_files_that_are_meant_to_stall_are_answered_within_limits(tmp_path: Path) -> None:

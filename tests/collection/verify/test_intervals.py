@@ -23,7 +23,8 @@ TAILS = (0.025, 0.0005)
 def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, epsilon0: float) -> None:
     randomizer, n = KRR(k=k, epsilon0=epsilon0), 400
     values, noise = inversion(np.array(votes), n, randomizer.hit, randomizer.miss, randomizer.contrast)
-    mine, errors, limits = counts(votes, n, CountedLaw.of(law_of(randomizer)))
+    law = CountedLaw.of(law_of(randomizer))
+    mine, errors, limits = counts(votes, n, law.hit, law.miss)
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
     assert np.allclose(errors, noise.stderr(np.clip(values, 0.0, n)), rtol=1e-9)
     for tail in TAILS:

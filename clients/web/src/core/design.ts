@@ -51,12 +51,13 @@ const MOST_BINS = 1024;
 const CROSS = " × "; // between the categories of a cell
 const ALL = "(all)"; // what the sums of cells are called by
 const MOST_NUMBERS = 10_000; // cells and sums
+const NAMING = ["krr", "fakes", "dummies"]; // laws whose messages name values
 const METHODS: Record<string, string> = { hadamard: "hadamard", hashing: "hash", subset: "subset", unary: "oue" };
 
 const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) => Question }> = {
   histogram: {
     fields: ["categories", "other"],
-    read: (fields) => ({ ...listed(fields, "categories"), families: ["krr", "fakes", "dummies"] }),
+    read: (fields) => ({ ...listed(fields, "categories"), families: NAMING }),
   },
   frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
@@ -168,7 +169,7 @@ function quantile(fields: Fields): Question {
   if (!pairs.every((pair) => pair?.length === 2 && pair.every((end) => edges.includes(end)))) {
     throw unsound("ranges", "pairs of cut points", ranges);
   }
-  return { labels: [], other: null, bounds: [edges[0]!, edges.at(-1)!], edges, families: ["krr", "one of"] };
+  return { labels: [], other: null, bounds: [edges[0]!, edges.at(-1)!], edges, families: [...NAMING, "one of"] };
 }
 
 /** Numbers as a design writes them, with a point; null if these are none. */
@@ -205,7 +206,7 @@ function crosstab(fields: Fields): Question {
   const labels = parts
     .map((part) => part.labels)
     .reduce((cells, own) => cells.flatMap((cell) => own.map((each) => cell + CROSS + each)));
-  return { parts, labels, other: null, bounds: null, families: ["krr"] };
+  return { parts, labels, other: null, bounds: null, families: NAMING };
 }
 
 function top(fields: Fields): Question {

@@ -17,6 +17,7 @@ const MOST_BITS = 52;
 const MOST_PEOPLE = 1e15;
 const [BLANK, PLUS, MINUS] = [0, 1, 2];
 const UNIT = 2 ** -64;
+const TINY = 2 ** -120; // more than Python's rounding
 
 /** True values among fakes: everybody sends ``slots`` further messages, each a value drawn from all or a blank, k. */
 export function fakes(fields: Fields, k: number): Law {
@@ -32,7 +33,7 @@ export function fakes(fields: Fields, k: number): Law {
     sent = (source) => coins(source, threshold, slots);
   } else {
     const [first, table] = counts(fields, rest);
-    if (kind !== "poisson" || first + table.length - 1 > slots) throw unlike(fields, "chance");
+    if (kind !== "poisson" || !isPoisson(first, table, slots * chance, slots)) throw unlike(fields, "chance");
     sent = (source) => {
       const number = first + fromTable(source, table);
       return Array.from({ length: slots }, (_, slot) => slot < number);
@@ -66,7 +67,7 @@ export function signed(fields: Fields, k: number): Law {
   const messages = whole(fields, "messages", 2, MOST_SHARES);
   const pairs = whole(fields, "pairs", 0, MOST_PEOPLE);
   const noPair = wide(rest);
-  if (k !== 2 || rest.length !== 2 || !near(noPair, Math.exp(-pairs / people))) throw unlike(fields, "pairs");
+  if (k !== 2 || rest.length !== 2 || !lacks(noPair, -Math.expm1(-pairs / people))) throw unlike(fields, "pairs");
   const most = messages - 1;
   const cells = Array.from({ length: most + 1 }, (_, plus) =>
     Array.from({ length: most + 1 - plus }, (_, minus) => [plus, minus] as const),
@@ -142,7 +143,8 @@ function shared(fields: Fields): { people: number; ratio: bigint; none: bigint; 
   const [ratio, high, low, ...rest] = integersOf(fields) as [bigint, bigint, bigint, ...bigint[]];
   const none = wide([high, low]);
   const q = Number(ratio) * UNIT;
-  if (!(Math.abs(q - Math.exp(-decay)) <= CLOSE && near(none, Math.exp(Math.log1p(-q) / people)))) {
+  const log = q < 0.5 ? Math.log1p(-q) : Math.log(Number(WORD - ratio) * UNIT); // of 1 - q
+  if (!(Math.abs(q - Math.exp(-decay)) <= CLOSE && lacks(none, -Math.expm1(log / people)))) {
     throw unlike(fields, "decay");
   }
   return { people, ratio, none, rest };
@@ -186,9 +188,21 @@ function wide([high, low]: readonly bigint[]): bigint {
   return ((high ?? 0n) << 64n) | (low ?? 0n);
 }
 
-/** Whether a number out of 2^128 is that probability, as far as a browser computes it. */
-function near(found: bigint, probability: number): boolean {
-  return Math.abs(Number(found >> 64n) * UNIT - probability) <= CLOSE;
+/** Whether a probability out of 2^128 is so much below 1, as far as a browser computes it: that is what one of many adds. */
+function lacks(found: bigint, share: number): boolean {
+  return Math.abs(Number(FINE - found) * UNIT * UNIT - share) <= CLOSE * share + TINY;
+}
+
+/** Whether a table is that of a Poisson number; what lies above ``most`` counts as ``most``. */
+function isPoisson(first: number, table: Table, mean: number, most: number): boolean {
+  let [log, below] = [-mean, 0]; // of a count's chance; and that of as many or fewer
+  for (let count = 0; count < most; count++) {
+    below += Math.exp(log);
+    const border = count < first ? 0n : (table[count - first] ?? WORD);
+    if (!(Math.abs(Number(border) * UNIT - below) <= CLOSE)) return false;
+    log += Math.log(mean / (count + 1));
+  }
+  return first + table.length - 1 <= most;
 }
 
 /** The whole number nearest to a probability times 2^64; of two, the even one. */

@@ -130,7 +130,8 @@ class BucketDummies:
             """The sum of first h0 z1 - second z0 h1 - both z0 z1 where it is positive, and of the
             sizes of its terms.
             """
-            place = np.searchsorted(ratio, (second * ratio + both) / first, side="right")
+            with np.errstate(over="ignore"):  # beyond all ratios
+                place = np.searchsorted(ratio, (second * ratio + both) / first, side="right")
             gains = first * float(without @ tails[0][place])
             costs = second * float(held @ tails[1][place]) + both * float(without @ tails[1][place])
             return gains - costs, gains + costs

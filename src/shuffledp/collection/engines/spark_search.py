@@ -21,7 +21,7 @@ from shuffledp.collection.record import Asked
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.finishing import charged
 from shuffledp.collection.release.stages import operated
-from shuffledp.collection.release.top_release import TopRelease, finished_search
+from shuffledp.collection.release.top_release import TopRelease, finished_search, paying
 from shuffledp.collection.release.write import check_folder
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.top_words.found_words import found_words
@@ -53,9 +53,9 @@ def release_search_column(
     check_ids(column)
     if folder is not None:
         check_folder(folder, replace=force)
-    design = search.first_design()
-    if budget is not None:
-        budget.afford(design, asked.what or asked.task)
+    design, paid = search.first_design(), paying(budget, search)
+    if paid is not None:
+        paid.afford(design, asked.what or asked.task)
     place, claim = claimed_folder(column, design, work)
     if not place.exists:
         place.check_new()
@@ -75,8 +75,8 @@ def release_search_column(
         notes = operated(counted)
     found = found_words(progress)
     spent = None
-    if budget is not None:
-        spent = budget.spend(design, asked.what or asked.task, batches=(key,), held_back=True)
+    if paid is not None:
+        spent = paid.spend(design, asked.what or asked.task, batches=(key,), held_back=True)
     with charged(spent):
         return finished_search(
             found,

@@ -61,7 +61,7 @@ def _runs(mechanisms: Group, width: float) -> list[Group]:
 
     def close(first: Shuffled, each: Shuffled) -> bool:
         low, high = first.randomizer.epsilon0, each.randomizer.epsilon0
-        return high - low <= width * STRENGTH * min(1.0, low)
+        return low == high or high - low <= width * STRENGTH * min(1.0, low)  # both may be infinite
 
     groups: list[Group] = []
     for alike in _split(mechanisms, lambda each: repr(_kind(each)), lambda first, each: _kind(first) == _kind(each)):

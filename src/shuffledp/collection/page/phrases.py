@@ -452,7 +452,8 @@ LISTED_WORDS = Phrase(
 )
 COUNTED_WORDS = Phrase(
     "Counts are estimates for all {people} people, from the {reports} who were asked at the last level; error bars and "
-    "limits are {level} intervals, noise and sampling included, that hold for all {counted} counted words at once. "
+    "limits are {level} intervals, noise and sampling included, that hold at once for all {counted} words that were "
+    "counted, and for all others that might have been counted in their place. "
 )
 GOES_ON_WORDS = Phrase(
     "A word with … at its end stands for all longer words that begin so: more than {longest} symbols were not asked. "

@@ -30,7 +30,8 @@ from shuffledp.collection.record.forms import (
     whole,
 )
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks.crossing import row_labels
+from shuffledp.protocols.tasks.crossing import fits_a_page, row_labels
+from shuffledp.protocols.tasks.quantile_task import MOST_ASKED
 
 __all__ = [
     "Alternative",
@@ -75,9 +76,11 @@ Listed = int | list[Category]
 
 
 def _pairs(value: Any) -> bool:
-    """Pairs of cut points."""
-    return isinstance(value, list) and all(
-        isinstance(each, list) and len(each) == 2 and all(map(number, each)) for each in value
+    """Pairs of cut points, as many as may be asked about."""
+    return (
+        isinstance(value, list)
+        and len(value) <= MOST_ASKED
+        and all(isinstance(each, list) and len(each) == 2 and all(map(number, each)) for each in value)
     )
 
 
@@ -234,6 +237,16 @@ class Designed(Part):
     prefixes: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
     span: int | None = needed_by(TOP, count, default=None)
     room: int | None = needed_by(TOP, some, default=None)
+
+    def __post_init__(self) -> None:
+        """Refuse a table that no page could list, before anything spells it out."""
+        listed: Any = self.categories if self.columns is not None else []
+        sizes = [each if isinstance(each, int) else len(each) for each in listed] if isinstance(listed, list) else []
+        if not fits_a_page(sizes):
+            raise InvalidInput(
+                f"the record of a release must have its usual form, got {str(sizes)[:60]} for the sizes of "
+                f"design.categories. {REMEDY}"
+            )
 
     @classmethod
     def from_json(cls, design: Mapping[str, Any]) -> Self:

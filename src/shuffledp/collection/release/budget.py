@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle, shuffled_parts
+from shuffledp.accounting.mechanism import Shuffled, shuffle, shuffled_parts
 from shuffledp.collection.ledger import Entry, Ledger, Receipt, Turn
 from shuffledp.collection.record import LedgerEntry, Limit, Total
 from shuffledp.errors import InvalidInput, ShuffledpError
@@ -72,7 +73,8 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Where a population's releases are recorded, and what they may add up to. With a ``turn``,
-    the next one is a week of a series that was paid for in advance.
+    the next one is a week of a series that was paid for in advance; ``besides`` is what it shows
+    that its design does not say.
     """
 
     path: Path
@@ -80,6 +82,7 @@ class Budget:
     limit_epsilon: float | None = None
     limit_delta: float | None = None
     turn: Turn | None = None
+    besides: Shuffled | None = None
 
     @classmethod
     def of(
@@ -109,7 +112,7 @@ class Budget:
         """Record one round of a design, or refuse it. With ``held_back``, nothing of it may be seen
         before ``Spent.begin``.
         """
-        return self._record(entry_of(design, what, batches, self.turn), held_back=held_back)
+        return self._record(entry_of(design, what, batches, self.turn, self.besides), held_back=held_back)
 
     def pay(self, design: Design, name: str) -> Spent:
         """Record all rounds of a design in advance, as the series ``name``, or refuse it; paid once
@@ -137,7 +140,7 @@ class Budget:
         ledger = Ledger(self.path)
         receipt = ledger.afford(
             self.population,
-            entry_of(design, what, series=self.turn),
+            entry_of(design, what, series=self.turn, besides=self.besides),
             limit_epsilon=self.limit_epsilon,
             limit_delta=self.limit_delta,
         )
@@ -145,15 +148,23 @@ class Budget:
 
     def more(self, design: Design) -> int:
         """How many more rounds of a design fit within the limit."""
-        entry = entry_of(design, design.task.name)
+        entry = entry_of(design, design.task.name, besides=self.besides)
         return Ledger(self.path).more(
             self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
         )
 
 
-def entry_of(design: Design, what: str, batches: tuple[str, ...] = (), series: Turn | None = None) -> Entry:
-    """One round of a design, as the ledger records it."""
+def entry_of(
+    design: Design,
+    what: str,
+    batches: tuple[str, ...] = (),
+    series: Turn | None = None,
+    besides: Shuffled | None = None,
+) -> Entry:
+    """One round of a design, and what it shows ``besides``, as the ledger records it."""
     once, whole = _once(design), design.protocol.guarantee
+    if besides is not None:
+        once = whole = Accountant().add(once, rounds=1).add(besides, rounds=1).total
     # What one of several rounds is worth; of a single one the certificate says it.
     epsilon = (whole if design.rounds == 1 else once).epsilon_at_most(delta=design.delta)
     said = what if series is None else f"{series}: {what}"

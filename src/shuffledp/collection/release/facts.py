@@ -37,11 +37,11 @@ from shuffledp.collection.record import (
 )
 from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crosstab import Crosstab
+from shuffledp.protocols.crosstab import Crossing
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.quantiles import Quantiles
+from shuffledp.protocols.quantiles import Distribution
 from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.protocols.tasks import MeanTask, TopTask
 from shuffledp.storage.canonical import digest_of_votes
@@ -201,7 +201,7 @@ def _estimates(
 
 def _shares(protocol: ReportingProtocol, tally: NDArray[np.int64], by: str) -> GroupShares | None:
     """The shares within the groups of a crosstab; of a group with too few people, none."""
-    if not isinstance(protocol, Crosstab):
+    if not isinstance(protocol, Crossing):
         return None
     known, *columns = protocol.shares(tally, by=by, level=LEVEL)
     value, lower, upper, all_lower, all_upper = (
@@ -213,7 +213,7 @@ def _shares(protocol: ReportingProtocol, tally: NDArray[np.int64], by: str) -> G
 
 def _quantiles(protocol: ReportingProtocol, estimate: Estimate) -> AtQuantiles | None:
     """The quantiles that were asked for."""
-    if not isinstance(protocol, Quantiles) or not protocol.task.at:
+    if not isinstance(protocol, Distribution) or not protocol.task.at:
         return None
     at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, LEVEL), strict=True)
     one, some = (
@@ -236,7 +236,7 @@ def _ranges(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> InRanges |
     """How many people are in the ranges that were asked for: another reading of the same
     reports.
     """
-    if not isinstance(protocol, Quantiles) or not protocol.task.ranges:
+    if not isinstance(protocol, Distribution) or not protocol.task.ranges:
         return None
     estimate = protocol.in_ranges(tally)
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL))

@@ -110,9 +110,12 @@ def release(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixed:
-    """What a shuffler wrote, what it dropped of each file, and what it spent."""
+    """What a shuffler wrote, of how many people, what it dropped of each file, and what it
+    spent.
+    """
 
     file: ReportsFile
+    people: int
     dropped: Mapping[Path, int]
     spent: Spent | None
 
@@ -182,7 +185,7 @@ def shuffle(
     )
     if spent is not None:
         spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}), out)
-    return Mixed(done.file, done.dropped, spent)
+    return Mixed(done.file, done.file.count // law.messages, done.dropped, spent)
 
 
 def analyse(

@@ -5,7 +5,7 @@ the people who drew it; and the record that such a search leaves, wherever it ra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of, digest_of_votes
 from shuffledp.storage.files import check_apart
 
-__all__ = ["TopRelease", "ask_level", "drawn_levels", "finished_search", "release_search"]
+__all__ = ["TopRelease", "ask_level", "drawn_levels", "finished_search", "paying", "release_search"]
 
 Tick = Callable[[int], object] | None
 
@@ -63,7 +63,8 @@ def release_search(
         check_apart(folder, *(() if budget is None else (budget.path,)))
         notes = standing(folder, charging=budget is not None)
     progress = progress_of(search, [])
-    spent = None if budget is None else budget.spend(search.first_design(), asked.what or "top words")
+    paid = paying(budget, search)
+    spent = None if paid is None else paid.spend(search.first_design(), asked.what or "top words")
     with charged(spent):
         levels, tallies = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]]()
         secure = True
@@ -83,6 +84,13 @@ def release_search(
             force=force,
             notes=notes,
         )
+
+
+def paying(budget: Budget | None, search: TopSearch) -> Budget | None:
+    """The budget for a search: charged for its first level, and for the chance of a group that is
+    too small.
+    """
+    return None if budget is None else replace(budget, besides=search.short_group)
 
 
 def drawn_levels(search: TopSearch, people: int, *, rng: Rng = None) -> NDArray[np.uint8]:
@@ -243,8 +251,8 @@ def _listed(found: TopWords) -> Estimate:
         return Estimate((), none, none, found.search.people, none, Noise.constant(none), found.secure, of=0)
     places = list(found.listed)
     labels = tuple(whole.labels[place] for place in places)
-    values, noise, every = whole.values[places], whole.noise.at(places), len(whole.values)
-    return Estimate(labels, values, whole.stderr[places], whole.n, values, noise, found.secure, of=every)
+    values, noise = whole.values[places], whole.noise.at(places)
+    return Estimate(labels, values, whole.stderr[places], whole.n, values, noise, found.secure, of=whole.of)
 
 
 def _estimates(found: TopWords) -> Estimates:

@@ -19,7 +19,8 @@ __all__ = ["check_design"]
 
 VERSION = 1
 FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}  # by the method's name
-AMONG_FAKES = ("fakes", "dummies")  # which answer a histogram, too
+AMONG_FAKES = ("fakes", "dummies")
+NAMING = ("histogram", "crosstab", "quantile")  # tasks that these answer, too
 LEAST_EPSILON0, MOST_EPSILON0 = Decimal("1e-12"), Decimal(50)  # of a report that hides something, and not all
 
 
@@ -39,14 +40,14 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
 
 def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
     family = "krr" if design.method is None else FAMILIES.get(design.method, "")
-    if law.family in AMONG_FAKES and design.task == "histogram":
-        family = law.family
     if law.family == {"count": "signed", "mean": "split", "sum": "split"}.get(design.task):
         family = law.family
     size = design.values if design.counts else law.k
     size = design.room or size
     if design.distributes:
         family, size = law.family if isinstance(law, CountedLevels) else "krr", len(design.cuts or ()) - 1
+    if law.family in AMONG_FAKES and design.task in NAMING:
+        family = law.family
     somewhere = _known_rest(design)
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"

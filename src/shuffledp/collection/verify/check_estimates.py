@@ -14,6 +14,7 @@ from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.check_shares import check_shares
 from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean, counted_people
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.counted_shares import CountedShares
@@ -143,7 +144,7 @@ def _estimated(record: Record, law: CountedLaw) -> Estimated:
     if design.counts:
         return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
     if design.distributes:
-        return counted_bins(tally.votes, [(0, end) for end in range(1, law.k)], law)
+        return counted_bins(tally.votes, [(0, end) for end in range(1, law.k)], tally.reports, law)
     return counted_mean(tally.votes, law, design.bounds, sum(tally.votes) if design.task == "sum" else 1)
 
 
@@ -165,7 +166,8 @@ def _misshapen_bins(record: Record, law: CountedLaw) -> Check | None:
     cuts, votes = record.design.cuts or (), len(record.tally.votes)
     rising = all(low < high for low, high in pairwise(cuts))
     shaped = len(cuts) - 1 == law.k and votes == _reports_of(law)
-    if rising and shaped and sum(record.tally.votes) == record.tally.reports > 0:
+    cast = isinstance(law, CountedFakes) or sum(record.tally.votes) == record.tally.reports
+    if rising and shaped and cast and record.tally.reports > 0:
         return None
     claimed, found = f"{len(cuts)} cut points, {votes} votes", f"{law.k + 1} and {_reports_of(law)}, rising"
     return holds("bins and votes", claimed, found, "the design", False)
@@ -230,7 +232,8 @@ def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
     ranges = design.ranges or []
     if not all(end in places for pair in ranges for end in pair) or not all(low < high for low, high in ranges):
         return [holds("ranges", str(ranges)[:40], "pairs of cut points", "the design", False)]
-    found = counted_bins(record.tally.votes, [(places[low], places[high]) for low, high in ranges], law)
+    groups = [(places[low], places[high]) for low, high in ranges]
+    found = counted_bins(record.tally.votes, groups, record.tally.reports, law)
     low, high = found.limits(tails_of(record)[0])
     how, loosely = "the votes in each range", found.within + found.rounding
     return [

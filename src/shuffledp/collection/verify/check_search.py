@@ -219,7 +219,9 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
     values, errors, limits = counts(votes, search.people, share * law.hit, share * law.miss)
     found = Estimated(values, errors, limits, math.sqrt(UNIT * search.people))
     loosely = found.within + found.rounding
-    counted = len(level.words) + len(level.prefixes)
+    # As many people as hold the rarest listed word might hold each of so many others.
+    likely = math.ceil(search.people / max(1.0, min(claimed.value)))
+    counted = max(len(level.words) + len(level.prefixes), likely)
     (low, high), (all_low, all_high) = (limits((1.0 - LEVEL) / (2.0 * each)) for each in (1, counted))
     moved = np.full(of, 1.0 / float(share * (law.hit - law.miss)))
     how = "one vote more and one less, of people who draw the level"

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from shuffledp.collection.verify.counted_estimates import FEW, Estimated, counts
+from shuffledp.collection.verify.counted_estimates import FEW, Estimated, counted_groups
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_intervals import score
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
@@ -20,18 +21,17 @@ Group = tuple[int, int]
 LEVELS_ROUND = 1e-9  # of a standard error: what solving equations in floats may lose
 
 
-def counted_bins(votes: Sequence[int], groups: Sequence[Group], law: CountedLaw) -> Estimated:
-    """How many people are in each group of bins, from its first one to before its second."""
+def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: CountedLaw) -> Estimated:
+    """How many of n people are in each group of bins, from its first one to before its second."""
     if isinstance(law, CountedLevels):
         return _by_levels(votes, groups, law)
-    n = sum(votes)
     parts, values, errors = [], [], []
     for first, end in groups:
         size, seen = end - first, sum(votes[first:end])
         turned = 2 * size > law.k
         if turned:
-            size, seen = law.k - size, n - seen
-        value, error, limits = counts([seen], n, law.hit + (size - 1) * law.miss, size * law.miss)
+            size, seen = law.k - size, sum(votes) - seen
+        value, error, limits = counted_groups([seen], size, n, law)
         values.append(n - float(value[0]) if turned else float(value[0]))
         errors.append(float(error[0]))
         parts.append((turned, limits))
@@ -61,12 +61,12 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels
     n, seen = sum(votes), np.array(votes, dtype=np.float64)
     weights, laws, inside = _weights(groups, law)
     values = weights @ seen
-    bins = np.clip(_weights([(at, at + 1) for at in range(law.k)], law)[0] @ seen, 0.0, n)
-    held = bins * n / bins.sum()
+    held = _weights([(at, at + 1) for at in range(law.k)], law)[0] @ seen
     means = weights @ laws.T
     each = (weights**2 @ laws.T) - means**2
     thirds = weights**3 @ laws.T - 3.0 * means * (weights**2 @ laws.T) + 2.0 * means**3
-    variance, skewed = np.maximum(each, 0.0) @ held, thirds @ held
+    each = np.maximum(each, 0.0)
+    variance, skewed = np.maximum(each @ held, n * each.min(axis=1)), thirds @ held
     skew = np.divide(skewed, variance, out=np.zeros_like(values), where=variance > 0.0)
     own, others = (np.where(chosen, each, 0.0).max(axis=1) for chosen in (inside == 1.0, inside == 0.0))
     above, below = weights.max(axis=1), 1.0 - weights.min(axis=1)
@@ -98,7 +98,7 @@ def swayed_bins(groups: Sequence[Group], law: CountedLaw) -> Array:
     if isinstance(law, CountedLevels):
         weights = _weights(groups, law)[0]
         return np.asarray(weights.max(axis=1) - weights.min(axis=1))
-    return np.full(len(groups), float(1 / (law.hit - law.miss)))
+    return np.full(len(groups), float(law.messages / (law.hit - law.miss)))
 
 
 def below_error(law: CountedLaw, n: int) -> float:
@@ -110,7 +110,9 @@ def below_error(law: CountedLaw, n: int) -> float:
     worst = Fraction(0)
     for size in range(1, law.k // 2 + 1):
         hit, miss, held = law.hit + (size - 1) * law.miss, size * law.miss, Fraction(n * size, law.k)
-        worst = max(worst, (held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (law.hit - law.miss) ** 2)
+        fakes = law.moments(n, size)[1] if isinstance(law, CountedFakes) else Fraction(0)
+        votes = held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes
+        worst = max(worst, votes / (law.hit - law.miss) ** 2)
     return math.sqrt(worst)
 
 

@@ -15,7 +15,7 @@ from shuffledp.collection.verify.counted_intervals import among, rare, rare_sign
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
 
-__all__ = ["Estimated", "counted_at_ends", "counted_mean", "counted_people", "counts", "too_few"]
+__all__ = ["Estimated", "counted_at_ends", "counted_groups", "counted_mean", "counted_people", "counts", "too_few"]
 
 SHARP = 1e-7  # of a standard error
 LAST_DIGITS = 1e-12  # relative
@@ -49,7 +49,7 @@ def counted_people(
     block, are alike, and are computed once.
     """
     if isinstance(law, CountedFakes):
-        return _among_fakes(votes, reports, law)
+        return Estimated(*_among_fakes(votes, 1, reports, law), math.sqrt(UNIT * reports))
     signed = law.family == "hadamard"
     rows = law.blocks[1] - 1 if signed else 1
     kinds = [(vote, place // rows if signed else 0) for vote, place in zip(votes, places, strict=True)]
@@ -68,23 +68,29 @@ def counted_people(
     return Estimated(values[again], errors[again], spread, math.sqrt(UNIT * reports))
 
 
-def _among_fakes(votes: Sequence[int], people: int, law: CountedFakes) -> Estimated:
+def counted_groups(votes: Sequence[int], size: int, n: int, law: CountedLaw) -> tuple[Array, Array, Limits]:
+    """How many people hold a value of groups of ``size`` values each, from the votes for each."""
+    hit, miss = law.hit + (size - 1) * law.miss, size * law.miss
+    return _among_fakes(votes, size, n, law) if isinstance(law, CountedFakes) else counts(list(votes), n, hit, miss)
+
+
+def _among_fakes(votes: Sequence[int], size: int, people: int, law: CountedFakes) -> tuple[Array, Array, Limits]:
     """With c holders the votes are Bin(c, hit) + Bin(n - c, miss), and fakes."""
-    hit, miss = law.hit, law.miss
-    contrast, (mean, spread) = hit - miss, law.moments(people)
+    hit, miss = law.hit + (size - 1) * law.miss, size * law.miss
+    contrast, (mean, spread) = hit - miss, law.moments(people, size)
     distinct, again = np.unique(np.array(votes, dtype=np.int64), return_inverse=True)
     values = [(each - people * miss - mean) / contrast for each in distinct.tolist()]
     held = [min(max(each, Fraction(0)), Fraction(people)) for each in values]
     own, other = hit * (1 - hit), miss * (1 - miss)
     errors = np.sqrt(_floats([(c * own + (people - c) * other + spread) / contrast**2 for c in held]))
-    fakes, found = law.fakes(people), _floats(values)
+    fakes, found = law.fakes(people, size), _floats(values)
 
     def limits(tail: float) -> tuple[Array, Array]:
         ends = [among(vote, people, float(hit), float(miss), fakes, tail) for vote in distinct.tolist()]
         low, high = np.array(ends).T
         return np.minimum(low, found)[again], np.maximum(high, found)[again]
 
-    return Estimated(found[again], errors[again], limits, math.sqrt(UNIT * people))
+    return found[again], errors[again], limits
 
 
 def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:

@@ -29,7 +29,7 @@ FAKED = {
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),
 }
 LEFT_OUT = 1e-25  # of a law of counts, at either end
-MOST_CELLS = 1 << 13
+MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
 ROUNDED = 1e-12  # relative: of a sum of positive products
 IMPOSSIBLE = 1e-13
 UNSEEN = 1e-19  # what is left out, in all
@@ -68,7 +68,7 @@ class CountedFakes(CountedLaw):
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
         tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
-        return tossed and counted and local and type(slots) is int and slots >= 1
+        return tossed and counted and local and type(slots) is int and 1 <= slots <= MOST_SLOTS
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
@@ -209,9 +209,9 @@ class CountedFakes(CountedLaw):
                 )
         return _many(0, mine, people)
 
-    def moments(self, people: int) -> tuple[Fraction, Fraction]:
-        """Mean and variance of the fakes of one value, as fractions."""
-        share = Fraction(1, self.k)
+    def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
+        """Mean and variance of the fakes of ``size`` values, as fractions."""
+        share = Fraction(size, self.k)
         _, first, weights = self._parts
         if not weights:
             named, slots = Fraction(self._parts[0][1], WORD) * share, people * int(self.own["slots"])
@@ -220,7 +220,7 @@ class CountedFakes(CountedLaw):
         square = Fraction(sum((first + at) ** 2 * weight for at, weight in enumerate(weights)), WORD)
         variance = square - mean**2
         if self.family == "dummies":
-            return mean, variance
+            return size * mean, size * variance
         return people * mean * share, people * (mean * share * (1 - share) + variance * share**2)
 
     def most_votes(self, people: int) -> int:

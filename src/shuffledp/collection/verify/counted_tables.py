@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from shuffledp.collection.verify.counted_estimates import Estimated, counts, too_few
+from shuffledp.collection.verify.counted_estimates import Estimated, counted_groups, too_few
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
 
@@ -82,7 +83,8 @@ class CountedShares:
             [_Group.of(size, law).few(each, reports) for each, size in zip(cast, size_of, strict=True)]
             for cast, size_of in kinds
         ]
-        self._few = [any(row) for row in zip(*few, strict=True)]
+        among = isinstance(law, CountedFakes)  # whose votes have no normal law
+        self._few = [among or any(row) for row in zip(*few, strict=True)]
 
     def columns(self, level: float) -> dict[str, list[float | None]]:
         """The columns of the record."""
@@ -146,7 +148,7 @@ def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: Count
     """How many people are in groups of so many cells, with so many votes."""
     parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
     found = {
-        size: (places, counts([votes[at] for at in places], reports, *_Group.of(size, law)))
+        size: (places, counted_groups([votes[at] for at in places], size, reports, law))
         for size, places in parts.items()
     }
 

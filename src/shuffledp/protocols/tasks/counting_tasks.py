@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks.task import MOST_LABELS, REMEDY, Label, Task, register
+from shuffledp.protocols.tasks.task import MOST_LABELS, NAMING, REMEDY, Label, Task, register
 
 __all__ = ["FAMILY_OF_METHOD", "CountingTask", "FrequencyTask", "HistogramTask"]
 
@@ -95,7 +95,7 @@ class HistogramTask(CountingTask):
     other: Label | None = None
 
     def fits(self, family: str, k: int) -> bool:
-        return family in ("krr", "fakes", "dummies") and k == self.size
+        return family in NAMING and k == self.size
 
 
 @register

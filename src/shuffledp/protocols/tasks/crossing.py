@@ -16,6 +16,7 @@ __all__ = [
     "MOST_NUMBERS",
     "SPARSE",
     "Missing",
+    "fits_a_page",
     "kept_columns",
     "numbers_in",
     "one_name",
@@ -27,6 +28,7 @@ Missing = str | Mapping[str, str] | None  # a name for all columns, or names by 
 CROSS, ALL = " × ", "(all)"  # between the categories of a cell, and in place of one that was summed over
 SPARSE = 40  # people for each cell below which a table is called sparse
 MOST_NUMBERS = 10_000  # cells and sums together: a page lists them all, so that anybody can add them up
+MOST_COLUMNS = 8  # of two categories each, which make 3^8 - 1 numbers; of more columns nothing is even multiplied
 
 
 def kept_columns(columns: int) -> list[tuple[int, ...]]:
@@ -45,6 +47,16 @@ def numbers_in(sizes: Sequence[int]) -> int:
     19
     """
     return prod(size + 1 for size in sizes) - 1
+
+
+def fits_a_page(sizes: Sequence[int]) -> bool:
+    """Whether a table of so many categories in each column is not too large; a stranger may have
+    written any.
+
+    >>> fits_a_page([4, 3]), fits_a_page([10**9, 2]), fits_a_page([2] * 10**6)
+    (True, False, False)
+    """
+    return len(sizes) <= MOST_COLUMNS and numbers_in(sizes) <= MOST_NUMBERS
 
 
 def row_labels(categories: Sequence[Sequence[str]]) -> tuple[str, ...]:

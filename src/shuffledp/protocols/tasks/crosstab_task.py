@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.counting_tasks import CountingTask, HistogramTask
-from shuffledp.protocols.tasks.crossing import ALL, CROSS, MOST_NUMBERS, numbers_in, row_labels
-from shuffledp.protocols.tasks.task import REMEDY, Label, register
+from shuffledp.protocols.tasks.crossing import ALL, CROSS, MOST_NUMBERS, fits_a_page, row_labels
+from shuffledp.protocols.tasks.task import NAMING, REMEDY, Label, register
 
 __all__ = ["CrosstabTask"]
 
@@ -107,17 +107,18 @@ class CrosstabTask(CountingTask):
                     f"nothing to tell apart: leave the column out, or add a category for the rest."
                 )
             part.checked()
+        if not fits_a_page(self.sizes):
+            raise InvalidInput(
+                f"a crosstab must have at most {MOST_NUMBERS} cells and sums, got those of "
+                f"{' x '.join(map(str, self.sizes))[:60]} categories. Merge rare categories, or leave a column out."
+            )
+        for part in self.parts:
             if odd := [label for label in part.labels if label == ALL or CROSS in label]:
                 raise InvalidInput(
                     f"a category of a crosstab must not be {ALL!r} nor hold {CROSS!r}, which its numbers are named "
                     f"by, got {odd[0]!r}. Rename it, in the data too."
                 )
-        if (numbers := numbers_in(self.sizes)) > MOST_NUMBERS:
-            raise InvalidInput(
-                f"a crosstab must have at most {MOST_NUMBERS} cells and sums, got {numbers} of "
-                f"{' x '.join(map(str, self.sizes))} categories. Merge rare categories, or leave a column out."
-            )
         return self
 
     def fits(self, family: str, k: int) -> bool:
-        return family == "krr" and k == self.size
+        return family in NAMING and k == self.size

@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks.task import LARGEST_BOUND, REMEDY, Task, is_bound, register
+from shuffledp.protocols.tasks.task import LARGEST_BOUND, NAMING, REMEDY, Task, is_bound, register
 
-__all__ = ["FLAT", "LEVELS", "MOST_BINS", "QuantileTask"]
+__all__ = ["FLAT", "LEVELS", "MOST_ASKED", "MOST_BINS", "QuantileTask"]
 
 MOST_BINS, MOST_ASKED = 1024, 100
-FLAT, LEVELS = ("krr",), "one of"  # laws of a distribution function: all bins at once, or a level of them
+FLAT, LEVELS = ("krr",), "one of"  # what a level of bins is asked by, and the law of several levels
 
 
 @register
@@ -114,7 +114,7 @@ class QuantileTask(Task):
             )
 
     def fits(self, family: str, k: int) -> bool:
-        return family in (*FLAT, LEVELS) and k == self.size
+        return family in (*NAMING, LEVELS) and k == self.size
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -9,11 +9,23 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["LARGEST_BOUND", "MOST_LABELS", "REMEDY", "TASKS", "Label", "Task", "is_bound", "register", "task_named"]
+__all__ = [
+    "LARGEST_BOUND",
+    "MOST_LABELS",
+    "NAMING",
+    "REMEDY",
+    "TASKS",
+    "Label",
+    "Task",
+    "is_bound",
+    "register",
+    "task_named",
+]
 
 Label = str | int
 MOST_LABELS = 1 << 22
 LARGEST_BOUND = 1e100
+NAMING = ("krr", "fakes", "dummies")  # laws whose messages name values: what they say of groups adds up
 REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import inversion
@@ -138,8 +140,20 @@ def found_words(progress: Progress, *, secure: bool = True) -> TopWords:
     values, noise = inversion(counted.votes, search.people, share * law.hit, share * law.miss, share * law.contrast)
     stderr = noise.stderr(np.clip(values, 0.0, search.people))
     labels = tuple(label_of(search.alphabet, each) for each in counted.places.beginnings())
-    estimate = Estimate(labels, values, stderr, search.people, values, noise, secure)
+    every = _every(search, values, counted.passed)
+    estimate = Estimate(labels, values, stderr, search.people, values, noise, secure, of=every)
     return TopWords(progress, estimate, counted.passed, secure)
+
+
+def _every(search: TopSearch, values: Floats, listed: tuple[int, ...]) -> int:
+    """Among how many words the limits must hold at once: all that as many people hold as the rarest
+    listed one seems to have, for others might have been counted in its place.
+
+    Whoever was asked before is missing at the last level, so a word that barely got there is
+    counted a little short: limits for the counted words alone would fail too often.
+    """
+    rarest = min((float(values[place]) for place in listed), default=float(search.people))
+    return max(len(values), math.ceil(search.people / max(1.0, rarest)))
 
 
 def label_of(alphabet: Alphabet, beginning: Beginning) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.mechanism import Shuffled, shuffle
 from shuffledp.errors import InvalidInput, check_count, check_probability, check_users
 from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.tasks import TopTask
@@ -21,6 +22,7 @@ from shuffledp.protocols.top_words.level_places import extensions
 from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.protocols.top_words.vote_tails import SplitVotes
 from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.wrappers.check_in import CheckIn
 from shuffledp.randomizers.written_law import from_law
 from shuffledp.storage.canonical import digest_of
 
@@ -98,6 +100,16 @@ class TopSearch:
         """
         return self.delta if self.least == self.people else self.delta * (1.0 - SHORT_GROUPS)
 
+    @property
+    def short_group(self) -> Shuffled | None:
+        """What ``level_delta`` leaves out, as a mechanism of its own, for sums over several
+        releases: with the probability of a short group a person's report is seen by itself, which
+        is the worst that such a group shows. None if all people are honest.
+        """
+        if self.least == self.people:
+            return None
+        return shuffle(CheckIn(self.randomizer, probability=SHORT_GROUPS * self.delta), n=1)
+
     def group(self, asked: int, *, counting: bool = False) -> Group:
         """The people of the next level when ``asked`` levels were asked; those who count are all
         that are left.
@@ -137,6 +149,13 @@ class TopSearch:
     def threshold(self, group: Group, values: int) -> int:
         """From how many votes on one of so many ``values`` goes on, or is listed."""
         return self.votes(group).threshold(self.least_holders - 1, self.error / (len(self.spans) + 1) / values)
+
+    def count_error(self, held: int) -> float:
+        """The standard error of the count of a listed word that so many of all people hold."""
+        law, share = self.randomizer, self.group(len(self.spans), counting=True).share
+        hit, miss = share * law.hit, share * law.miss
+        votes = held * hit * (1.0 - hit) + (self.people - held) * miss * (1.0 - miss)
+        return math.sqrt(votes) / (share * law.contrast)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -31,7 +31,7 @@ from shuffledp.collection.network.organizing import COLLECTION, new_collection
 from shuffledp.collection.record import Asked, Collected
 from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.finishing import charged
-from shuffledp.collection.release.top_release import TopRelease, drawn_levels, finished_search
+from shuffledp.collection.release.top_release import TopRelease, drawn_levels, finished_search, paying
 from shuffledp.collection.release.write import check_folder
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.top_words.found_words import found_words
@@ -95,9 +95,9 @@ def new_search(
     check_new_folder(out, lasting=True)
     levels = drawn_levels(search, search.people)
     design = search.first_design()
-    spent = None
-    if budget is not None:
-        spent = budget.spend(design, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
+    spent, paid = None, paying(budget, search)
+    if paid is not None:
+        spent = paid.spend(design, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
 
     def fill(place: Path) -> None:
         _write(place / SEARCH, search.as_json())
