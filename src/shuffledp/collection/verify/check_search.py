@@ -36,9 +36,7 @@ def check_search(record: Record, law: CountedLaw) -> list[Check]:
     # Each part reads what the ones before it have found to be in order.
     for part in (
         lambda: [_check_lengths(search)],
-        lambda: _check_shape(record, search),
-        lambda: [_check_chain(record, search)],
-        lambda: _check_levels(record, search, law),
+        lambda: [*_check_shape(record, search), *_check_levels(record, search, law), _check_chain(record, search)],
         lambda: [*_check_people(record, search), *check_symbols(record, search)],
         lambda: [*_check_words(record, search, law), *_check_enough(search, law), *_beyond(search)],
     ):
@@ -105,7 +103,7 @@ def _check_levels(record: Record, search: Searched, law: CountedLaw) -> Iterator
     for number, (level, share) in enumerate(zip(asked, _shares(search), strict=True), 1):
         name, counting = f"level {number}", bool(level.words)
         values = len(level.words) + len(level.prefixes) * _ways(size, level.span)
-        tail = search.error / (len(search.spans) + 1) / values
+        tail = search.error / (len(search.spans) + 1) / max(values, 1)
         hit, miss = float(share * law.hit), float(share * law.miss)
         at, before = (_above(search.people, search.least_holders - 1, votes, hit, miss) for votes in _near(level))
         right = at <= tail * (1.0 + NEARLY) and before > tail * (1.0 - NEARLY)
