@@ -32,14 +32,18 @@ def held() -> list[str]:
     return common + ["dead"] * 100 + ["?"] * (PEOPLE - len(common) - 100)
 
 
-def carried_out(search: TopSearch, words: list[str], seed: int) -> TopWords:
+def carried_out(search: TopSearch, words: list[str], seed: int, malicious: int = 0) -> TopWords:
+    """The last people are ``malicious``: they send what they hold without noise."""
     rng = np.random.default_rng(seed)
     rows = search.alphabet.rows(words, longest=search.longest)
     levels = search.levels_of(rng.integers(0, OUT_OF, len(words), dtype=np.uint32))
     tallies = list[NDArray[np.int64]]()
     while (asked := progress_of(search, tallies)).next is not None:
         mine = levels >= len(tallies) if asked.next.counting else levels == len(tallies)
-        reports = search.randomizer.randomize(asked.next.places.places(rows[mine]), rng=rng)
+        places = asked.next.places.places(rows[mine])
+        reports = search.randomizer.randomize(places, rng=rng)
+        cheats = np.arange(len(words))[mine] >= len(words) - malicious
+        reports[cheats] = places[cheats]
         tallies.append(search.randomizer.tally(reports))
     return found_words(asked, secure=False)
 
@@ -67,6 +71,22 @@ def test_what_few_hold_is_never_listed(search: TopSearch, monkeypatch: pytest.Mo
     monkeypatch.setattr(TopSearch, "threshold", lambda *_: 1)
     listed = {each.word for each in carried_out(search, words, seed=1)}
     assert listed - {"a", "bad", "cafe", "cafef…", "head"}
+
+
+def test_as_many_malicious_people_as_is_said_have_a_word_listed_and_far_fewer_have_not(search: TopSearch) -> None:
+    """Fewer than the holders that it would need; with half as many it is listed in no run."""
+    honest = carried_out(search, held(), seed=4)
+    assert honest.found_from is not None
+    assert honest.faked_from is not None
+    assert 300 < honest.faked_from < honest.found_from
+
+    def listed(malicious: int, seed: int) -> bool:
+        words = held()
+        words[PEOPLE - malicious :] = ["fade"] * malicious
+        return "fade" in {each.word for each in carried_out(search, words, seed, malicious)}
+
+    assert all(listed(honest.faked_from, seed) for seed in (4, 5, 6))
+    assert not any(listed(honest.faked_from // 2, seed) for seed in (4, 5, 6))
 
 
 def test_a_search_without_frequent_words_ends_early(search: TopSearch) -> None:

@@ -371,6 +371,9 @@ PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could 
 # People who cheat.
 ANY_ESTIMATE = Phrase("any of these numbers")
 THE_ESTIMATE = Phrase("the estimate")
+FAKED_WORD = Phrase(
+    "About {faked_from} malicious people who agree on a word are enough to have it listed, though nobody holds it."
+)
 ANY_BELOW = Phrase("the number of people below any cut point")
 SWAYED = Phrase("Estimated {name} had they reported honestly: {one} (one person), {some} (1 %).")
 SWAY = Phrase(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.distribution import rows_of, swayed_rows
 from shuffledp.collection.page.markup import Markup, element
-from shuffledp.collection.page.numerals import decimals_for, fixed, many, tied
+from shuffledp.collection.page.numerals import count, decimals_for, fixed, many, tied
 from shuffledp.collection.page.parts import section
 from shuffledp.collection.record import Record
 
@@ -37,13 +37,17 @@ def poisoned(record: Record) -> str | None:
     if largest is None:
         return phrases.UNLIMITED_SWAY(record, what=what)
     some = malicious_people(record)
-    return phrases.SWAY(
+    said = phrases.SWAY(
         record,
         what=what,
         one=fixed(largest, decimals_for(largest), up=True),
         some=many(some, "person", "people"),
         all=fixed(some * largest, decimals_for(some * largest), up=True),
     )
+    search = record.counted.search
+    if search is None or search.faked_from is None:
+        return said
+    return f"{said} {phrases.FAKED_WORD(record, faked_from=count(search.faked_from))}"
 
 
 def poisoning(record: Record) -> Markup | None:

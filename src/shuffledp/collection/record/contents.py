@@ -365,7 +365,7 @@ class Searched(Part):
     """A search for frequent words: what was agreed on, and its levels. ``delta`` is what the search
     promises; its levels promise a little less, and the rest is the chance that a group is smaller
     than they assume. Words of ``found_from`` holders or more are missed with probability ``miss``
-    at most.
+    at most, and so is one that nobody holds but ``faked_from`` malicious people vote for.
     """
 
     people: int = needed(some)
@@ -379,6 +379,7 @@ class Searched(Part):
     share: int = needed(some)
     found_from: int | None = needed(or_none(count))
     miss: float = needed(CHANCE)
+    faked_from: int | None = perhaps(count, default=None)
     levels: tuple[SearchLevel, ...] = needed([SearchLevel])
 
     @property

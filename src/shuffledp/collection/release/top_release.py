@@ -221,6 +221,7 @@ def _searched(found: TopWords) -> Searched:
         share=search.share,
         found_from=found.found_from,
         miss=MISS,
+        faked_from=found.faked_from,
         levels=tuple(_level(search, level) for level in found.progress.asked),
     )
 

@@ -9,7 +9,7 @@ check_sentences    method, assumptions and adversary
 check_estimates    every column of estimates
 check_shares       shares within the groups of a crosstab
 check_search       the levels of a search for frequent words
-check_symbols      its words, symbol by symbol
+check_symbols      the words of a search, symbol by symbol
 check_table        the estimates.csv beside it
 check_ledger       what its ledger says
 check_certificate  the certified intervals, against the oracle

@@ -36,11 +36,9 @@ def check_search(record: Record, law: CountedLaw) -> list[Check]:
     # Each part reads what the ones before it have found to be in order.
     for part in (
         lambda: [_check_lengths(search)],
-        lambda: _check_shape(record, search),
-        lambda: [_check_chain(record, search)],
-        lambda: _check_levels(record, search, law),
+        lambda: [*_check_shape(record, search), *_check_levels(record, search, law), _check_chain(record, search)],
         lambda: [*_check_people(record, search), *check_symbols(record, search)],
-        lambda: [*_check_words(record, search, law), _check_found_from(search, law), *_beyond(search)],
+        lambda: [*_check_words(record, search, law), *_check_enough(search, law), *_beyond(search)],
     ):
         checks += part()
         if any(check.outcome == "FAIL" for check in checks):
@@ -105,7 +103,7 @@ def _check_levels(record: Record, search: Searched, law: CountedLaw) -> Iterator
     for number, (level, share) in enumerate(zip(asked, _shares(search), strict=True), 1):
         name, counting = f"level {number}", bool(level.words)
         values = len(level.words) + len(level.prefixes) * _ways(size, level.span)
-        tail = search.error / (len(search.spans) + 1) / values
+        tail = search.error / (len(search.spans) + 1) / max(values, 1)
         hit, miss = float(share * law.hit), float(share * law.miss)
         at, before = (_above(search.people, search.least_holders - 1, votes, hit, miss) for votes in _near(level))
         right = at <= tail * (1.0 + NEARLY) and before > tail * (1.0 - NEARLY)
@@ -243,14 +241,22 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
         yield agree(f"limits, {what}", said, limit, "the test that defines it, inverted", within=LOOSER * loosely)
 
 
-def _check_found_from(search: Searched, law: CountedLaw) -> Check:
-    """The fewest holders with which no level misses a word too often."""
+def _check_enough(search: Searched, law: CountedLaw) -> list[Check]:
+    """The fewest holders with which no level misses a word too often; and the fewest malicious
+    people, who vote for one word for sure.
+    """
+    return [
+        _check_fewest("holders of a word that is found", search.found_from, search, law, law.hit),
+        _check_fewest("malicious people who get a word listed", search.faked_from, search, law, Fraction(1)),
+    ]
+
+
+def _check_fewest(what: str, claimed: int | None, search: Searched, law: CountedLaw, hit: Fraction) -> Check:
     part = search.miss / len(search.levels)
-    claimed = search.found_from
 
     def missed(held: int) -> float:
         return max(
-            1.0 - _above(search.people, held, level.threshold, float(share * law.hit), float(share * law.miss))
+            1.0 - _above(search.people, held, level.threshold, float(share * hit), float(share * law.miss))
             for level, share in zip(search.levels, _shares(search), strict=True)
         )
 
@@ -261,7 +267,7 @@ def _check_found_from(search: Searched, law: CountedLaw) -> Check:
         if claimed is None
         else at <= part * (1.0 + NEARLY) and before > part * (1.0 - NEARLY)
     )
-    return holds("holders of a word that is found", claimed, f"missed with {at:.3g} at a level", how, right)
+    return holds(what, claimed, f"missed with {at:.3g} at a level", how, right)
 
 
 def _above(people: int, held: int, votes: int, hit: float, miss: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from shuffledp.protocols.top_words.alphabet import Alphabet
 from shuffledp.protocols.top_words.level_places import Beginning
 from shuffledp.protocols.top_words.progress import AskedLevel, Progress
 from shuffledp.protocols.top_words.search import MISS, TopSearch
+from shuffledp.protocols.top_words.vote_tails import SplitVotes
 from shuffledp.wording import rounded
 
 __all__ = ["GOES_ON", "FoundWord", "TopWords", "found_words"]
@@ -87,10 +88,23 @@ class TopWords:
         """Each word that so many people hold passes all thresholds except with probability
         ``MISS``; None if no number of holders is enough.
         """
-        asked, people = self.progress.asked, self.search.people
-        needed = [self.search.votes(level.group).found_from(level.threshold, MISS / len(asked)) for level in asked]
+        return self._passing([self.search.votes(level.group) for level in self.progress.asked])
+
+    @cached_property
+    def faked_from(self) -> int | None:
+        """About so many malicious people, who draw their levels like all others but vote for one
+        word at each, get it past all thresholds that way, though nobody holds it.
+        """
+        votes = [self.search.votes(level.group) for level in self.progress.asked]
+        certain = zip(votes, self.progress.asked, strict=True)
+        return self._passing([replace(each, hit=level.group.share) for each, level in certain])
+
+    def _passing(self, votes: list[SplitVotes]) -> int | None:
+        asked = self.progress.asked
+        levels = zip(votes, asked, strict=True)
+        needed = [each.found_from(level.threshold, MISS / len(asked)) for each, level in levels]
         known = [each for each in needed if each is not None]
-        return min(people, max(known)) if len(known) == len(needed) and known else None
+        return min(self.search.people, max(known)) if len(known) == len(needed) and known else None
 
     def meaning(self) -> list[str]:
         """What a list like this says."""
