@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -34,12 +34,13 @@ def check_search(record: Record, law: CountedLaw) -> list[Check]:
         return [holds("the levels of the search", "none", "at least one", "the task", False)]
     checks = list[Check]()
     # Each part reads what the ones before it have found to be in order.
-    for part in (
+    parts: tuple[Callable[[], list[Check]], ...] = (
         lambda: [_check_lengths(search)],
         lambda: [*_check_shape(record, search), *_check_levels(record, search, law), _check_chain(record, search)],
         lambda: [*_check_people(record, search), *check_symbols(record, search)],
         lambda: [*_check_words(record, search, law), *_check_enough(search, law), *_beyond(search)],
-    ):
+    )
+    for part in parts:
         checks += part()
         if any(check.outcome == "FAIL" for check in checks):
             break
