@@ -15,7 +15,7 @@ import shuffledp
 from tests.collection.network.shipped import web
 
 SOURCES = Path(__file__).parents[3] / "clients" / "web"
-MOST = {"client.js": 19_000, "x25519.js": 9_000}  # bytes after gzip
+MOST = {"client.js": 19_500, "x25519.js": 9_000}  # bytes after gzip
 
 
 @pytest.mark.parametrize("name", MOST)

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shuffledp.cli import main
+from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.network.collection_file import Collection, read_collection
+from shuffledp.collection.network.opening.search_levels import new_search
 from shuffledp.collection.network.sending.typed_answers import read_answer
+from shuffledp.collection.release.budget import Budget
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.top_words.search import planned_search
 from shuffledp.protocols.top_words.top_level import TopLevel
 from tests.collection.network.shufflers import process
 from tests.collection.network.studies import ADDRESS, KEY
@@ -128,3 +133,14 @@ def test_a_word_counts_alike_in_python_and_in_the_browser(page: Page, tokens: tu
         expected = [read_answer(design.task, word) for word in words]
         assert page.evaluate(PLACES, [text, words]) == expected
         assert len(set(expected)) > 1
+
+
+def test_an_address_that_is_none_costs_nothing(tmp_path: Path) -> None:
+    search = planned_search(people=20_000, epsilon=1.0, delta=1e-6, k=2, longest=1, tokens=("a", "b"))
+    budget = Budget(tmp_path / "budget.sqlite", "p", 2.0, 1e-5)
+    with pytest.raises(InvalidInput, match="shuffler of a collection"):
+        new_search(search, "ftp:/nowhere", tmp_path / "search", budget=budget)
+    assert not budget.path.exists()
+    assert not (tmp_path / "search").exists()
+    new_search(search, "https://shuffle.example.org", tmp_path / "search", budget=budget)
+    assert len(Ledger(budget.path).releases("p")) == 1

@@ -45,11 +45,12 @@ def lightly() -> tuple[sdp.FakesHistogram, Design]:
     return poll, replace(Design.of(poll), epsilon=1.0)
 
 
-@pytest.mark.parametrize("protocol", ["fakes", "dummies"])
-def test_from_values_to_a_page_that_verifies(protocol: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("protocol", "kind"), [("fakes", None), ("fakes", "poisson"), ("dummies", None)])
+def test_from_values_to_a_page_that_verifies(protocol: str, kind: str | None, tmp_path: Path) -> None:
     ledger = tmp_path / "budget.sqlite"
     limits = {"population": "riders", "limit_epsilon": 2.0, "limit_delta": 1e-4}
-    made = sdp.histogram(VALUES, **TERMS, protocol=protocol, ledger=ledger, **limits, rng=np.random.default_rng(4))
+    hidden = {"protocol": protocol, "kind": kind}
+    made = sdp.histogram(VALUES, **TERMS, **hidden, ledger=ledger, **limits, rng=np.random.default_rng(4))
     for label, held in zip(WAYS, (1500, 480, 20), strict=True):
         row = made.estimates[label]
         assert abs(row.estimate - held) < 6.0 * row.stderr

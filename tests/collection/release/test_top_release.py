@@ -78,7 +78,7 @@ FORGERIES = {
         lambda search: search["levels"][0].update(threshold=search["levels"][0]["threshold"] - 1),
     ),
     "least holders": ("votes needed", lambda search: search.update(least_holders=5000)),
-    "the people": ("votes needed", lambda search: search.update(people=10_000)),
+    "the people": ("votes needed", lambda search: search.update(people=10_000, least=10_000)),
     "a word": ("what was asked at each level", lambda search: search["levels"][-1]["words"].append("dead")),
     "found from": ("holders of a word that is found", lambda search: search.update(found_from=3)),
     "a share": ("share of the people", lambda search: search["levels"][-1].update(share=0.9)),

@@ -10,17 +10,17 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
+from decimal import Context, Decimal
 from functools import singledispatch
 
 import numpy as np
 from scipy.special import gammaln
 
-from shuffledp._types import Floats
 from shuffledp.accounting.messages.bucket_pairs import BucketDummies
 from shuffledp.accounting.messages.central_noise import CompleteNoise, partial_noise
 from shuffledp.accounting.messages.discrete_pair import DiscretePair
 from shuffledp.accounting.messages.inexact import Inexact
-from shuffledp.accounting.messages.noise_shares import OUTSIDE, poisson
+from shuffledp.accounting.messages.noise_shares import OUTSIDE
 from shuffledp.accounting.messages.signed_view import Pairs, signed_pair
 from shuffledp.accounting.messages.split_sums import mixing_distance
 from shuffledp.accounting.messages.user_hay import uniform_fakes, uniform_fakes_and_reports
@@ -29,11 +29,13 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.sampling import WORD
+from shuffledp.sampling.count_tables import CountTable
 from shuffledp.sampling.integers import log_at_least
 from shuffledp.wording import statement
 
 __all__ = ["reduce_messages"]
 
+DIGITS = Context(prec=60)
 MANY = 10**12  # so many slots that their coins add up to a Poisson number, nearly
 MOST_COUNTS = 200_000  # of one bucket; beyond, a lower end is not worth the time
 UNKNOWN = DiscretePair("nothing is known from below", np.ones(1), np.ones(1), 0.0, 0.0)
@@ -64,7 +66,7 @@ def _fakes(law: UserFakes, honest: int) -> Reduction:
     if law.numbers is None:
         slots, chance, distance = honest * law.slots, law.threshold / WORD, 0.0
     else:
-        distance = honest * _from_poisson(law.numbers.first, law.numbers.chances, mean)
+        distance = honest * _from_poisson(law.numbers, mean)
         if plain:  # the fakes of each value are a Poisson number of their own
             curve = Inexact.of(BucketDummies.poisson(honest * mean / law.k), distance)
             return _reduction("fakes", (curve,), (curve,), math.inf)
@@ -83,14 +85,17 @@ def _fakes(law: UserFakes, honest: int) -> Reduction:
     )
 
 
-def _from_poisson(first: int, chances: Floats, mean: float) -> float:
-    """How far a table is from a Poisson number, in total variation: at most what the probabilities
-    of 1, 2, ... differ by.
+def _from_poisson(table: CountTable, mean: float) -> float:
+    """How far a table is from a Poisson number, in total variation: by how much it exceeds its
+    probabilities, to 50 digits. Many people have it, and what floats lose would add up.
     """
-    ideal, doubt = poisson(mean, first + chances.size + 200)
-    table = np.zeros_like(ideal)
-    table[first : first + chances.size] = chances
-    return float(np.abs(table - ideal)[1:].sum() + doubt * ideal[1:].sum()) + OUTSIDE
+    rate = Decimal(mean)
+    ideal, excess = DIGITS.exp(-rate), Decimal(0)
+    for count in range(table.last + 1):
+        if count >= table.first:
+            excess += max(DIGITS.divide(Decimal(table.weights[count - table.first]), Decimal(WORD)) - ideal, Decimal(0))
+        ideal = DIGITS.divide(DIGITS.multiply(ideal, rate), Decimal(count + 1))
+    return float(excess) * (1.0 + 1e-12) + OUTSIDE
 
 
 @reduce_messages.register

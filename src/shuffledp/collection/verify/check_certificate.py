@@ -92,9 +92,9 @@ def _part(span: Span, part: slice | NDArray[np.intp]) -> Span:
 
 def _one_value(oracle: Oracle) -> bool:
     """Whether the theorem has one value that every honest computation meets: the first-clone swap
-    leaves choices open, and several rounds do.
+    leaves choices open, several rounds do, and so does what a table cuts off and delta counts.
     """
-    return oracle.rounds == 1 and not oracle.swap
+    return oracle.rounds == 1 and not oracle.swap and not oracle.law.cuts
 
 
 def _swapped_once(oracle: Oracle) -> bool:

@@ -117,6 +117,10 @@ class CountedFakes(CountedLaw):
         return tuple(("dummies", *each) for each in beside)
 
     @property
+    def cuts(self) -> bool:
+        return self.family == "fakes" and self.own["kind"] == "poisson"
+
+    @property
     def lone(self) -> CountedLaw:
         """Randomized response with as many values: what a report without a shuffler would be."""
         return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)

@@ -109,6 +109,11 @@ class CountedLaw:
         return "shuffler"
 
     @property
+    def cuts(self) -> bool:
+        """Whether the law is that of a longer table, and what was cut off is counted in delta."""
+        return False
+
+    @property
     def lone(self) -> CountedLaw:
         """The kind of randomizer that hides its sender without a shuffler."""
         return self

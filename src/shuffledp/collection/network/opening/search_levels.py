@@ -90,26 +90,24 @@ def new_search(
     search: TopSearch, shuffler: str, out: Path, *, question: str | None = None, budget: Budget | None = None
 ) -> Collection:
     """Draw everybody's level, and announce the first one. The budget is spent here, once for all
-    levels: what a level shows is asked of nobody before.
+    levels, when all is ready and nobody has seen it: what is refused before costs nothing.
     """
     check_new_folder(out, lasting=True)
     levels = drawn_levels(search, search.people)
     design = search.first_design()
-    spent, paid = None, paying(budget, search)
-    if paid is not None:
-        spent = paid.spend(design, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
+    paid = paying(budget, search)
 
     def fill(place: Path) -> None:
         _write(place / SEARCH, search.as_json())
         _write_lines(place / PEOPLE, levels.tolist(), private=True)
-        if spent is not None:
-            assert budget is not None
-            _write(place / CHARGED, {"ledger": str(budget.path.absolute()), "receipt": asdict(spent.receipt)})
         _announce(SearchFolder(place, search), progress_of(search, []), levels, shuffler, question)
+        if paid is not None:
+            spent = paid.spend(design, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
+            with charged(spent):
+                _write(place / CHARGED, {"ledger": str(paid.path.absolute()), "receipt": asdict(spent.receipt)})
 
-    with charged(spent):
-        new_folder(out, fill)
-        return read_collection(SearchFolder(out, search).level(1) / COLLECTION)
+    new_folder(out, fill)
+    return read_collection(SearchFolder(out, search).level(1) / COLLECTION)
 
 
 def next_level(
