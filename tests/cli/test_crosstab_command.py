@@ -117,6 +117,7 @@ def test_a_sparse_table_is_warned_of(survey: Path) -> None:
         ((*COLUMNS, *LISTS, "--categories", "a,b"), "once for each of the 2 columns, got 3"),
         ((*COLUMNS, *LISTS[:2], "--categories", "region=a,b"), "once, got 'region' again"),
         ((*COLUMNS, *LISTS, "--other", "region=x,smoke=y"), "must name columns of the question, got 'smoke'"),
+        ((*COLUMNS, *LISTS, "--missing", "smoke=none"), "must name columns of the question, got 'smoke'. They are"),
         ((*COLUMNS, "--categories", "north", "--categories", "yes,no"), "--categories must name a file"),
         ((*COLUMNS, "--categories", "north,south", "--categories", "yes,(all)"), "must not be '(all)'"),
         ((*COLUMNS, "--categories", "north,east", "--categories", "yes,no"), "column 'region' must hold only the 2"),

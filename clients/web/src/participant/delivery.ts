@@ -148,8 +148,8 @@ export class Delivery {
     if (messages > 1) return "The hash is of all your messages together, and nobody can find them by it.";
     const noisy = epsilon0 < Infinity ? ", noisy as it is" : "";
     return (
-      "Whoever has it can later see that this very report was among those collected, and so can you; with the " +
-      `analyst’s key they can also read it${noisy}.`
+      "Whoever has it can later see whether this very report is among those that the shuffler handed on, and so can " +
+      `you; with the analyst’s key they can also read it${noisy}.`
     );
   }
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.collection.record import Record
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.counted_tables import SHARES, CountedShares
+from shuffledp.collection.verify.counted_tables import SHARES, SharesOfCells
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds
 
 __all__ = ["check_shares"]
@@ -23,7 +23,7 @@ def check_shares(record: Record, law: CountedLaw) -> list[Check]:
     if claimed is None or by not in design.columns:
         return [holds("shares within groups", by, "of a column of the design", "what was asked", False)]
     axis, sizes = design.columns.index(by), [len(each) for each in design.crossed]
-    found = CountedShares(record.tally.votes, sizes, axis, record.tally.reports, law).columns(record.estimates.level)
+    found = SharesOfCells(record.tally.votes, sizes, axis, record.tally.reports, law).columns(record.estimates.level)
     checks = []
     for name in SHARES:
         said, mine = list(getattr(claimed, name)), found[name]

@@ -18,7 +18,7 @@ from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
 
-__all__ = ["SHARES", "CountedShares", "counted_table", "rows_of_table"]
+__all__ = ["SHARES", "SharesOfCells", "counted_table", "rows_of_table"]
 
 HALVINGS = 60  # as many as floats have digits
 SHARES = ("value", "lower", "upper", "all_lower", "all_upper")
@@ -63,7 +63,7 @@ def counted_table(votes: Sequence[int], sizes: Sequence[int], reports: int, law:
     return _groups([sum(votes[cell] for cell in cells) for cells in members], list(map(len, members)), reports, law)
 
 
-class CountedShares:
+class SharesOfCells:
     """Shares of cells within the groups of one column, each with two intervals; None where too few
     are in the group to say.
     """

@@ -80,7 +80,8 @@ def one_name(option: str, given: Missing) -> str | None:
 
 def per_column(option: str, given: object, columns: Sequence[str]) -> tuple[str | None, ...]:
     """A name for every column, or for some: one text for all of them, COLUMN=NAME with commas
-    between several, or a mapping of columns to names.
+    between several, or a mapping of columns to names. What stands before = is meant to be a column,
+    so a name with = in it is given by column.
 
     >>> per_column("other", "region=elsewhere", ["region", "smoker"])
     ('elsewhere', None)
@@ -91,7 +92,7 @@ def per_column(option: str, given: object, columns: Sequence[str]) -> tuple[str 
         return (None,) * len(columns)
     if isinstance(given, str):
         parts = [part.partition("=") for part in given.split(",")]
-        if not any(sign and name.strip() in columns for name, sign, _ in parts):
+        if not any(sign for _, sign, _ in parts):
             return (given,) * len(columns)
         given = {name.strip(): value.strip() for name, _, value in parts}
     if not isinstance(given, Mapping) or not all(isinstance(each, str) for each in given.values()):
