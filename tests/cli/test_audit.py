@@ -7,6 +7,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.audits import audit
 from shuffledp.cli import main
+from shuffledp.protocols.design import Design
 
 KRR = [
     "audit",
@@ -110,3 +111,20 @@ def test_a_fault_is_planted_in_randomized_response_only(capsys):
         == 2
     )
     assert "--randomizer krr" in capsys.readouterr().err
+
+
+def test_a_design_of_several_messages_is_audited(tmp_path, capsys):
+    path = tmp_path / "city.json"
+    design = Design.of(sdp.FakesHistogram(categories=["a", "b", "c"], n=60, epsilon=2.0, delta=1e-2))
+    path.write_text(json.dumps(design.as_json()))
+    line = ["audit", "--design", str(path), "--runs", "500", "--seed", "1"]
+    assert main([*line, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["verdict"], answer["n"], answer["randomizer"]) == ("consistent", 60, "fakes")
+    assert main([*line, "--n", "60"]) == 2
+    assert "a design says what is attacked, got --n as well" in capsys.readouterr().err
+
+
+def test_an_audit_names_what_it_attacks(capsys):
+    assert main(["audit", "--delta", "1e-3"]) == 2
+    assert "--design FILE" in capsys.readouterr().err

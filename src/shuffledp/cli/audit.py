@@ -2,7 +2,8 @@
 printed.
 """
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -14,14 +15,16 @@ from shuffledp.audits.auditing import BUDGET, RUNS, SURE
 from shuffledp.audits.planted import fault_named
 from shuffledp.audits.runs import EXACT
 from shuffledp.cli import show
-from shuffledp.cli.commands import DEFEND, Delta, command
+from shuffledp.cli.listing import DEFEND, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import QUESTION
-from shuffledp.cli.setup import Setup
+from shuffledp.cli.options import ONE_REPORT, QUESTION
+from shuffledp.cli.setup import SETUP, Setup
+from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers import KRR
+from shuffledp.randomizers.family import NAMES
 from shuffledp.wording import rounded
 
 __all__: list[str] = []
@@ -29,14 +32,41 @@ __all__: list[str] = []
 CONFIDENCE = 0.95
 
 
-@command(
-    "--randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
-    "--randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
-    panel=DEFEND,
+# What is attacked is named by these options or by a design, so none of them is needed.
+OPTIONS = {**SETUP, "randomizer": option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", metavar="NAME")[1]}
+
+
+@app.command(
+    "audit",
+    rich_help_panel=DEFEND,
+    epilog=examples(
+        "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
+        "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
+        "audit --design city.json",
+    ),
 )
+@sharing(OPTIONS, dict)
 def audit(
-    setup: Setup,
-    delta: Delta,
+    options: dict[str, Any],
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            "--delta",
+            parser=read_number,
+            metavar="NUMBER",
+            help="The delta of the guarantee; that of a design, if there is one.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
+    design: Annotated[
+        Path | None,
+        typer.Option(
+            "--design",
+            metavar="FILE",
+            help="Attack this design, in place of a randomizer: what `shuffledp design` wrote.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
     runs: Annotated[
         int | None,
         typer.Option(
@@ -94,33 +124,22 @@ def audit(
     tried alone, on all values. Exit code 1 means that something is wrong. Correct code is accused
     with a probability of at most 2e-4, whatever --confidence asks of the printed bound.
     """
-    check_delta(delta)
     if seed is not None:
         check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
-    if (
-        setup.rounds not in (None, 1)
-        or setup.adversary != "shuffled"
-        or setup.view != "reports"
-        or setup.honest is not None
-    ):
-        raise InvalidInput(
-            "an audit attacks one round in which all users are honest, got other options. Leave out --rounds, "
-            "--adversary, --view and --honest."
-        )
-    guarantee, asked = setup.guarantee(), RUNS if runs is None else runs
-    planted = None if fault is None else _planted(fault, setup, delta)
+    aim = _designed(design, options, delta, fault) if design is not None else _aim(options, delta, fault)
+    asked = RUNS if runs is None else runs
     with counted("runs") as progress:
         found = attacked(
-            setup.randomizer() if planted is None else planted[1],
-            n=setup.n,
-            delta=delta,
+            aim.what,
+            n=aim.n,
+            delta=aim.delta,
             runs=asked,
             confidence=confidence,
             budget_seconds=budget,
             rng=None if seed is None else np.random.default_rng(seed),
             progress=progress,
         )
-    if setup.as_json:
+    if options["as_json"]:
         facts = {
             "verdict": found.verdict,
             "failed": list(found.failed),
@@ -138,11 +157,60 @@ def audit(
             ],
             "fault": fault,
         }
-        show.as_json(facts | {"delta": delta} | setup.facts(guarantee), found.reasons())
+        show.as_json(facts | aim.facts, found.reasons())
     else:
-        _print(found, guarantee.describe(), asked=asked, fault=None if planted is None else planted[0])
+        _print(found, aim.title, asked=asked, fault=aim.fault)
     if found.verdict == "violated":
         raise typer.Exit(code=1)
+
+
+class Aim(NamedTuple):
+    """What is attacked, and what is said of it; of a protocol, ``n`` and ``delta`` are its own."""
+
+    what: Any
+    n: int | None
+    delta: float | None
+    title: str
+    facts: dict[str, object]
+    fault: Fault | None = None
+
+
+def _designed(path: Path, options: dict[str, Any], delta: float | None, fault: str | None) -> Aim:
+    """The protocol of a design, which says all that other options would."""
+    from shuffledp.collection.client import read_design
+
+    usual = {"adversary": "shuffled", "view": "reports", "as_json": options["as_json"]}
+    given = [name for name, value in options.items() if value != usual.get(name)]
+    given += [name for name, value in (("delta", delta), ("fault", fault)) if value is not None]
+    if given:
+        raise InvalidInput(f"a design says what is attacked, got --{given[0]} as well. Leave it out, or --design.")
+    protocol = read_design(path).protocol
+    facts = {"design": str(path), "n": protocol.n, "delta": protocol.delta, **protocol.randomizer.describe()}
+    return Aim(protocol, None, None, protocol.guarantee.describe(), facts)
+
+
+def _aim(options: dict[str, Any], delta: float | None, fault: str | None) -> Aim:
+    """A randomizer behind a shuffler, or a histogram with a planted fault."""
+    if options["randomizer"] is None or delta is None:
+        missing = "--randomizer" if options["randomizer"] is None else "--delta"
+        raise InvalidInput(f"an audit needs {missing}, got none. Add it, or name a design with --design FILE.")
+    setup = Setup.of(**options)
+    check_delta(delta)
+    if (
+        setup.rounds not in (None, 1)
+        or setup.adversary != "shuffled"
+        or setup.view != "reports"
+        or setup.honest is not None
+    ):
+        raise InvalidInput(
+            "an audit attacks one round in which all users are honest, got other options. Leave out --rounds, "
+            "--adversary, --view and --honest."
+        )
+    guarantee, planted = setup.guarantee(), None if fault is None else _planted(fault, setup, delta)
+    facts = {"delta": delta} | setup.facts(guarantee)
+    if planted is None:
+        return Aim(setup.randomizer(), setup.n, delta, guarantee.describe(), facts)
+    return Aim(planted[1], setup.n, delta, guarantee.describe(), facts, planted[0])
 
 
 def _planted(name: str, setup: Setup, delta: float) -> tuple[Fault, Subject]:

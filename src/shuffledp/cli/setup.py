@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a command that shares these options need not compute with t
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.randomizers import Randomizer
 
-__all__ = ["Setup", "with_setup"]
+__all__ = ["SETUP", "Setup", "with_setup"]
 
 USERS = "how many users' reports are shuffled together"
 
@@ -143,4 +143,5 @@ def _shared() -> Shared:
     )
 
 
-with_setup = sharing(_shared(), Setup.of)
+SETUP = _shared()
+with_setup = sharing(SETUP, Setup.of)
