@@ -26,7 +26,7 @@ test: .venv/.installed  ## the tests, every docstring, and every example in READ
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m "not fleet"
 
 # One process, so that each cluster, database and browser is started once, and has the other core to itself.
-fleet: .venv/.installed  ## the tests on a Spark cluster, on PostgreSQL, in browsers and of the site, and those that kill under load
+fleet: .venv/.installed  ## the tests on a Spark cluster, on PostgreSQL, in browsers and of the site, and those that kill under load or take long
 	@$(BIN)/python -m pytest -q --durations=10 -m fleet tests
 
 # One BLAS thread per worker, as for the tests.

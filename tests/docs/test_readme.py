@@ -40,6 +40,7 @@ PAGES = [
     if page.is_file() and page.parent.name != "notebooks"
 ]
 JAVA = "<!-- needs: java -->"
+LONG = {"weekly.md"}
 MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -218,8 +219,9 @@ def test_the_readme_shows_python() -> None:
 
 
 def whole_pages() -> list[object]:
-    """Every page; one that starts a JVM is the fleet's."""
-    fleet = {page: [pytest.mark.fleet] for page in PAGES if JAVA in page.read_text(encoding="utf-8")}
+    """Every page; one that starts a JVM, or takes long, is the fleet's."""
+    heavy = {page for page in PAGES if JAVA in page.read_text(encoding="utf-8") or page.name in LONG}
+    fleet = {page: [pytest.mark.fleet] for page in heavy}
     return [pytest.param(page, id=str(page.relative_to(ROOT)), marks=fleet.get(page, [])) for page in PAGES]
 
 

@@ -2,9 +2,13 @@
 come.
 """
 
+import pytest
+
 from shuffledp import Accountant, Histogram, Mean
 from shuffledp.collection.series.pausing import paces, spent_after
 from shuffledp.protocols.design import Design
+
+pytestmark = pytest.mark.fleet  # they take long
 
 
 def poll(rounds: int, **noise: float) -> Histogram:
