@@ -81,6 +81,30 @@ def test_fakes_that_nobody_could_send_are_refused() -> None:
         verify(json.dumps(rehashed(made)))
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"spans": [10**6]},
+        {"delta": 0.0},
+        {"share": 1 << 40},
+        {"least_holders": 10**6},
+        {"found_from": 10**15},
+        {"faked_from": 10**15},
+    ],
+    ids=lambda each: next(iter(each)),
+)
+def test_numbers_that_no_search_has_are_wrong_at_once(forged: dict[str, object]) -> None:
+    made = facts("search")
+    made["counted"]["search"] |= forged
+    assert "numbers of the search" in {check.what for check in verify(json.dumps(rehashed(made))).failed}
+
+
+def test_a_search_among_more_people_than_can_be_summed_over_is_left_incomplete() -> None:
+    made = facts("search")
+    made["counted"]["search"] |= {"people": 10**15, "least": 10**15}
+    assert verify(json.dumps(rehashed(made)), seconds=0.0).verdict == "incomplete"
+
+
 def test_files_that_are_meant_to_stall_are_answered_within_limits(tmp_path: Path) -> None:
     hostile = {
         "users": sized("poll", n=10**15),

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import shuffledp as sdp
@@ -231,3 +232,17 @@ def test_fakes_that_were_changed_or_left_out_are_found(name: str) -> None:
     made = facts(name)
     made["certificate"]["alone"] = 50.0  # a message that is the truth protects nobody
     assert {check.what for check in verified(rehashed(made)).failed} >= {"epsilon0 of the certificate"}
+
+
+def test_a_delta_whose_lower_end_is_far_off_is_one_that_shuffledp_writes() -> None:
+    """As of randomized values among dummies, of which some messages are dropped."""
+    made = facts("dummies")
+    made["certificate"]["numerical_error"] = 0.48
+    assert verified(rehashed(made)).verdict == "pass"
+
+
+def test_fakes_whose_tables_cut_off_half_a_percent_of_delta_verify() -> None:
+    values = [str(each % 6) for each in range(5000)]
+    terms = {"categories": [*map(str, range(6))], "epsilon": 1.0, "delta": 1e-6, "protocol": "fakes", "kind": "poisson"}
+    made = sdp.histogram(values, **terms, rng=np.random.default_rng(5))  # type: ignore[arg-type]
+    assert verified(json.loads(json.dumps(made.record.as_json()))).verdict == "pass"

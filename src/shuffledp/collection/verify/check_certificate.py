@@ -21,7 +21,8 @@ ENUMERATION, ROUNDED = 1e-7, 1e-14  # relative, and absolute
 NOISE = 1e-9  # relative: rounding of the oracle
 CLOSE, STEP, COARSE_STEP = 2e-3, 1e-3, 1.5e-2  # relative: how sharp delta must be, and epsilon
 # Of delta: how far the choices that the first-clone swap leaves open may move it, but where the
-# promise is made: there an honest upper end is not below the oracle's.
+# promise is made: there an honest upper end is not below the oracle's. There, what
+# the tables of all people cut off moves it less, too.
 SWAPPED = 2e-2
 COMPOSED = 0.03  # how far apart the oracle's ends may be, for several rounds, where it judges
 # Certificates put blocks of datasets, and of losses, together; that costs a share of |log delta|.
@@ -107,7 +108,7 @@ def _sharp(delta: Array, oracle: Oracle) -> Array:
         return np.asarray(2.0 * COMPOSED + np.abs(np.log(np.maximum(delta, FAINT))) / LOSS_BLOCKS)
     if oracle.law.binary:
         return np.asarray(0.01 + np.abs(np.log(np.maximum(delta, FAINT))) / BLOCKS)
-    return np.full_like(delta, SWAPPED if oracle.swap else CLOSE)
+    return np.full_like(delta, SWAPPED if oracle.swap or oracle.law.cuts else CLOSE)
 
 
 def _decided(delta: Array, oracle: Oracle) -> Array:

@@ -16,12 +16,13 @@ from shuffledp.collection.record import Record, Searched, SearchLevel
 from shuffledp.collection.verify.check_symbols import check_symbols
 from shuffledp.collection.verify.counted_estimates import Estimated, counts
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.effort import MOST_STRAY_VOTES, TooLarge
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked
 from shuffledp.literature.exact.lattice import UNIT
 
 __all__ = ["check_search"]
 
-OUT_OF, BYTES, LEVEL, GOES_ON = 1 << 32, 210, 0.95, "…"
+OUT_OF, BYTES, LONGEST, LEVEL, GOES_ON = 1 << 32, 210, 255, 0.95, "…"
 SHORT_GROUPS, COUNTING, MISS = 1e-3, 0.25, 0.05
 NEARLY = 1e-6  # of a tail: far more than its sum loses in floats
 LOOSER = 10.0
@@ -35,7 +36,7 @@ def check_search(record: Record, law: CountedLaw) -> list[Check]:
     checks = list[Check]()
     # Each part reads what the ones before it have found to be in order.
     parts: tuple[Callable[[], list[Check]], ...] = (
-        lambda: [_check_lengths(search)],
+        lambda: [_check_lengths(search), _check_ranges(search)],
         lambda: [*_check_shape(record, search), *_check_levels(record, search, law), _check_chain(record, search)],
         lambda: [*_check_people(record, search), *check_symbols(record, search)],
         lambda: [*_check_words(record, search, law), *_check_enough(search, law), *_beyond(search)],
@@ -54,6 +55,16 @@ def _check_lengths(search: Searched) -> Check:
     right = shaped and 1 <= asked <= len(search.spans)
     claimed, found = f"{len(search.levels)} levels", f"1 to {len(search.spans)}, and those who count"
     return holds("the levels of the search", claimed, found, "the symbols of each", right)
+
+
+def _check_ranges(search: Searched) -> Check:
+    """A stranger may write any numbers: of these the rest takes logarithms, powers and tails."""
+    depth = max(sum(search.spans), *(level.span for level in search.levels))
+    counted = (search.least, search.least_holders, search.found_from or 0, search.faked_from or 0)
+    asked = len(search.levels) - (search.counting is not None)
+    right = depth <= LONGEST and max(counted) <= search.people and search.delta > 0.0 and asked * search.share < OUT_OF
+    claimed, found = f"{depth} symbols, {search.people} people", f"at most {LONGEST}, and nobody beside them"
+    return holds("numbers of the search", claimed, found, "what can be searched for", right)
 
 
 def _size(record: Record) -> int:
@@ -101,6 +112,8 @@ def _shares(search: Searched) -> list[Fraction]:
 
 def _check_levels(record: Record, search: Searched, law: CountedLaw) -> Iterator[Check]:
     size, asked = _size(record), search.levels
+    if len(asked) * _reach(search.people * float(law.miss)) > MOST_STRAY_VOTES:
+        raise TooLarge("too many stray votes to sum over")
     for number, (level, share) in enumerate(zip(asked, _shares(search), strict=True), 1):
         name, counting = f"level {number}", bool(level.words)
         values = len(level.words) + len(level.prefixes) * _ways(size, level.span)
@@ -271,11 +284,16 @@ def _check_fewest(what: str, claimed: int | None, search: Searched, law: Counted
     return holds(what, claimed, f"missed with {at:.3g} at a level", how, right)
 
 
+def _reach(mean: float) -> float:
+    """How far from their mean strays are looked at."""
+    return 12.0 * math.sqrt(mean) + 50.0
+
+
 def _above(people: int, held: int, votes: int, hit: float, miss: float) -> float:
     """P(Bin(held, hit) + Bin(people - held, miss) >= votes), summed over the strays."""
     others = people - held
     mean = others * miss
-    reach = 12.0 * math.sqrt(mean) + 50.0
+    reach = _reach(mean)
     strays = np.arange(max(0, math.floor(mean - reach)), min(others, math.ceil(mean + reach)) + 1)
     logs = gammaln(others + 1.0) - gammaln(strays + 1.0) - gammaln(others - strays + 1.0)
     chances = np.exp(logs + strays * math.log(miss) + (others - strays) * math.log1p(-miss))

@@ -20,7 +20,7 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
     """Method, assumptions, adversary and adjacency; the words of the user are not checked."""
     certificate, asked, design = record.certificate, record.asked, record.design
     numerical, several = certificate.numerical_error, design.rounds > 1
-    bound = "none, for several rounds" if several else "from 0 to 0.1"
+    bound = "none, for several rounds" if several else "from 0 to 1"
     how = "that there is one; the oracle has its own"
     return [
         _check_method(record, law),

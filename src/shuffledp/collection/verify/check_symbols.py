@@ -23,11 +23,10 @@ def check_symbols(record: Record, search: Searched) -> Iterator[Check]:
     tokens, seen = record.design.tokens, set[object]()
     read, depths = _reader(tokens), list(accumulate(search.spans))
     for number, level in enumerate(search.levels, 1):
-        texts = list(map(read, level.passed))
+        texts, followed = list(map(read, level.passed)), _Followed(level, read, depths[min(number, len(depths)) - 1])
         seen.update(symbol for text in texts for symbol in text or ())
         right = len(set(zip(level.passed, level.whole, strict=True))) == len(texts) and all(
-            text is not None and _followed(level, read, text, whole, depths[min(number, len(depths)) - 1])
-            for text, whole in zip(texts, level.whole, strict=True)
+            text is not None and followed.by(text, whole) for text, whole in zip(texts, level.whole, strict=True)
         )
         found = "each once, as it was followed" if right else "something else"
         yield holds(f"level {number}: symbols", f"{len(texts)} values", found, "the symbols of each", right)
@@ -50,9 +49,17 @@ def _reader(tokens: tuple[str, ...] | list[str] | None) -> Reader:
     return cut
 
 
-def _followed(level: SearchLevel, read: Reader, text: Symbols, whole: bool, depth: int) -> bool:
-    """Whether a value can have gone on from a level that looked at ``depth`` symbols."""
-    if level.words:
-        return text in map(read, level.words if whole else level.prefixes)
-    begun = any(text[: len(prefix)] == prefix for prefix in map(read, level.prefixes) if prefix is not None)
-    return begun and (depth - level.span <= len(text) < depth if whole else len(text) == depth)
+class _Followed:
+    """What can have gone on from a level that looked at ``depth`` symbols."""
+
+    def __init__(self, level: SearchLevel, read: Reader, depth: int) -> None:
+        self._words, self._prefixes = set(map(read, level.words)), set(map(read, level.prefixes))
+        self._begun = {len(prefix) for prefix in self._prefixes if prefix is not None}
+        self._depth, self._span = depth, level.span
+
+    def by(self, text: Symbols, whole: bool) -> bool:
+        """Whether a word, or a beginning, did."""
+        if self._words:
+            return text in (self._words if whole else self._prefixes)
+        begun = any(text[:length] in self._prefixes for length in self._begun)
+        return begun and (self._depth - self._span <= len(text) < self._depth if whole else len(text) == self._depth)

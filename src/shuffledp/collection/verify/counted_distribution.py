@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
@@ -137,7 +138,6 @@ def in_bins_of(value: float, cuts: Sequence[float], values: Array, n: int) -> fl
     """How many people are below ``value``, by the estimates made monotone, half-way between the
     largest so far and the smallest from there on, and straight lines between cut points.
     """
-    people = [0.0]
-    for at in range(len(values)):
-        people.append(min(max((max(values[: at + 1]) + min(values[at:])) / 2.0, 0.0), float(n)))
-    return float(np.interp(value, cuts, [*people, float(n)]))
+    so_far, from_there = accumulate(values, max), reversed(list(accumulate(reversed(values), min)))
+    people = [min(max((most + least) / 2.0, 0.0), float(n)) for most, least in zip(so_far, from_there, strict=True)]
+    return float(np.interp(value, cuts, [0.0, *people, float(n)]))
