@@ -53,7 +53,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         (lambda: sdp.LocalHistogram(categories=range(10), n=1000, **TARGET).settle(), 14),
         (lambda: sdp.Mean(n=40, **TARGET).settle(), 40),
         (lambda: sdp.Mean(n=10**9, **TARGET).settle(), 40),
-        (lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET), 64),
+        (lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET), 72),
     ],
     ids=[
         "krr",

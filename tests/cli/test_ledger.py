@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp import KRR, shuffle
+from shuffledp import KRR, Accountant, shuffle
 from shuffledp.cli import main
 from shuffledp.collection.ledger import Entry, Ledger
+from shuffledp.randomizers.wrappers.check_in import CheckIn
 
 DESIGN = "ab" * 32
 
@@ -41,6 +42,19 @@ def test_show_lists_releases_and_the_total_against_the_limit(
     assert "more like the last fit." in said
     assert "recorded but not published counts as well" in said
     assert "visitors" not in said
+
+
+def test_a_chance_that_is_counted_beside_the_people_is_no_round_of_one_user(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    law, file = KRR(k=16, epsilon0=4.0), tmp_path / "budget.sqlite"
+    both = Accountant().add(shuffle(law, n=10_000)).add(shuffle(CheckIn(law, probability=1e-9), n=1)).total
+    entry = Entry.of(both, what="top words", design=DESIGN, epsilon=1.0, delta=1e-6)
+    Ledger(file).spend("app-users", entry, limit_epsilon=2.0, limit_delta=1e-6)
+    assert main(["ledger", "show", str(file)]) == 0
+    (row,) = [line.split() for line in capsys.readouterr().out.splitlines() if "top words" in line]
+    assert row[2:4] == ["10,000", "1"]
 
 
 def test_show_as_json_is_what_export_writes(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

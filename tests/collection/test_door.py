@@ -307,7 +307,8 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
     """Whoever writes a new remedy with an option learns here that Python has none of that name."""
     import inspect
 
-    known = {each for call in (sdp.histogram, sdp.frequency, sdp.mean) for each in inspect.signature(call).parameters}
+    doors = (sdp.histogram, sdp.frequency, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
+    known = {each for call in doors for each in inspect.signature(call).parameters}
     source = Path(sdp.__file__).parent / "collection"
     rooms = [source / "tables", source / "release", source / "ledger"]
     elsewhere = {"force", "out", "design", "drop_invalid", "most_epsilon0", "last", "domain"}  # of other commands

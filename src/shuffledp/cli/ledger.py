@@ -90,7 +90,9 @@ def _more(count: int) -> str:
 
 
 def _row(release: dict[str, Any]) -> tuple[str, ...]:
-    entry, parts = release["entry"], release["entry"]["parts"]
+    entry = release["entry"]
+    # a part of one user is a chance that is counted beside the people who are asked
+    parts = [part for part in entry["parts"] if part["n"] > 1] or entry["parts"]
     users, rounds = min(part["n"] for part in parts), sum(part["rounds"] for part in parts)
     when = release["recorded"][:16].replace("T", " ")  # the minute, in universal time
     return (

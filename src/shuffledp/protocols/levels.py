@@ -91,19 +91,22 @@ class LeastSquares:
         The variance is linear in the people, so unbiased estimates of them, negative ones too, give
         an unbiased one of it; were they cut off at 0, people who crowd in one bin would seem to be
         spread over many, which hides the error that crowds have. No people have less than the
-        least.
+        least. With few people in a bin the variance is uncertain, and too small just where the
+        estimate is off: the noise, of which limits are made, has a standard error of it more.
         """
         n = int(tally.sum())
         values: Floats = self.weights @ tally
-        held = LeastSquares(self.law, np.eye(self.law.k)).weights @ tally
-        variance = np.maximum(self.variances @ held, n * self.variances.min(axis=1))
+        bins = LeastSquares(self.law, np.eye(self.law.k)).weights
+        held, adding = bins @ tally, self.variances @ bins
+        variance = np.maximum(adding @ tally, n * self.variances.min(axis=1))
+        doubt = np.sqrt(np.maximum(adding**2 @ tally - (adding @ tally) ** 2 / max(n, 1), 0.0))
         skew = np.divide(self.thirds @ held, variance, out=np.zeros_like(values), where=variance > 0.0)
         inside = self.groups > 0.0
         own, others = (np.where(chosen, self.variances, 0.0).max(axis=1) for chosen in (inside, ~inside))
         above, below = self.weights.max(axis=1), 1.0 - self.weights.min(axis=1)
         law = Bounded(values, n, own=own, others=others, above=above, below=below)
-        noise = Noise(variance, np.zeros_like(values), skew, np.maximum(above, below), law)
-        return values, noise, noise.stderr(values)
+        noise = Noise(variance + doubt, np.zeros_like(values), skew, np.maximum(above, below), law)
+        return values, noise, np.sqrt(variance)
 
     def predicted(self, held: Sequence[float] | Floats) -> Floats:
         """The standard errors with so many people in each bin: exact."""

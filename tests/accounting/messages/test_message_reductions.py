@@ -5,6 +5,7 @@ several rounds; and far out.
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from decimal import localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -157,6 +158,13 @@ def test_a_poisson_number_of_fakes_is_paid_for_where_it_is_cut() -> None:
     assert 0.99 * one.lower < two.lower <= two.upper < 1.01 * one.upper
     short = UserFakes(k=4, slots=1, chance=0.24, kind="poisson")
     assert shuffle(short, n=1000).epsilon(delta=1e-4).upper == math.inf
+
+
+def test_how_far_a_poisson_table_is_off_does_not_hang_on_the_callers_decimals() -> None:
+    law = UserFakes(k=4, slots=8, chance=0.03, kind="poisson")
+    known = shuffle(law, n=10**6).delta_at_most(epsilon=1.0)
+    with localcontext(prec=3):
+        assert shuffle(law, n=10**6).delta_at_most(epsilon=1.0) == known
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def table() -> Plan:
 def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Plan) -> None:
     errors = [option.error for option in table.options]
     assert errors == sorted(errors)
-    trust = {"shuffler", "shuffler, sums", "shuffler, sealed", "shuffler, sealed, adds dummies", "curator", "nobody"}
+    trust = {"shuffler", "shuffler, sums", "shuffler, sealed", "shuffler adds noise", "curator", "nobody"}
     assert {option.trust for option in table.options} == trust
     assert len(table.options) == 10
     for option in table.options:
@@ -96,7 +96,7 @@ def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
     for option in table.options:
         protocol, squares, rng = option.protocol, [], np.random.default_rng(17)
         curator = {"rng": rng} if option.trust == "curator" else {}
-        shuffler = {"rng": rng} if option.trust.endswith("dummies") else {}
+        shuffler = {"rng": rng} if option.trust == "shuffler adds noise" else {}
         for _ in range(250):
             bag = protocol.shuffle(protocol.encode(people, rng=rng), **shuffler)
             estimate = protocol.analyse(bag, **curator)

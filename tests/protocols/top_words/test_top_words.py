@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from shuffledp.protocols.settling import certify
 from shuffledp.protocols.top_words.found_words import TopWords, found_words
 from shuffledp.protocols.top_words.progress import progress_of
 from shuffledp.protocols.top_words.search import OUT_OF, TopSearch, planned_search, rarest_found
+from shuffledp.randomizers.wrappers.check_in import CheckIn
 
 LETTERS = tuple("abcdefgh")
 PEOPLE = 60_000
@@ -158,3 +160,12 @@ def test_more_people_find_rarer_words() -> None:
     assert rarest[0] is not None
     assert rarest[1] is not None
     assert rarest[1] / 500_000 < 0.5 * rarest[0] / 50_000
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-16, 1e-18])
+def test_no_chance_of_a_short_group_is_rounded_away(search: TopSearch, delta: float) -> None:
+    """Coins have 64 bits and are rounded down, which was half of 1e-19 and all of 1e-20."""
+    short = replace(search, least=PEOPLE - 1, delta=delta).short_group
+    assert short is not None
+    assert isinstance(short.randomizer, CheckIn)
+    assert 1e-3 * delta <= short.randomizer.threshold / 2**64 <= 1e-3 * delta + 2.0**-62

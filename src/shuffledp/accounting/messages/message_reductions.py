@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 from functools import singledispatch
 
 import numpy as np
@@ -89,12 +89,13 @@ def _from_poisson(table: CountTable, mean: float) -> float:
     """How far a table is from a Poisson number, in total variation: by how much it exceeds its
     probabilities, to 50 digits. Many people have it, and what floats lose would add up.
     """
-    rate = Decimal(mean)
-    ideal, excess = DIGITS.exp(-rate), Decimal(0)
-    for count in range(table.last + 1):
-        if count >= table.first:
-            excess += max(DIGITS.divide(Decimal(table.weights[count - table.first]), Decimal(WORD)) - ideal, Decimal(0))
-        ideal = DIGITS.divide(DIGITS.multiply(ideal, rate), Decimal(count + 1))
+    with localcontext(DIGITS):  # the caller's may have any precision
+        rate = Decimal(mean)
+        ideal, excess = (-rate).exp(), Decimal(0)
+        for count in range(table.last + 1):
+            if count >= table.first:
+                excess += max(Decimal(table.weights[count - table.first]) / WORD - ideal, Decimal(0))
+            ideal *= rate / (count + 1)
     return float(excess) * (1.0 + 1e-12) + OUTSIDE
 
 

@@ -62,7 +62,8 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels
     n, seen = sum(votes), np.array(votes, dtype=np.float64)
     weights, laws, inside = _weights(groups, law)
     values = weights @ seen
-    held = _weights([(at, at + 1) for at in range(law.k)], law)[0] @ seen
+    bins = _weights([(at, at + 1) for at in range(law.k)], law)[0]
+    held = bins @ seen
     means = weights @ laws.T
     each = (weights**2 @ laws.T) - means**2
     thirds = weights**3 @ laws.T - 3.0 * means * (weights**2 @ laws.T) + 2.0 * means**3
@@ -71,10 +72,13 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels
     skew = np.divide(skewed, variance, out=np.zeros_like(values), where=variance > 0.0)
     own, others = (np.where(chosen, each, 0.0).max(axis=1) for chosen in (inside == 1.0, inside == 0.0))
     above, below = weights.max(axis=1), 1.0 - weights.min(axis=1)
-    few = variance / np.maximum(above, below) ** 2 < FEW
+    # the variance is uncertain as well: a standard error of it more, for the limits
+    parts = each @ bins
+    uncertain = variance + np.sqrt(np.maximum(parts**2 @ seen - (parts @ seen) ** 2 / max(n, 1), 0.0))
+    few = uncertain / np.maximum(above, below) ** 2 < FEW
 
     def limits(tail: float) -> tuple[Array, Array]:
-        low, high = score(values, variance, np.zeros_like(values), skew, tail)
+        low, high = score(values, uncertain, np.zeros_like(values), skew, tail)
         strength, here = -math.log(tail), n * others + (own - others) * values
         over, under = (
             _bernstein(here, reach / 3.0 + sign * (own - others), strength)

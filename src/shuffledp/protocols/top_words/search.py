@@ -33,6 +33,7 @@ OUT_OF = 1 << 32  # a person's level is drawn with a number below this
 COUNTING = 0.25  # the least share of the people who count what was found
 MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
 SHORT_GROUPS = 1e-3  # of delta: that a group has fewer honest people than its law was made for
+COIN = 2.0**-63  # more than what a coin of 64 bits, rounded down, leaves out of a chance
 MISS = 0.05
 MOST_WORDS, MOST_PEOPLE = 4096, 1 << 40
 REMEDY = "Take a search that shuffledp wrote, unchanged."
@@ -108,7 +109,7 @@ class TopSearch:
         """
         if self.least == self.people:
             return None
-        return shuffle(CheckIn(self.randomizer, probability=SHORT_GROUPS * self.delta), n=1)
+        return shuffle(CheckIn(self.randomizer, probability=SHORT_GROUPS * self.delta + COIN), n=1)
 
     def group(self, asked: int, *, counting: bool = False) -> Group:
         """The people of the next level when ``asked`` levels were asked; those who count are all
