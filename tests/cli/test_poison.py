@@ -46,3 +46,15 @@ def test_a_limit_that_is_too_low_is_a_violation(
 def test_somebody_must_be_honest(design: Path, malicious: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["poison", str(design), "--malicious", malicious]) == 2
     assert "--malicious must be from 1 to 199" in capsys.readouterr().err
+
+
+def test_a_sum_in_shares_has_no_limit_however_many_cheat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All together move it by half of what people can hold, which nobody can tell."""
+    path, asked = tmp_path / "mean.json", ["--lower", "0", "--upper", "1", "--n", "300", "--messages", "12"]
+    assert main(["design", "mean", *asked, "--epsilon", "1", "--delta", "1e-4", "--out", str(path)]) == 0
+    for malicious in ("1", "30"):
+        capsys.readouterr()
+        assert main(["poison", str(path), "--malicious", malicious, "--seed", "1", "--json"]) == 0
+        (found,) = json.loads(capsys.readouterr().out)["estimates"]
+        assert found["most"] is None
+        assert found["moved"] == pytest.approx(0.5, abs=0.05)

@@ -62,7 +62,10 @@ def poison(protocol: ReportingProtocol, *, people: int = 1, rng: Rng = None) -> 
         )
     values = np.arange(protocol.n - people) % law.k
     honest = law.mixed(law.tally(law.randomize(values, rng=source)), rng=source)
-    tried = [people * law.tally(report[None]) for report in poisonous(law)]
+    reports = poisonous(law)
+    if isinstance(law, SplitShares):
+        reports //= people  # a sum that all people together cannot hold would be refused
+    tried = [people * law.tally(report[None]) for report in reports]
     estimates = [protocol.analyse_counts(honest + tally) for tally in tried]
     moved = np.ptp([each.unbiased for each in estimates], axis=0)
     most = people * protocol.sway(estimates[0])

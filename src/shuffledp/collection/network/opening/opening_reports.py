@@ -159,7 +159,7 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     sums = (opening or OnAllCores())(opener, file.slices)
     opened = OpenedFile(collection.digest, file.digest, sums.reports, sealed.header.count - sums.reports)
     # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
-    valid = arrived - -(-opened.invalid // study.law.messages)
+    valid = max(arrived - -(-opened.invalid // study.law.messages), 0)  # dummies may not open, either
     study.check_valid(valid, arrived)
     messages = None
     if isinstance(study.law, MessageLaw):
