@@ -40,7 +40,7 @@ PAGES = [
     if page.is_file() and page.parent.name != "notebooks"
 ]
 JAVA = "<!-- needs: java -->"
-LONG = {"weekly.md"}
+LONG = {"network.md", "weekly.md"}  # pages whose commands take long, and are the fleet's
 MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -209,7 +209,8 @@ def sessions() -> list[object]:
             for command in commands(block)
         ]
         if any(command.line.startswith("shuffledp") for command in typed):
-            found.append(pytest.param(typed, id=str(page.relative_to(ROOT))))
+            marks = [pytest.mark.fleet] if page.name in LONG else []
+            found.append(pytest.param(typed, id=str(page.relative_to(ROOT)), marks=marks))
     return found
 
 
@@ -219,9 +220,8 @@ def test_the_readme_shows_python() -> None:
 
 
 def whole_pages() -> list[object]:
-    """Every page; one that starts a JVM, or takes long, is the fleet's."""
-    heavy = {page for page in PAGES if JAVA in page.read_text(encoding="utf-8") or page.name in LONG}
-    fleet = {page: [pytest.mark.fleet] for page in heavy}
+    """Every page; one that starts a JVM is the fleet's."""
+    fleet = {page: [pytest.mark.fleet] for page in PAGES if JAVA in page.read_text(encoding="utf-8")}
     return [pytest.param(page, id=str(page.relative_to(ROOT)), marks=fleet.get(page, [])) for page in PAGES]
 
 
