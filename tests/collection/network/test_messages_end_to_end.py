@@ -108,7 +108,8 @@ def test_a_law_of_messages_from_the_announcement_to_the_page(
     collected, messages = facts["counted"]["collected"], collection.encoder.randomizer.messages
     assert facts["counted"]["reports"] == collected["arrived"] == PEOPLE
     assert collected["invalid"] == 0
-    assert (collected["messages"] == messages * PEOPLE) == (family not in ("dummies", "bins"))
+    if family not in ("dummies", "bins"):  # the shuffler drops some of those, and adds its own
+        assert collected["messages"] == messages * PEOPLE
     estimates = facts["estimates"]
     found = dict(zip(estimates["label"], zip(estimates["value"], estimates["stderr"], strict=True), strict=True))
     for label, true in truth.items():
