@@ -11,6 +11,8 @@ import pytest
 
 from pages import notebooks
 
+pytestmark = pytest.mark.fleet  # they take long
+
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
 
 

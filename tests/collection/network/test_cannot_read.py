@@ -26,6 +26,8 @@ import sys
 from pathlib import Path
 from shuffledp.collection.network.collection_file import read_collection
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
+
+pytestmark = pytest.mark.fleet  # they take long
 study = Path(sys.argv[1])
 key, ways = AnalystKey.read(study / "analyst.key"), Envelopes(read_collection(study / "collection.json"))
 opened = ways.opened([(study / "envelope").read_bytes()], key)
