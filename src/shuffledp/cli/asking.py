@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import typer
 
 from shuffledp.cli.numbers import read_count, read_number, read_numbers, read_range
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, ROUNDS
@@ -47,10 +49,13 @@ __all__ = [
     "TABLE",
     "TABLE_OPTIONS",
     "Asking",
+    "EncodedBy",
     "Engine",
     "Found",
     "Keeping",
+    "LowerBound",
     "Reading",
+    "UpperBound",
     "binned",
     "check_engine",
     "hiding_of",
@@ -126,6 +131,31 @@ BIN_OPTIONS = [
     ),
 ]
 BINNED = ("bins", "scale", "cuts", "at", "ranges")
+# Of a question that is settled before there is a table.
+LowerBound = Annotated[
+    float | None,
+    typer.Option(
+        "--lower",
+        parser=read_number,
+        metavar="NUMBER",
+        help="For a mean or quantiles: the smallest possible value.",
+        rich_help_panel=TABLE,
+    ),
+]
+UpperBound = Annotated[
+    float | None,
+    typer.Option(
+        "--upper",
+        parser=read_number,
+        metavar="NUMBER",
+        help="For a mean or quantiles: the largest possible value.",
+        rich_help_panel=TABLE,
+    ),
+]
+EncodedBy = Annotated[
+    str,
+    typer.Option("--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE),
+]
 BUDGET_OPTIONS = [
     option(
         "ledger",

@@ -24,8 +24,11 @@ from shuffledp.cli.asking import (
     PROMISE_OPTIONS,
     TABLE,
     TABLE_OPTIONS,
+    EncodedBy,
     Keeping,
+    LowerBound,
     Reading,
+    UpperBound,
     binned,
     budget_of,
     hiding_of,
@@ -92,32 +95,9 @@ def design(
         ),
     ],
     out: File,
-    lower: Annotated[
-        float | None,
-        typer.Option(
-            "--lower",
-            parser=read_number,
-            metavar="NUMBER",
-            help="For a mean or quantiles: the smallest possible value.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-    upper: Annotated[
-        float | None,
-        typer.Option(
-            "--upper",
-            parser=read_number,
-            metavar="NUMBER",
-            help="For a mean or quantiles: the largest possible value.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE
-        ),
-    ] = "hadamard",
+    lower: LowerBound = None,
+    upper: UpperBound = None,
+    method: EncodedBy = "hadamard",
     value: Annotated[
         str | None,
         typer.Option("--value", metavar="NAME", help="For a count: the value to count.", rich_help_panel=TABLE),

@@ -18,6 +18,9 @@ from shuffledp.cli.asking import (
     PROMISE_OPTIONS,
     TABLE,
     Asking,
+    EncodedBy,
+    LowerBound,
+    UpperBound,
     budget_of,
 )
 from shuffledp.cli.listing import RUN, app, examples
@@ -140,32 +143,9 @@ def new(
             "--series", metavar="NAME", help="Its name; if left out, that of the folder.", rich_help_panel=SERIES
         ),
     ] = None,
-    lower: Annotated[
-        float | None,
-        typer.Option(
-            "--lower",
-            parser=read_number,
-            metavar="NUMBER",
-            help="For a mean: the smallest possible value.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-    upper: Annotated[
-        float | None,
-        typer.Option(
-            "--upper",
-            parser=read_number,
-            metavar="NUMBER",
-            help="For a mean: the largest possible value.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE
-        ),
-    ] = "hadamard",
+    lower: LowerBound = None,
+    upper: UpperBound = None,
+    method: EncodedBy = "hadamard",
     title: Annotated[
         str | None,
         typer.Option("--title", metavar="TEXT", help="A headline for its pages.", rich_help_panel=ANSWER),
