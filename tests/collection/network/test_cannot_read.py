@@ -20,6 +20,8 @@ from tests.collection.network.linking import Disk
 from tests.collection.network.shufflers import OCTETS, process
 from tests.collection.network.studies import ADDRESS, designs
 
+pytestmark = pytest.mark.fleet  # they take long
+
 PEOPLE = 500
 READER = """
 import sys
@@ -27,7 +29,6 @@ from pathlib import Path
 from shuffledp.collection.network.collection_file import read_collection
 from shuffledp.collection.network.sealing import AnalystKey, Envelopes
 
-pytestmark = pytest.mark.fleet  # they take long
 study = Path(sys.argv[1])
 key, ways = AnalystKey.read(study / "analyst.key"), Envelopes(read_collection(study / "collection.json"))
 opened = ways.opened([(study / "envelope").read_bytes()], key)
