@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from shuffledp.collection.record import AtQuantiles, Designed, Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_SUM
+from shuffledp.collection.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.check_shares import check_shares
 from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
