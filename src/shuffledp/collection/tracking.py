@@ -4,16 +4,14 @@ does.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from shuffledp.accounting.curves import Bound
 from shuffledp.collection.arguments import in_python
-from shuffledp.collection.door import _cleaning, _reading
-from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.door.answered import opened
+from shuffledp.collection.door.python_arguments import PathLike, budget_of, reading, text_cleaning
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release
 from shuffledp.collection.series.asking_again import question_of
@@ -23,7 +21,6 @@ from shuffledp.collection.series.trend_page import trend_drawing, write_pages
 from shuffledp.collection.series.weeks import Tracked, new_series, next_week, tracked
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
-from shuffledp.collection.tables.memory import VALUES
 from shuffledp.errors import InvalidInput, called_as
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Series"]
-
-PathLike = str | os.PathLike[str]
 
 
 class Series:
@@ -77,7 +72,7 @@ class Series:
         """
         with in_python():
             place = Path(folder)
-            budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+            budget = budget_of(ledger, population, limit_epsilon, limit_delta)
             design = protocol if isinstance(protocol, Design) else Design.of(protocol)
             new_series(place, certify(design).design, place.name if name is None else name, title=title, budget=budget)
             return cls(place)
@@ -105,15 +100,17 @@ class Series:
         ``sdp.histogram`` takes; what was settled with the series is not asked again.
         """
         with in_python(), next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
-            reading: dict[str, Any] = _reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding)
-            cleaning, title = _cleaning(strip, ignore_case, na), one.series.title
-            question = question_of(one, missing=missing, clip=clip, cleaning=cleaning, title=title, **reading).settled()
-            opened = question.open()
-            named = None if opened.bare and opened.name == VALUES else opened.name
-            question = replace(question, column=named)
-            with question.values(opened, rng=rng) as values:
+            question = question_of(
+                one,
+                **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+                title=one.series.title,
+                missing=missing,
+                clip=clip,
+                cleaning=text_cleaning(strip, ignore_case, na),
+            )
+            with opened(question.settled(), rng) as (settled, values):
                 one.check_people(values.count)
-                made = release(question, values, one.series.design, one.folder, budget=one.budget, rng=rng)
+                made = release(settled, values, one.series.design, one.folder, budget=one.budget, rng=rng)
         write_pages(self._state())
         return made
 
