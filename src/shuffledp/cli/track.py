@@ -8,27 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import (
-    ASKED,
-    BUDGET_OPTIONS,
-    CATEGORY_OPTIONS,
-    COLUMNS,
-    LISTS,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    TABLE,
-    Asking,
-    EncodedBy,
-    LowerBound,
-    UpperBound,
-    budget_of,
-)
+from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION
 from shuffledp.cli.parsing import App
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.release import found, heard, show_release
 from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.table_options import COLUMNS, TABLE
+from shuffledp.cli.value_options import CATEGORY_OPTIONS, LISTS, EncodedBy, LowerBound, UpperBound
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput

@@ -17,6 +17,7 @@ __all__ = [
     "EPSILON",
     "REMEDY",
     "SIZE",
+    "Floats",
     "Form",
     "Part",
     "Reading",
@@ -47,6 +48,7 @@ REMEDY = "Pass a page that shuffledp wrote, unchanged."
 C = TypeVar("C")
 
 Test = Callable[[Any], bool]
+Floats = tuple[float, ...]
 Form = Any  # a test, a Part, a list with the form of its items, or OrNone
 
 
