@@ -128,5 +128,5 @@ class DummiesOfShuffler(FakedProtocol):
 
     def _calibrated(self) -> ShufflerDummies:
         terms = (self._size, self._crowd(self.least), *self._promised())
-        kind, keep = self.kind or "geometric", 1.0 if self.keep is None else self.keep
-        return fewest_dummies(*terms, keep=keep, kind=kind, epsilon0=self._light)
+        keep = 1.0 if self.keep is None else self.keep
+        return fewest_dummies(*terms, keep=keep, kind=self.kind, epsilon0=self._light)
