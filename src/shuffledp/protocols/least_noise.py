@@ -13,7 +13,7 @@ from typing import Literal
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
-from shuffledp.randomizers.messages.shuffler_dummies import DummiesKind
+from shuffledp.randomizers.messages.added_dummies import DummiesKind
 from shuffledp.randomizers.messages.user_fakes import MOST_SLOTS
 
 __all__ = ["fewest_dummies", "fewest_fakes"]
