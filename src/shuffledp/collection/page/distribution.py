@@ -16,7 +16,7 @@ from shuffledp.collection.page.shown_answer import ShownAnswer
 from shuffledp.collection.page.svg import chart, disc, line, ribbon, text, window
 from shuffledp.collection.record import AtQuantiles, Record
 
-__all__ = ["CLIPPED_ENDS", "ShownCuts", "quantile_rows", "range_rows", "rows_of", "swayed_rows"]
+__all__ = ["CLIPPED_ENDS", "ShownCuts", "quantile_name", "quantile_rows", "range_rows", "rows_of", "swayed_rows"]
 
 CLIPPED_ENDS = (
     "Values outside the range were counted in its first or last bin, so a quantile in one of these is at its end or "
@@ -37,7 +37,7 @@ def quantile_rows(record: Record) -> list[tuple[str, str, str]]:
         return []
     cuts, clips = record.design.cuts or (), record.asked.may_be_clipped
     return [
-        (_called(at), _point(value, cuts, clips=clips), _between(low, high, cuts, clips=clips))
+        (quantile_name(at), _point(value, cuts, clips=clips), _between(low, high, cuts, clips=clips))
         for at, value, low, high in zip(found.at, found.value, found.lower, found.upper, strict=True)
     ]
 
@@ -86,7 +86,8 @@ def _spread(low: float, high: float, cuts: Sequence[float], *, clips: bool) -> s
     return f"{least} or more" if last else f"{least} to {most}"
 
 
-def _called(at: float) -> str:
+def quantile_name(at: float) -> str:
+    """What a quantile is called."""
     return NAMES.get(at, f"{exact(at)}-quantile")
 
 
