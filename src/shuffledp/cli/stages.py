@@ -3,7 +3,6 @@ and analyst apart. And example: data to try them on.
 """
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,33 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import (
-    BIN_OPTIONS,
-    BINNED,
-    BUDGET_OPTIONS,
-    CATEGORY_OPTIONS,
-    COLUMNS,
-    HIDING_OPTIONS,
-    LISTS,
-    MESSY_OPTIONS,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    TABLE,
-    TABLE_OPTIONS,
-    EncodedBy,
-    Keeping,
-    LowerBound,
-    Reading,
-    UpperBound,
-    binned,
-    budget_of,
-    hiding_of,
-)
+from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
 from shuffledp.cli.release import show_release
-from shuffledp.cli.sharing import argument, sharing
+from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
+from shuffledp.cli.value_options import (
+    BIN_OPTIONS,
+    BINNED,
+    CATEGORY_OPTIONS,
+    LISTS,
+    EncodedBy,
+    LowerBound,
+    UpperBound,
+    binned,
+)
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput
@@ -51,7 +41,7 @@ if TYPE_CHECKING:
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.tables.formats import Kind
 
-__all__ = ["settled_question"]
+__all__ = ["ASKED_EARLY", "settled_question"]
 
 File = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
@@ -66,10 +56,29 @@ Settled = Annotated[
     ),
 ]
 HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
+# Of a count, a mean or a sum that is settled before there is a table.
+REACHING_OPTIONS = [
+    option("value", TABLE, "For a count: the value to count.", metavar="NAME"),
+    option(
+        "messages",
+        TABLE,
+        "For a mean, a sum or a count: how many messages each person may send.",
+        annotation=int,
+        parser=read_count,
+        metavar="COUNT",
+    ),
+    option(
+        "error",
+        TABLE,
+        "For a mean, a sum or a count: the standard error to stay below.",
+        annotation=float,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+]
+ASKED_EARLY = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *HIDING_OPTIONS]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(
-    dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict
-)
+with_categories = sharing(dict([*ASKED_EARLY, *PROMISE_OPTIONS, AS_JSON]), dict)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 
 
@@ -98,30 +107,6 @@ def design(
     lower: LowerBound = None,
     upper: UpperBound = None,
     method: EncodedBy = "hadamard",
-    value: Annotated[
-        str | None,
-        typer.Option("--value", metavar="NAME", help="For a count: the value to count.", rich_help_panel=TABLE),
-    ] = None,
-    messages: Annotated[
-        int | None,
-        typer.Option(
-            "--messages",
-            parser=read_count,
-            metavar="COUNT",
-            help="For a mean, a sum or a count: how many messages each person may send.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-    error: Annotated[
-        float | None,
-        typer.Option(
-            "--error",
-            parser=read_number,
-            metavar="NUMBER",
-            help="For a mean, a sum or a count: the standard error to stay below.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
     force: Force = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
@@ -132,14 +117,7 @@ def design(
         honest=given["honest"],
         rounds=1 if given["rounds"] is None else given["rounds"],
     )
-    hiding = hiding_of(given)
-    if hiding.family is not None and task not in HIDDEN:
-        raise InvalidInput(
-            f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
-            f"it out."
-        )
-    given |= {"value": value, "messages": messages, "error": error}
-    question = replace(settled_question(task, given, lower=lower, upper=upper, method=method), hiding=hiding)
+    question = settled_question(task, given, lower=lower, upper=upper, method=method)
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
@@ -176,14 +154,20 @@ def settled_question(
     task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
 ) -> "Question":
     """The question that the options of a design describe, without a table, of one column or of
-    several; ``given`` holds those of its categories.
+    several; ``given`` holds those of ``ASKED_EARLY``.
     """
     if task not in TASKS:
         raise InvalidInput(
             f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
-    common: dict[str, Any] = {"source": "-", "task": task}
+    hiding = hiding_of(given)
+    if hiding.family is not None and task not in HIDDEN:
+        raise InvalidInput(
+            f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
+            f"it out."
+        )
+    common: dict[str, Any] = {"source": "-", "task": task, "hiding": hiding}
     counting = TASKS[task].counts
     if task == "quantile":
         common |= {"bins": binned(lower=lower, upper=upper, **{name: given.get(name) for name in BINNED})}
@@ -204,7 +188,7 @@ def settled_question(
 def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
     """What is asked, of one column or of several."""
     from shuffledp.collection.release.central_questions import CountQuestion, SumQuestion
-    from shuffledp.collection.release.crossed import CrossQuestion, check_columns, read_parts
+    from shuffledp.collection.release.crossed import CrossQuestion, check_columns, crossed_columns, read_parts
     from shuffledp.collection.release.question import Question
 
     reaching: dict[str, Any] = {name: given.get(name) for name in ("messages", "error")}
@@ -212,8 +196,8 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
     listed, columns = given["categories"] or [], given["column"] or []
     rules = {name: given[name] for name in ("other", "missing")}
     if task == "crosstab":
-        names = check_columns(columns)
-        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules))
+        names = check_columns(crossed_columns(columns, by := given.get("by")))
+        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules), by=by)
     if columns or len(listed) > 1:
         raise InvalidInput(
             f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "

@@ -21,7 +21,7 @@ from shuffledp.collection.record import InSeries, Record, read_record
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.series.periods import check_order, period_of
-from shuffledp.collection.series.series_file import FILE, Payment, SeriesFile, read_series
+from shuffledp.collection.series.series_file import FILE, Payment, SeriesFile, check_by, check_weekly, read_series
 from shuffledp.collection.tables.shuffle import check_crowd
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.design import Design
@@ -83,15 +83,16 @@ class Tracked:
 
 
 def new_series(
-    folder: Path, design: Design, name: str, *, title: str | None = None, budget: Budget | None
+    folder: Path, design: Design, name: str, *, title: str | None = None, by: str | None = None, budget: Budget | None
 ) -> SeriesFile:
     """Start a series: pay for it, if there is a ledger, then write its file. Started again after a
     kill, with the same name and the same design, it is paid for once.
     """
     check_words("--title", title)
+    check_by(by, check_weekly(design))
     turn = Turn.checked(Turn(name, design.rounds))
     check_new_folder(folder, lasting=True)
-    made = SeriesFile(turn.name, datetime.now(UTC).isoformat(timespec="seconds"), design, title)
+    made = SeriesFile(turn.name, datetime.now(UTC).isoformat(timespec="seconds"), design, title, by=by)
     if budget is not None:
         receipt = budget.pay(design, turn.name).receipt
         assert receipt.id is not None
