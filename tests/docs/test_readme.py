@@ -40,7 +40,7 @@ PAGES = [
     if page.is_file() and page.parent.name != "notebooks"
 ]
 JAVA = "<!-- needs: java -->"
-LONG = {"network.md", "weekly.md"}  # pages whose commands take long, and are the fleet's
+LONG = {"network.md", "weekly.md"}  # pages whose commands take long
 MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -209,7 +209,7 @@ def sessions() -> list[object]:
             for command in commands(block)
         ]
         if any(command.line.startswith("shuffledp") for command in typed):
-            marks = [pytest.mark.fleet] if page.name in LONG else []
+            marks = [pytest.mark.long] if page.name in LONG else []
             found.append(pytest.param(typed, id=str(page.relative_to(ROOT)), marks=marks))
     return found
 

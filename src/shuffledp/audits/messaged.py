@@ -91,7 +91,7 @@ class Messaged(Subject):
         out = [view.messages(self.mix(given, source)) for _ in range(trials)]
         seen = np.array([view.seen(each) for each in out])
         first, dummies = dummies_law(law)
-        kept = np.convolve(dummies, np.array([_choose(HELD, kept, law.keep) for kept in range(HELD + 1)]))
+        kept = np.convolve(dummies, np.array([_choose(HELD, kept, law.kept) for kept in range(HELD + 1)]))
         found = [_counts(seen[:, -1], first, kept), _counts(seen[:, :-1].ravel(), first, dummies)]
         p, which = least(found)
         where = ("messages that are kept", "dummies")[which]

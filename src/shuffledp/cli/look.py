@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import MESSY, TABLE
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count
 from shuffledp.cli.options import ANSWER
+from shuffledp.cli.table_options import MESSY, TABLE
 from shuffledp.cli.waiting import progress
 from shuffledp.errors import InvalidInput
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.numbers import read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
 from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
 from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import CrosstabTask, Task

@@ -10,33 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import (
-    BIN_OPTIONS,
-    BINNED,
-    BUDGET_OPTIONS,
-    CATEGORY_OPTIONS,
-    COLUMNS,
-    HIDING_OPTIONS,
-    LISTS,
-    MESSY_OPTIONS,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    TABLE,
-    TABLE_OPTIONS,
-    EncodedBy,
-    Keeping,
-    LowerBound,
-    Reading,
-    UpperBound,
-    binned,
-    budget_of,
-    hiding_of,
-)
+from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
 from shuffledp.cli.release import show_release
 from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
+from shuffledp.cli.value_options import (
+    BIN_OPTIONS,
+    BINNED,
+    CATEGORY_OPTIONS,
+    LISTS,
+    EncodedBy,
+    LowerBound,
+    UpperBound,
+    binned,
+)
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput

@@ -8,26 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import (
-    ASKED,
-    BUDGET_OPTIONS,
-    COLUMNS,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    TABLE,
-    Asking,
-    EncodedBy,
-    LowerBound,
-    UpperBound,
-    budget_of,
-)
+from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION
 from shuffledp.cli.parsing import App
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.release import found, heard, show_release
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.stages import ASKED_EARLY, settled_question
+from shuffledp.cli.table_options import COLUMNS, TABLE
+from shuffledp.cli.value_options import EncodedBy, LowerBound, UpperBound
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput

@@ -29,6 +29,7 @@ from shuffledp.protocols.quantiles import Distribution, LocalQuantiles, Quantile
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
 from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
 from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.randomizers.messages import ShufflerDummies
 
 __all__ = [
     "ADDING",
@@ -42,6 +43,7 @@ __all__ = [
     "Plan",
     "Task",
     "error_of",
+    "named",
     "plan",
     "worst_error",
     "worst_of",
@@ -53,7 +55,8 @@ SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
 ADDING = "shuffler adds noise"
 FAKES = "fakes by users (sealed)"
-DUMMIES = "shuffler's dummies (sealed)"
+DUMMIES = "shuffler's dummies (sealed)"  # geometric ones
+POISSON = "shuffler's Poisson dummies (sealed)"  # which err less over many rounds
 SIGNED = "Count, +1 and -1 messages (sealed)"
 SPLIT = "split and mix (sealed; anybody can move it)"
 MOST_BITS = 1 << 20  # longer reports are not proposed
@@ -275,7 +278,7 @@ def plan(
             continue
         options.append(
             Option(
-                name,
+                named(name, protocol),
                 trust,
                 protocol.epsilon0,
                 protocol.predicted_stderr(),
@@ -289,6 +292,13 @@ def plan(
         raise InvalidInput(refused[0][1])
     options.sort(key=lambda option: (option.error, option.bits))
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), least)
+
+
+def named(name: str, protocol: Protocol) -> str:
+    """The name of an option, with the kind of dummies that its protocol chose."""
+    law = protocol.randomizer if isinstance(protocol, FakedProtocol) else None
+    chose_poisson = isinstance(law, ShufflerDummies) and law.kind == "poisson"
+    return name.replace(DUMMIES, POISSON) if chose_poisson else name
 
 
 def column_sizes(domain: object) -> list[int]:

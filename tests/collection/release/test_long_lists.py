@@ -13,7 +13,7 @@ import pytest
 
 from shuffledp.cli import release as command
 from shuffledp.cli import show
-from shuffledp.collection.page.answers import estimates as section
+from shuffledp.collection.page.shown_by_task import answer as section
 from shuffledp.collection.record import Record, embedded_json
 from shuffledp.collection.release.picture import release_figure
 from shuffledp.collection.release.rows import SHOWN, EstimateTable

@@ -19,7 +19,7 @@ from shuffledp.protocols.faked_tables import FakesCrosstab
 from tests.collection.network.released import LEAST, announced, answers, poll, write_sealed
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 def test_the_round_of_a_collection_is_the_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     budget, folder = Budget(tmp_path / "budget.sqlite", "p", 5.0, 0.05), tmp_path / "poll"
     new_series(folder, poll(3), "poll", budget=budget)

@@ -171,7 +171,7 @@ def is_true_as_well(name: str) -> bool:
     return name in VAGUE or (name.startswith("certificate.") and name.endswith(".lower"))
 
 
-@pytest.mark.parametrize("name", [*KINDS, *(pytest.param(name, marks=pytest.mark.fleet) for name in MORE_KINDS)])
+@pytest.mark.parametrize("name", [*KINDS, *(pytest.param(name, marks=pytest.mark.long) for name in MORE_KINDS)])
 def test_every_field_is_bound_or_said_to_be_unchecked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By all checks for the smallest release; for the others the oracle, which is slow, has its own
     tests, and what only it can know is left to them.

@@ -4,6 +4,7 @@ terms        what is promised, and which answers count
 question     a question about a column of a table
 crossed      a question about several columns at once
 central_questions  counts, sums and means that several messages answer like a curator
+by_task      what a release has of its own, by the task
 certificate  what a privacy officer signs
 facts        everything about a release, as its record
 budget       a release in the ledger

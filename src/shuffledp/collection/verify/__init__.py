@@ -7,6 +7,7 @@ check_design       its integers, and whether clients could run it
 check_consistency  counts, promises and hashes
 check_sentences    method, assumptions and adversary
 check_estimates    every column of estimates
+by_task            what the votes tell, by the task
 check_shares       shares within the groups of a crosstab
 check_search       the levels of a search for frequent words
 check_symbols      the words of a search, symbol by symbol

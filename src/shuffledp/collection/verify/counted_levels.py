@@ -17,7 +17,7 @@ from shuffledp.collection.verify.counted_law import REMEDY, WORD, Classes, Count
 from shuffledp.collection.verify.effort import LARGEST_EPSILON
 from shuffledp.errors import InvalidInput
 
-__all__ = ["CountedLevels", "counted_law"]
+__all__ = ["LEVELS", "CountedLevels", "counted_law"]
 
 LEVELS = "one of"
 GRID = 2**53  # of which weights are multiples

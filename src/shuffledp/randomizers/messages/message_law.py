@@ -49,6 +49,13 @@ class MessageLaw(Randomizer, Reporting):
     def form(self) -> Form:
         return self.message if self.messages == 1 else Form(self.message.dtype, self.messages)
 
+    @property
+    def seen_as(self) -> tuple[MessageLaw, int]:
+        """Another law, of which everybody sees so many independent rounds in place of this one at
+        worst; by default itself, once.
+        """
+        return self, 1
+
     @abstractmethod
     def expected_stderr(self, people: int) -> float:
         """Of a value's count, if all are held equally often; of a sum of numbers in [0, 1], for the

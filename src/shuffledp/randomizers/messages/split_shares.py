@@ -26,7 +26,7 @@ from shuffledp.randomizers.messages.shared_noise import (
 from shuffledp.randomizers.parameters import check_domain, checked
 from shuffledp.randomizers.reporting import Form, Ints
 from shuffledp.sampling import WORD, Source, Table, smallest_dtype, uniform
-from shuffledp.sampling.share_tables import filled, geometric_none, geometric_share, ratio_of
+from shuffledp.sampling.share_tables import filled, geometric_cut, geometric_none, geometric_share, ratio_of
 
 __all__ = ["LIMB", "SplitShares", "bits_to_hold"]
 
@@ -36,12 +36,9 @@ LIMB = 26  # bits; messages are added up in two parts, neither of which can exce
 
 
 class Share(NamedTuple):
-    """What a person adds of one sign: the weights of 0, 1, ..., out of 2^128, and how far these are
-    from the ideal law.
-    """
+    """What a person adds of one sign: the weights of 0, 1, ..., out of 2^128."""
 
     weights: tuple[int, ...]
-    cut: Fraction
     table: Table
 
 
@@ -125,7 +122,8 @@ class SplitShares(MessageLaw):
     @property
     def cut(self) -> Fraction:
         """The distance of one person's A - B from the ideal law, or more (total variation)."""
-        return 2 * _share(self).cut
+        ratio, none = _begin(self)
+        return 2 * geometric_cut(none, ratio, self.least, self.reach)
 
     @property
     def message(self) -> Form:
@@ -207,8 +205,8 @@ def _begin(law: SplitShares) -> tuple[int, int]:
 def _share(law: SplitShares) -> Share:
     """The table of a law, worked out once."""
     ratio, none = _begin(law)
-    weights, cut = filled(geometric_share(none, ratio, law.least, law.reach))
-    return Share(tuple(weights), cut, Table(weights))
+    weights = filled(geometric_share(none, ratio, law.least, law.reach))
+    return Share(weights, Table(weights))
 
 
 register(
