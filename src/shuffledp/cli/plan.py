@@ -10,7 +10,7 @@ from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
 from shuffledp.cli.numbers import read_count, read_people, read_sizes
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
@@ -99,7 +99,7 @@ def plan(
             "--plot", metavar="FILE", help="Draw error against epsilon, as png, svg or pdf.", rich_help_panel=ANSWER
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
