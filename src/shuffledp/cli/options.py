@@ -6,10 +6,22 @@ from shuffledp.cli.numbers import read_count, read_people
 from shuffledp.cli.sharing import option
 from shuffledp.errors import InvalidInput
 
-__all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "LATEX", "ONE_REPORT", "QUESTION", "ROUNDS", "check_form"]
+__all__ = [
+    "ANSWER",
+    "AS_JSON",
+    "EVERYONE",
+    "HONEST",
+    "LATEX",
+    "ONE_REPORT",
+    "QUESTION",
+    "ROUNDS",
+    "SEVERAL",
+    "check_form",
+]
 
-ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
+ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
     "What one user sends",
+    "What one user sends, in several messages or among dummies",
     "Who reports, and who looks",
     "The question",
     "The answer",
