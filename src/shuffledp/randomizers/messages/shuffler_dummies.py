@@ -67,6 +67,14 @@ class ShufflerDummies(AddedDummies):
     def kept_threshold(self) -> int:
         return round(Fraction(self.keep) * WORD)
 
+    @property
+    def loss_step(self) -> float:
+        """A count is likelier for one value than for another by 1 / right above the center, and by
+        left below; two counts are compared.
+        """
+        exact = self.keep == 1.0 and self.epsilon0 == math.inf and 0.0 < self.left * self.right < 1.0
+        return -math.log(self.left) - math.log(self.right) if exact else 0.0
+
     def describe(self) -> dict[str, object]:
         light = () if self.light is None else ("epsilon0",)
         names = ("k", "keep", *self._describing, *light)
