@@ -23,7 +23,7 @@ from shuffledp.protocols.split_and_mix import SplitMean
 from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 DELTA = 1e-3
 # The law, people, and what an attack of few runs proves at least.

@@ -36,7 +36,7 @@ HIDING_OPTIONS = [
     option(
         "kind",
         HIDING,
-        "The law of the fakes: bernoulli or poisson; of the dummies: geometric or poisson.",
+        "The law of the fakes: bernoulli or poisson; of the dummies: geometric or poisson, whichever errs less.",
         metavar="NAME",
     ),
     option(

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
 from shuffledp._types import Floats
@@ -41,8 +39,7 @@ class FakeVotes(NamedTuple):
 
     def plus(self, other: FakeVotes) -> FakeVotes:
         """Of the sum of two that are independent."""
-        long = min(len(self.chances), len(other.chances)) > LONG
-        both = (fftconvolve if long else np.convolve)(self.chances, other.chances)
+        both = _convolved(self.chances, other.chances)
         return FakeVotes(self.first + other.first, np.maximum(both, 0.0)).trimmed()
 
     def times(self, number: int) -> FakeVotes:
@@ -66,6 +63,15 @@ class FakeVotes(NamedTuple):
         counts = self.first + np.arange(len(self.chances))
         shift = float(np.max(slope * counts))
         return shift + math.log(float(self.chances @ np.exp(slope * counts - shift)))
+
+
+def _convolved(one: Floats, other: Floats) -> Floats:
+    if min(len(one), len(other)) <= LONG:
+        return np.convolve(one, other)
+    from scipy.signal import fftconvolve  # slow to import, and needed where lists are long only
+
+    both: Floats = fftconvolve(one, other)
+    return both
 
 
 def fake_votes(law: FakedValues, size: int, people: int) -> FakeVotes:
@@ -176,6 +182,8 @@ def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], least: 
         or fewer.
         """
         return sent * true.log_mean(slope) + many * each.log_mean(slope) - slope * seen
+
+    from scipy.optimize import minimize_scalar  # slow to import, and needed where fakes are counted only
 
     for sign, seen, wrong in ((-1.0, total, "few"), (1.0, total - free, "many")):
         found = minimize_scalar(

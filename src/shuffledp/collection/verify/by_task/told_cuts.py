@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from shuffledp.collection.record import AtQuantiles, Designed, Record
-from shuffledp.collection.verify.by_task.answer_kind import AMONG_FAKES, LOOSER, AnswerKind, Measure, tails_of
+from shuffledp.collection.verify.by_task.told_answer import AMONG_FAKES, LOOSER, Measure, Told, tails_of
 from shuffledp.collection.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.collection.verify.counted_estimates import Estimated
 from shuffledp.collection.verify.counted_fakes import CountedFakes
@@ -16,12 +16,12 @@ from shuffledp.collection.verify.counted_tree import TREE
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked
 from shuffledp.literature.exact.lattice import Array
 
-__all__ = ["Cuts"]
+__all__ = ["ToldCuts"]
 
 SWAYED = ("without one liar: lower", "without one liar: upper", "without 1 %: lower", "without 1 %: upper")
 
 
-class Cuts(AnswerKind):
+class ToldCuts(Told):
     """How many people are below each cut point."""
 
     same = 1e-7
