@@ -122,7 +122,7 @@ LISTED = (
         "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
     ),
     Listed(
-        "design", "stages", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
+        "design", "design", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
     ),
     Listed(
         "encode",

@@ -12,15 +12,21 @@ from typing import Literal
 
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import CertificateError, InvalidInput
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
-from shuffledp.randomizers.messages.shuffler_dummies import DummiesKind
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages.added_dummies import DummiesKind
 from shuffledp.randomizers.messages.user_fakes import MOST_SLOTS
+from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["fewest_dummies", "fewest_fakes"]
 
 CLOSE = 1e-3  # relative: how near to the least noise is near enough
 NO_FAKES, MOST_FAKES = 1e-3, 1e9  # of a value
 MOST_LOSS = 50.0  # of geometric noise that is none
+NOT_NEEDED = (
+    "fakes must be needed to keep the promise, got light_epsilon0 so small that randomized values keep it by "
+    "themselves. Raise it, or leave the fakes out: krr."
+)
 CUT = 1e-3  # the share of delta that may go to a Poisson number of fakes that has no room
 
 
@@ -39,6 +45,7 @@ def fewest_fakes(
     """The law of users' fakes with the least noise that keeps a promise if ``least`` people are
     honest, and in as few ``slots`` as it fits into, unless these are given.
     """
+    _check_needed(k, epsilon0, keeps := _keeping(least, epsilon, delta, rounds))
 
     def law(fakes: float) -> UserFakes:
         mean = fakes * k / least  # of one person, for all values together
@@ -51,7 +58,6 @@ def fewest_fakes(
             )
         return UserFakes(k=k, slots=room, chance=mean / room, epsilon0=epsilon0, kind=kind).realised
 
-    keeps = _keeping(least, epsilon, delta, rounds)
     return law(_least(lambda fakes: keeps(law(fakes)), _typical(epsilon / math.sqrt(rounds), delta)))
 
 
@@ -84,7 +90,7 @@ def fewest_dummies(
     """The law of the shuffler's dummies with the least noise that keeps a promise, of any kind if
     none is given.
     """
-    keeps = _keeping(people, epsilon, delta, rounds)
+    _check_needed(k, epsilon0, keeps := _keeping(people, epsilon, delta, rounds))
 
     def poisson(rate: float) -> ShufflerDummies:
         return ShufflerDummies(k=k, keep=keep, kind="poisson", rate=rate, epsilon0=epsilon0).realised
@@ -156,14 +162,20 @@ def _loss_that_varies_by(variance: float, keep: float) -> float:
     return high
 
 
-def _keeping(people: int, epsilon: float, delta: float, rounds: int) -> Callable[[MessageLaw], bool]:
+def _keeping(people: int, epsilon: float, delta: float, rounds: int) -> Callable[[Randomizer], bool]:
     """Whether a law keeps the promise in all rounds together."""
 
-    def keeps(law: MessageLaw) -> bool:
+    def keeps(law: Randomizer) -> bool:
         guarantee = shuffle(law, n=people).compose(rounds)
         return guarantee.delta_at_most(epsilon=epsilon) <= delta
 
     return keeps
+
+
+def _check_needed(k: int, epsilon0: float, keeps: Callable[[Randomizer], bool]) -> None:
+    """Refuse fakes beside values that are randomized enough without any."""
+    if epsilon0 < math.inf and keeps(KRR(k=k, epsilon0=epsilon0)):
+        raise InvalidInput(NOT_NEEDED)
 
 
 def _typical(epsilon: float, delta: float) -> float:
@@ -189,10 +201,7 @@ def _least(fits: Callable[[float], bool], start: float, nothing: float = NO_FAKE
     while fits(low):
         low, high = low / 1.5, low
         if high < nothing:
-            raise InvalidInput(
-                "fakes must be needed to keep the promise, got light_epsilon0 so small that randomized values keep it "
-                "by themselves. Raise it, or leave the fakes out: krr."
-            )
+            raise InvalidInput(NOT_NEEDED)
     while high > low * (1.0 + CLOSE):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if fits(middle) else (middle, high)

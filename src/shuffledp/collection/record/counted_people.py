@@ -16,7 +16,7 @@ from shuffledp.collection.record.forms import (
     truth,
     whole,
 )
-from shuffledp.collection.record.task_kinds import COUNTS, TOP
+from shuffledp.collection.record.task_kinds import COUNTS, LISTS, TOP
 
 __all__ = ["Collected", "Counted", "SearchLevel", "Searched", "Tally"]
 
@@ -127,6 +127,6 @@ class Tally(Part):
     """
 
     reports: int = needed(count)
-    blocks: tuple[int, ...] | None = needed_by((*COUNTS, *TOP), [whole], default=None)
+    blocks: tuple[int, ...] | None = needed_by(LISTS, [whole], default=None)
     votes: tuple[int, ...] = needed([whole])
     digest: str | None = perhaps(text, default=None, tasks=COUNTS)

@@ -26,7 +26,7 @@ from shuffledp.collection.record.forms import (
     truth,
     whole,
 )
-from shuffledp.collection.record.task_kinds import CATEGORIES, COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS, TOP
+from shuffledp.collection.record.task_kinds import DISTRIBUTIONS, LISTS, asking
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.crossing import fits_a_page, row_labels
 from shuffledp.protocols.tasks.quantile_task import MOST_ASKED
@@ -122,23 +122,23 @@ class Designed(Part):
     delta: float = needed(CHANCE)
     law: WrittenLaw = needed(WrittenLaw)
     learned: bool = needed(truth)
-    columns: tuple[str, ...] | None = needed_by(CROSSTABS, [text], default=None)
-    categories: Listed | list[Listed] | None = needed_by(CATEGORIES, either(_named, _crossed), default=None)
-    domain: int | list[Category] | None = needed_by(("frequency",), _named, default=None)
-    method: str | None = needed_by(("frequency",), text, default=None)
-    other: Category | list[Category | None] | None = needed_by(COUNTS, or_none(_rests), default=None)
-    value: Category | None = needed_by(("count",), either(text, whole), default=None)
-    lower: float | None = needed_by(MEANS, number, default=None)
-    upper: float | None = needed_by(MEANS, number, default=None)
-    cuts: Floats | None = needed_by(DISTRIBUTIONS, [number], default=None)
-    at: Floats | None = needed_by(DISTRIBUTIONS, [CHANCE], default=None)
-    ranges: list[list[float]] | None = needed_by(DISTRIBUTIONS, _pairs, default=None)
-    tokens: tuple[str, ...] | None = needed_by(TOP, or_none([text]), default=None)
-    longest: int | None = needed_by(TOP, some, default=None)
-    words: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
-    prefixes: tuple[str, ...] | None = needed_by(TOP, [text], default=None)
-    span: int | None = needed_by(TOP, count, default=None)
-    room: int | None = needed_by(TOP, some, default=None)
+    columns: tuple[str, ...] | None = needed_by(asking("columns"), [text], default=None)
+    categories: Listed | list[Listed] | None = needed_by(asking("categories"), either(_named, _crossed), default=None)
+    domain: int | list[Category] | None = needed_by(asking("domain"), _named, default=None)
+    method: str | None = needed_by(asking("method"), text, default=None)
+    other: Category | list[Category | None] | None = needed_by(asking("other"), or_none(_rests), default=None)
+    value: Category | None = needed_by(asking("value"), either(text, whole), default=None)
+    lower: float | None = needed_by(asking("lower"), number, default=None)
+    upper: float | None = needed_by(asking("upper"), number, default=None)
+    cuts: Floats | None = needed_by(asking("cuts"), [number], default=None)
+    at: Floats | None = needed_by(asking("at"), [CHANCE], default=None)
+    ranges: list[list[float]] | None = needed_by(asking("ranges"), _pairs, default=None)
+    tokens: tuple[str, ...] | None = needed_by(asking("tokens"), or_none([text]), default=None)
+    longest: int | None = needed_by(asking("longest"), some, default=None)
+    words: tuple[str, ...] | None = needed_by(asking("words"), [text], default=None)
+    prefixes: tuple[str, ...] | None = needed_by(asking("prefixes"), [text], default=None)
+    span: int | None = needed_by(asking("span"), count, default=None)
+    room: int | None = needed_by(asking("room"), some, default=None)
 
     def __post_init__(self) -> None:
         """Refuse a table that no page could list, before anything spells it out."""
@@ -158,7 +158,7 @@ class Designed(Part):
     @property
     def counts(self) -> bool:
         """Whether the task is to count people, and not a mean."""
-        return self.task in (*COUNTS, *TOP)
+        return self.task in LISTS
 
     @property
     def distributes(self) -> bool:

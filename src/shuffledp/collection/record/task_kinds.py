@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-__all__ = ["CATEGORIES", "COUNTS", "CROSSTABS", "DISTRIBUTIONS", "KNOWN", "MEANS", "TOP"]
+from collections.abc import Callable
+from dataclasses import dataclass
 
-COUNTS = ("histogram", "frequency", "crosstab", "count")  # the tasks that count people
-MEANS = ("mean", "sum")  # and the others
-CATEGORIES, CROSSTABS = ("histogram", "crosstab"), ("crosstab",)  # those with categories, and with several columns
-TOP = ("top",)  # the search for frequent words, which counts people too
-DISTRIBUTIONS = ("quantile",)  # those that count people below cut points
-KNOWN = (*COUNTS, *MEANS, *TOP, *DISTRIBUTIONS)
+from shuffledp.protocols.tasks import TASKS, Task
+
+__all__ = ["COUNTS", "CROSSTABS", "DISTRIBUTIONS", "LISTS", "MEANS", "TOP", "asking"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskKind:
+    """The names of the tasks of a kind, also of those that are registered later."""
+
+    holds: Callable[[type[Task]], bool]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the task of that name is of the kind."""
+        return name in TASKS and self.holds(TASKS[str(name)])
+
+
+def asking(field: str) -> TaskKind:
+    """The tasks whose designs say this."""
+    return TaskKind(lambda task: field in task.field_names())
+
+
+COUNTS = TaskKind(lambda task: task.counts)  # the tasks that count people, value by value
+MEANS = asking("lower")  # those of one number
+CROSSTABS = asking("columns")  # those of several columns
+TOP = asking("longest")  # the search for frequent words, which counts people too
+LISTS = TaskKind(lambda task: task.name in COUNTS or task.name in TOP)  # both
+DISTRIBUTIONS = asking("cuts")  # those that count people below cut points

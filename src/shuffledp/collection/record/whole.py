@@ -24,8 +24,8 @@ from shuffledp.collection.record.forms import (
     whole,
 )
 from shuffledp.collection.record.guaranteed import Alternative, Certificate
-from shuffledp.collection.record.task_kinds import KNOWN
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.canonical import digest_of
 
 __all__ = ["EDITION", "FORMAT", "HASHED", "REMEDY", "VERSION", "Hashes", "Record"]
@@ -134,7 +134,7 @@ class Record(Part):
         edition = _check_outline(facts)
         assert isinstance(facts, dict)
         task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
-        if task not in KNOWN:
+        if not isinstance(task, str) or task not in TASKS:
             raise unusual("design.task", task)
         reading = Reading(task, None if edition <= EDITION else [])
         return replace(cls.read(facts, reading), later_names=tuple(reading.later or ()))

@@ -1,36 +1,47 @@
 """What the votes of a release tell, task by task: which randomizers answer it, what is estimated
 and how, and what else is told beside the estimates.
 
-answer_kind  what is checked of the estimates of any task
+told_answer  what is checked of the estimates of any task
 told_values  histogram, frequency, count, crosstab
 told_number  mean, sum
 told_cuts    quantile
 told_words   top
 
-A task of a kind that is here needs a line in ``TOLD``; one of its own, a room beside the others.
+A task that derives from one of these needs nothing; one of its own kind, a room and a line in
+``TOLD``.
 """
 
 from shuffledp.collection.record import Designed
-from shuffledp.collection.verify.by_task.answer_kind import LOOSER, AnswerKind, Measure, places_of, tails_of
-from shuffledp.collection.verify.by_task.told_cuts import Cuts
-from shuffledp.collection.verify.by_task.told_number import MeanNumber, SumNumber
-from shuffledp.collection.verify.by_task.told_values import Cells, OneValue, Values
-from shuffledp.collection.verify.by_task.told_words import Words
+from shuffledp.collection.verify.by_task.told_answer import LOOSER, Measure, Told, places_of, tails_of
+from shuffledp.collection.verify.by_task.told_cuts import ToldCuts
+from shuffledp.collection.verify.by_task.told_number import ToldMean, ToldSum
+from shuffledp.collection.verify.by_task.told_values import ToldCells, ToldValue, ToldValues
+from shuffledp.collection.verify.by_task.told_words import ToldWords
+from shuffledp.protocols.tasks import (
+    CountingTask,
+    CountTask,
+    CrosstabTask,
+    MeanTask,
+    QuantileTask,
+    SumTask,
+    TopTask,
+    by_task,
+)
 
-__all__ = ["LOOSER", "TOLD", "AnswerKind", "Measure", "places_of", "tails_of", "told_by"]
+__all__ = ["LOOSER", "TOLD", "Measure", "Told", "places_of", "tails_of", "told_by"]
 
-TOLD: dict[str, AnswerKind] = {
-    "histogram": Values(),
-    "frequency": Values(),
-    "count": OneValue(),
-    "crosstab": Cells(),
-    "mean": MeanNumber(),
-    "sum": SumNumber(),
-    "quantile": Cuts(),
-    "top": Words(),
+# A task that is not here is like the nearest one that it derives from.
+TOLD: dict[type, Told] = {
+    CountingTask: ToldValues(),
+    CountTask: ToldValue(),
+    CrosstabTask: ToldCells(),
+    MeanTask: ToldMean(),
+    SumTask: ToldSum(),
+    QuantileTask: ToldCuts(),
+    TopTask: ToldWords(),
 }
 
 
-def told_by(design: Designed) -> AnswerKind:
+def told_by(design: Designed) -> Told:
     """What a release of this design tells."""
-    return TOLD[design.task]
+    return by_task(TOLD, design.task)

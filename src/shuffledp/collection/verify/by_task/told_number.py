@@ -8,7 +8,7 @@ import numpy as np
 
 from shuffledp.collection.record import Designed, Record
 from shuffledp.collection.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
-from shuffledp.collection.verify.by_task.answer_kind import LOOSER, AnswerKind, Measure, tails_of
+from shuffledp.collection.verify.by_task.told_answer import LOOSER, Measure, Told, tails_of
 from shuffledp.collection.verify.by_task.told_values import vote_weight
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_at_ends, counted_mean
 from shuffledp.collection.verify.counted_law import CountedLaw
@@ -16,10 +16,10 @@ from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.outcomes import Check, agree, holds
 from shuffledp.literature.exact.lattice import Array
 
-__all__ = ["MeanNumber", "SumNumber"]
+__all__ = ["ToldMean", "ToldSum"]
 
 
-class MeanNumber(AnswerKind):
+class ToldMean(Told):
     """The mean of a number."""
 
     same = 1e-9
@@ -95,7 +95,7 @@ class MeanNumber(AnswerKind):
         ]
 
 
-class SumNumber(MeanNumber):
+class ToldSum(ToldMean):
     """The sum of a number."""
 
     clipped = CLIPPED_SUM

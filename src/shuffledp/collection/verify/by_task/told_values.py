@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from shuffledp.collection.record import Designed, Record
-from shuffledp.collection.verify.by_task.answer_kind import AMONG_FAKES, AnswerKind, Measure, places_of
+from shuffledp.collection.verify.by_task.told_answer import AMONG_FAKES, Measure, Told, places_of
 from shuffledp.collection.verify.check_shares import check_shares
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_people
 from shuffledp.collection.verify.counted_law import CountedLaw
@@ -17,12 +17,12 @@ from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, holds
 from shuffledp.literature.exact.lattice import Array
 
-__all__ = ["Cells", "OneValue", "Values", "vote_weight"]
+__all__ = ["ToldCells", "ToldValue", "ToldValues", "vote_weight"]
 
 FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}  # by the method's name
 
 
-class Values(AnswerKind):
+class ToldValues(Told):
     """How many people hold each of the values of a column."""
 
     same = 1e-9
@@ -68,7 +68,7 @@ class Values(AnswerKind):
         return np.full(len(record.estimates.value), float(vote_weight(law)))
 
 
-class OneValue(Values):
+class ToldValue(ToldValues):
     """How many people hold one value."""
 
     def families(self, design: Designed) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class OneValue(Values):
         return law.estimated(record.tally.votes, record.tally.reports, 0.0, 1.0)
 
 
-class Cells(Values):
+class ToldCells(ToldValues):
     """How many people hold each combination of the values of several columns."""
 
     def known_rest(self, design: Designed) -> bool:

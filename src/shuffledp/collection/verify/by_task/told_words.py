@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from shuffledp.collection.record import Designed, Record
-from shuffledp.collection.verify.by_task.told_values import Values
+from shuffledp.collection.verify.by_task.told_values import ToldValues
 from shuffledp.collection.verify.check_search import check_search
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.outcomes import Check
 
-__all__ = ["Words"]
+__all__ = ["ToldWords"]
 
 
-class Words(Values):
+class ToldWords(ToldValues):
     """The most frequent words."""
 
     def families(self, design: Designed) -> tuple[str, ...]:

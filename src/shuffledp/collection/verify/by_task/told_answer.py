@@ -17,7 +17,7 @@ from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.outcomes import Check, agree, equal
 from shuffledp.literature.exact.lattice import Array
 
-__all__ = ["AMONG_FAKES", "LOOSER", "AnswerKind", "Measure", "places_of", "tails_of"]
+__all__ = ["AMONG_FAKES", "LOOSER", "Measure", "Told", "places_of", "tails_of"]
 
 LEVEL = 0.95
 LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
@@ -38,7 +38,7 @@ class Measure:
     single: bool = False  # one count, which one person moves by 1
 
 
-class AnswerKind(ABC):
+class Told(ABC):
     """The answer to one or several tasks, as the votes tell it."""
 
     same: float  # how far off, relatively, the sway may be
