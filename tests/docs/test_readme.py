@@ -220,9 +220,9 @@ def test_the_readme_shows_python() -> None:
 
 
 def whole_pages() -> list[object]:
-    """Every page; one that starts a JVM is the fleet's."""
-    fleet = {page: [pytest.mark.fleet] for page in PAGES if JAVA in page.read_text(encoding="utf-8")}
-    return [pytest.param(page, id=str(page.relative_to(ROOT)), marks=fleet.get(page, [])) for page in PAGES]
+    """Every page; one that starts a JVM, which is its own, takes long."""
+    long = {page: [pytest.mark.long] for page in PAGES if JAVA in page.read_text(encoding="utf-8")}
+    return [pytest.param(page, id=str(page.relative_to(ROOT)), marks=long.get(page, [])) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", whole_pages())

@@ -30,7 +30,8 @@ release          histogram, frequency, mean: from a table to a defended answer
 crosstab         the same for several columns at once
 top              the most frequent words of a column, from no list at all
 spark            the same on tables that Spark reads
-stages           design, encode, shuffle, analyse: the same in parts; and example
+design           a question and its noise, settled before there is a table
+stages           encode, shuffle, analyse: the same in parts; and example
 collection       new, invite: a collection over the network is announced
 send             a report, or those of a table, to such a collection
 serve            the shuffler of a collection over the network

@@ -9,16 +9,16 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.asking import ASKED, Asking
+from shuffledp.cli.design import ASKED_EARLY, settled_question
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION
+from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json
 from shuffledp.cli.parsing import App
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.release import found, heard, show_release
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.cli.stages import ASKED_EARLY, settled_question
 from shuffledp.cli.table_options import COLUMNS, TABLE
-from shuffledp.cli.value_options import EncodedBy, LowerBound, UpperBound
+from shuffledp.cli.value_options import Clipping, EncodedBy, LowerBound, MissingName, UpperBound
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
@@ -47,7 +47,6 @@ track = App(
 app.add_typer(track, rich_help_panel=RUN)
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
 PaidIn = Annotated[
     Path | None,
     typer.Option(
@@ -237,16 +236,8 @@ def _paid(paid: bool) -> str:
 )
 def add(
     given: dict[str, Any],
-    missing: Annotated[
-        str | None,
-        typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
-    ] = None,
-    clip: Annotated[
-        bool,
-        typer.Option(
-            "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=TABLE
-        ),
-    ] = False,
+    missing: MissingName = None,
+    clip: Clipping = False,
 ) -> None:
     """Release one more week of a series.
 

@@ -17,8 +17,10 @@ __all__ = [
     "CATEGORY_OPTIONS",
     "LEARN",
     "LISTS",
+    "Clipping",
     "EncodedBy",
     "LowerBound",
+    "MissingName",
     "UpperBound",
     "binned",
 ]
@@ -110,6 +112,16 @@ UpperBound = Annotated[
         metavar="NUMBER",
         help="For a mean or quantiles: the largest possible value.",
         rich_help_panel=TABLE,
+    ),
+]
+MissingName = Annotated[
+    str | None,
+    typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
+]
+Clipping = Annotated[
+    bool,
+    typer.Option(
+        "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=TABLE
     ),
 ]
 EncodedBy = Annotated[
