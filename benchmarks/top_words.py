@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from shuffledp.protocols.top_words.found_words import TopWords, found_words
 from shuffledp.protocols.top_words.progress import progress_of
-from shuffledp.protocols.top_words.search import OUT_OF, TopSearch, planned_search
+from shuffledp.protocols.top_words.search import OUT_OF, TopSearch
+from shuffledp.protocols.top_words.search_plan import planned_search
 
 EPSILON, DELTA = 1.0, 1e-6
 VOCABULARY = 100_000
@@ -83,7 +84,8 @@ def carried_out(search: TopSearch, log: Log, *, seed: int) -> TopWords:
     while (asked := progress_of(search, tallies)).next is not None:
         mine = levels >= len(tallies) if asked.next.counting else levels == len(tallies)
         places = asked.next.places.places(dictionary)[log.held[mine]]
-        tallies.append(search.randomizer.tally(search.randomizer.randomize(places, rng=rng)))
+        law = asked.next.group.randomizer
+        tallies.append(law.tally(law.randomize(places, rng=rng)))
     return found_words(asked, secure=False)
 
 

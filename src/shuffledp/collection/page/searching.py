@@ -22,7 +22,8 @@ def searching(record: Record) -> Markup | None:
     search = record.counted.search
     if search is None:
         return None
-    return section("estimates", "The words", _words(record, search), gloss(phrases.ONE_LEVEL(record)), _levels(search))
+    levels = phrases.ONE_LEVEL if search.counting_law is None else phrases.OWN_LAW
+    return section("estimates", "The words", _words(record, search), gloss(levels(record)), _levels(search))
 
 
 def _words(record: Record, search: Searched) -> list[Markup | None]:

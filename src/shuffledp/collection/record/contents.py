@@ -199,6 +199,11 @@ class WrittenLaw(Part):
             )
         return read
 
+    @classmethod
+    def from_json(cls, law: Mapping[str, Any]) -> Self:
+        """What a law writes."""
+        return cls.read(dict(law), Reading(""), "law.")
+
     @property
     def parameters(self) -> dict[str, Any]:
         """All that its family is told, in the order of the design."""
@@ -365,7 +370,8 @@ class Searched(Part):
     """A search for frequent words: what was agreed on, and its levels. ``delta`` is what the search
     promises; its levels promise a little less, and the rest is the chance that a group is smaller
     than they assume. Words of ``found_from`` holders or more are missed with probability ``miss``
-    at most, and so is one that nobody holds but ``faked_from`` malicious people vote for.
+    at most, and so is one that nobody holds but ``faked_from`` malicious people vote for. Those who
+    count draw by ``counting_law``, or, if there is none, by the law of the design, as all others.
     """
 
     people: int = needed(some)
@@ -380,6 +386,7 @@ class Searched(Part):
     found_from: int | None = needed(or_none(count))
     miss: float = needed(CHANCE)
     faked_from: int | None = perhaps(count, default=None)
+    counting_law: WrittenLaw | None = perhaps(WrittenLaw, default=None)
     levels: tuple[SearchLevel, ...] = needed([SearchLevel])
 
     @property
