@@ -30,7 +30,7 @@ from shuffledp.randomizers.written_law import law_of
 
 __all__ = ["planned_search", "rarest_found"]
 
-COUNTING = 0.25  # the least share of the people who count what was found
+COUNTING = 0.2  # the least share of the people who count what was found
 MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
 MOST_PEOPLE = 1 << 40
 EASED = 0.999  # of epsilon: a ledger, which adds up what is seen besides the first level, rounds up
