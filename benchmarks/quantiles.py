@@ -110,11 +110,12 @@ def trees() -> list[str]:
             described = {name: getattr(best, name) for name in ("kind", "center", "left", "right", "rate")}
             law = TreeDummies(k=bins, levels=levels, branches=branches, **described)
             worst = TreeSquares(law).noise([(0, cut) for cut in cuts]).base.max()
-            errors[levels] = (float(np.sqrt(worst)), f"{levels} levels of {best.kind} dummies, {branches} branches")
+            name = f"{levels} levels of {best.kind} dummies, {branches} branches"
+            errors[levels] = (float(np.sqrt(worst)), name if levels > 1 else f"all bins, {best.kind} dummies")
         error, shape = min(errors.values())
         flat = errors[1][0] * math.sqrt(bins // 2 / (bins / 4.0))
         listed = " | ".join(f"{errors[levels][0]:.1f}" if levels in errors else "" for levels in range(1, 7))
-        rows.append(f"| {bins:,} | {flat:.1f} | {listed} | {shape.replace('1 levels', '1 level')}: {error:.1f} |")
+        rows.append(f"| {bins:,} | {flat:.1f} | {listed} | {shape}: {error:.1f} |")
     return rows
 
 
