@@ -29,14 +29,13 @@ from shuffledp.protocols.faked_tables import DummyQuantiles
 from shuffledp.protocols.least_noise import fewest_dummies
 from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.tree_squares import TreeSquares
-from shuffledp.randomizers.messages.added_dummies import DUMMIES_KINDS
 
 RUNS = 200
 PROMISE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 AT = (0.1, 0.5, 0.9)
 SHAPES = ((1_000, 64), (1_000, 256), (10_000, 64), (10_000, 256), (10_000, 1024), (100_000, 256), (100_000, 1024))
 IN_TREES = (16, 64, 120, 256, 1024, 4096, 65_536)
-AROUND = 512  # cut points on either side of the middle one
+AROUND = 128  # cut points on either side of the middle one
 PEOPLE = (1_000_000, 10_000_000)
 
 
@@ -106,11 +105,7 @@ def trees() -> list[str]:
             branches = max(2, round(bins ** (1.0 / levels)))
             if branches ** (levels - 1) >= bins:
                 continue
-            numbers = [
-                fewest_dummies(2, 1000, *PROMISE.values(), levels, keep=1.0, kind=kind, epsilon0=math.inf)
-                for kind in DUMMIES_KINDS
-            ]
-            best = min(numbers, key=lambda law: law.numbers.variance)
+            best = fewest_dummies(2, 1000, *PROMISE.values(), levels, keep=1.0, kind=None, epsilon0=math.inf)
             described = {name: getattr(best, name) for name in ("kind", "center", "left", "right", "rate")}
             law = TreeDummies(k=bins, levels=levels, branches=branches, **described)
             worst = TreeSquares(law).noise([(0, cut) for cut in middle]).base.max()
@@ -160,7 +155,7 @@ def _measured(people: Population, runs: int) -> str:
     predicted = float(asked.predicted_stderrs(held).max())
     measured = float(np.sqrt(np.mean(np.square(errors), axis=0)).max())
     law = asked.randomizer
-    sizes = law.sizes if isinstance(law, TreeDummies) else asked.levels or (len(cuts) - 1,)
+    sizes = law.sizes if isinstance(law, TreeDummies) else tuple(getattr(asked, "levels", ())) or (len(cuts) - 1,)
     shape = f"levels {', '.join(map(str, sizes))}" if len(sizes) > 1 else f"{len(cuts) - 1} bins"
     return (
         f"| {people.name} | {shape} | {predicted:.1f} | {measured:.1f} | {100.0 * np.mean(covered):.1f} % | "
