@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.collection.record import Asked, Collected, Counted, Designed, Estimates, Record, Searched, SearchLevel
+from shuffledp.collection.record import (
+    WHOLE_VOTES,
+    Asked,
+    Collected,
+    Counted,
+    Designed,
+    Estimates,
+    Record,
+    Searched,
+    SearchLevel,
+)
 from shuffledp.collection.record import Tally as TallyPart
 from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.certificate import certificate, comparison
@@ -277,4 +287,5 @@ def _estimates(found: TopWords) -> Estimates:
         all_lower=all_lower,
         all_upper=all_upper,
         sway=(sway,) * len(places),
+        interval=WHOLE_VOTES,
     )
