@@ -14,7 +14,7 @@ from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import ERRORS, PLANNED, Task, error_of, worst_of
+from shuffledp.protocols.planning import PLANNED, Task, error_of, worst_of
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -141,7 +141,7 @@ def plan(
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
         )
-    counts = kind not in ERRORS
+    counts = worst_of(kind) is not None
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
@@ -161,8 +161,7 @@ def plan(
     show.table(columns, rows, numbers=4 + counts)
     show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
-        crowded = "people crowded in few bins" if kind == "quantile" else "a value that everybody holds"
-        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {crowded}."])
+        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {PLANNED[kind].crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")

@@ -28,10 +28,12 @@ binning       cut points, and the bins into which numbers fall
 below         how many people are in a group of bins, and the quantiles that follow
 levels        coarse and fine bins, brought together by least squares
 quantiles     distribution functions
+tree_squares  all levels of a tree of bins at once, brought together the same way
 faked_tables  crosstabs and distribution functions from true values among fakes
 top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
+plan_options  which protocols are compared for a task
 sgd           noisy gradient descent over shuffled data
 
 A name is loaded when it is first asked for: a client who reads a design needs no accountant.

@@ -32,7 +32,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp._types import Complexes, End, Floats, Integers
 from shuffledp.accounting.bisection import geometric, halve, within
-from shuffledp.accounting.curves import meets
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.accounting.pld.discretise import LossDistribution
 
 __all__ = ["Composition"]

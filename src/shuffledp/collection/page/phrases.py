@@ -91,6 +91,12 @@ GLOSS_DUMMIES = Phrase(
     "value, which nobody else can tell from the others. Everybody must trust that this was done, and that nobody was "
     "told which they are{sealed}."
 )
+GLOSS_TREE = Phrase(
+    "Every person’s messages name a value, coarsely and finely: one message for each of {levels} levels. Whoever mixed "
+    "the messages added dummies to every level, about {dummies} for everything that a message can name, which nobody "
+    "else can tell from the others. Everybody must trust that this was done, and that nobody was told which they are, "
+    "or which messages came from one person{sealed}."
+)
 LIGHTLY = Phrase(", randomized a little")
 UNREAD = Phrase(", and that nobody but the analyst could read a message, which is the truth")
 REPEATED = Phrase("{rows} of the same people left out", (3, "{rows} from the same people left out"))
@@ -289,6 +295,10 @@ FAMILIES = {
     "dummies": Phrase(
         "dummies from the shuffler: the true value is sent, and the shuffler adds messages of its own for every value"
     ),
+    "tree": Phrase(
+        "dummies from the shuffler in all levels of a tree: the true value is sent coarsely and finely, a message for "
+        "each level, and the shuffler adds messages of its own for every node"
+    ),
     "hadamard": Phrase(
         "Hadamard response: a value’s row of signs is sent as one index, sometimes a wrong one",
         (3, "Hadamard response: one index into the value’s row of signs is sent, sometimes a wrong one"),
@@ -465,6 +475,12 @@ ONE_LEVEL = Phrase(
     "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
     "each. So the certificate is that of one level: of the first one, which has the fewest people. What was asked at a "
     "level follows from the votes of the levels before it."
+)
+OWN_LAW = Phrase(
+    "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
+    "each but the last, where words are counted: more people tell fewer values apart there, and need less noise to "
+    "show no more. So the certificate is that of one level: of the first one, which has the fewest people. What was "
+    "asked at a level follows from the votes of the levels before it."
 )
 MISSED_WORDS = Phrase(
     "A word that {found_from} or more people hold is missed with probability {miss} at most, if it is not crowded out. "

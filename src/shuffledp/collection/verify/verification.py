@@ -14,12 +14,14 @@ from shuffledp.collection.verify.check_design import check_design
 from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.collection.verify.check_page import check_page
+from shuffledp.collection.verify.check_second_law import check_second_law
 from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
 from shuffledp.collection.verify.counted_fakes import FAKED, CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import counted_law
 from shuffledp.collection.verify.counted_shares import SHARED, CountedShares
+from shuffledp.collection.verify.counted_tree import TREE, CountedTree
 from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
@@ -98,6 +100,7 @@ def verify(
         "the certificate": lambda: check_certificate(
             record.certificate, Oracle(law, design.least, design.rounds, tick, effort, swap=_swapped(record))
         ),
+        "the law of those who count": lambda: list(check_second_law(record, effort)),
         "the comparison": lambda: check_comparison(record, law),
     }
     checks = _later(record)
@@ -116,6 +119,8 @@ def counted(law: Mapping[str, Any]) -> CountedLaw:
     """The law of a design, by its family."""
     if law.get("randomizer") in SHARED:
         return CountedShares.of(law)
+    if law.get("randomizer") == TREE:
+        return CountedTree.of(law)
     return CountedFakes.of(law) if law.get("randomizer") in FAKED else counted_law(law)
 
 
