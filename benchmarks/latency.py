@@ -48,6 +48,11 @@ CALLS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("Mean, n = 1e4, 10 rounds", lambda: sdp.Mean(n=10**4, rounds=10, **TARGET).settle()),
     ("Mean, n = 1e9", lambda: sdp.Mean(n=10**9, **TARGET).settle()),
     ("Sum, n = 1e6", lambda: sdp.Sum(n=10**6, **TARGET).settle()),
+    ("SignedCount, n = 1e6", lambda: sdp.SignedCount(value="yes", n=10**6, **TARGET).settle()),
+    ("SignedCount, n = 1e12, 10 rounds", lambda: sdp.SignedCount(value="yes", n=10**12, rounds=10, **TARGET).settle()),
+    ("SplitSum, n = 1e9", lambda: sdp.SplitSum(n=10**9, **TARGET).settle()),
+    ("SplitSum, n = 1e9, 10 rounds", lambda: sdp.SplitSum(n=10**9, rounds=10, **TARGET).settle()),
+    ("SplitSum, n = 1e12", lambda: sdp.SplitSum(n=10**12, **TARGET).settle()),
     ("Frequency of 1e4, n = 1e5", lambda: sdp.Frequency(domain=10**4, n=10**5, **TARGET).settle()),
     ("plan of a histogram of 50, n = 5000", lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET)),
 )

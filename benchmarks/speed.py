@@ -9,9 +9,10 @@ import numpy as np
 
 import shuffledp as sdp
 from benchmarks.result import Result, clock
-from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds import feldman
 from shuffledp.literature.bounds.fourier import Composed, Grid, Pair
 from shuffledp.literature.bounds.koskela_pairs import clones_pair, krr_weak_pair

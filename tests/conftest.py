@@ -1,7 +1,8 @@
-"""Before the tests: which of them are the fleet's. After them: how often a published bound was
+"""Before the tests: which of them make fleet runs. After them: how often a published bound was
 compared with an exact answer, and what was killed, filled and damaged.
 """
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,17 +17,33 @@ from tests.literature.report import WIDTH, Row, table
 from tests.sketch import DRAWN_BY, sketch
 
 LEAST = 20_000  # comparisons that could fail, if the whole grid was run
-# Fixtures that start a Spark cluster, PostgreSQL or a browser, build the site, or start what is killed under load.
-FLEET = ("cluster", "database", "chromium", "site", "browser", "runner", "demo")
+# Fixtures that start a Spark cluster, PostgreSQL or a browser, or build the site; and those that start what is killed
+# again and again, or tells the whole story.
+FLEET = ("cluster", "database", "chromium", "site", "browser")
+LONG = ("runner", "demo")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays until the end: looking through it for garbage, again and again, took a
+    quarter of the time that collecting takes.
+    """
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that asks for one of them is the fleet's."""
+    """A test that asks for one of them is marked."""
     for item in items:
-        started = any(name in getattr(item, "fixturenames", ()) for name in FLEET)
-        if started and item.get_closest_marker("sample") is None:
+        asked = getattr(item, "fixturenames", ())
+        if any(name in asked for name in FLEET) and item.get_closest_marker("sample") is None:
             item.add_marker("fleet")
+        if any(name in asked for name in LONG):
+            item.add_marker("long")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -103,6 +120,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A grid that has shrunk fails the run, like any test."""
+    gc.unfreeze()  # an interpreter takes down what it can see
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     rows = compared(reporter) if isinstance(reporter, pytest.TerminalReporter) else []
     if {bound.name for bound in LITERATURE} <= {row.name for row in rows} and sum(

@@ -63,6 +63,7 @@ EXPORTS = [
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
+    "TreeDummies",
     "Unary",
     "UserFakes",
     "__version__",

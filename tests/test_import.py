@@ -21,6 +21,31 @@ def test_import_is_silent() -> None:
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
+def test_what_is_slow_to_import_is_left_to_the_laws_that_need_it() -> None:
+    """Every command, every worker of an engine and every process that a test starts would wait for it:
+    it is nearly half of what they load.
+    """
+    run = fresh_interpreter(
+        """
+import sys
+import shuffledp as sdp
+def loaded():
+    return [name for name in ("optimize", "signal", "stats") if f"scipy.{name}" in sys.modules]
+sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=100).epsilon(delta=1e-6)
+print(loaded())
+from shuffledp.cli.listing import load
+load(None)
+print(loaded())  # the papers' figures optimize
+sdp.shuffle(sdp.randomizers.SignedUnits(least=10, decay=0.5, pairs=50, messages=24), n=10).epsilon(delta=1e-3)
+print(loaded())
+"""
+    )
+    assert run.returncode == 0, run.stderr
+    one_round, every_command, control = run.stdout.splitlines()
+    assert (one_round, every_command) == ("[]", "['optimize']")
+    assert "signal" in control
+
+
 def test_import_leaves_the_outermost_dependencies_alone() -> None:
     run = fresh_interpreter(
         "import shuffledp, sys, json; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"

@@ -84,6 +84,7 @@ if TYPE_CHECKING:
         SignedUnits,
         SplitShares,
         SubsetSelection,
+        TreeDummies,
         Unary,
         UserFakes,
     )
@@ -144,6 +145,7 @@ __all__ = [
     "StatisticalQuery",
     "SubsetSelection",
     "Sum",
+    "TreeDummies",
     "Unary",
     "UserFakes",
     "__version__",
@@ -218,7 +220,7 @@ HOMES = {
             "LocalHash",
         ),
         *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
-        *("ShufflerDummies", "UserFakes"),
+        *("ShufflerDummies", "TreeDummies", "UserFakes"),
         *("SignedUnits", "SplitShares"),
     ),
 }

@@ -89,6 +89,10 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "fakes": ("a true report among the fakes of all honest people, a needle in a haystack (docs/theory.md)",),
     "fakes and reports": ("privacy blanket of fakes and of randomized reports together (docs/theory.md)",),
     "dummies": ("two values with the shuffler's dummies, added up over their counts (docs/theory.md)",),
+    "tree": (
+        "two nodes of each level with the shuffler's dummies, added up over their counts; levels composed as privacy "
+        "loss distributions (docs/theory.md)",
+    ),
     "signed units": ("counts of +1 and -1 with noise in shares, added up (docs/theory.md)",),
     "split shares": ("the noise of the sum, and how far mixed shares are from it (docs/theory.md)",),
     "messages mixed": (

@@ -13,7 +13,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp._types import Floats
-from shuffledp.accounting.curves import lower_hull
+from shuffledp.accounting.hulls import lower_hull
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.literature.exact import enumeration
 from shuffledp.randomizers import Randomizer

@@ -14,9 +14,9 @@ import pytest
 import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import ROUGH_GAP
-from shuffledp.accounting.curves import crossing
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.accounting.meeting_delta import crossing
 from shuffledp.protocols.protocol import calibrated
 
 TARGET = {"epsilon": 1.0, "delta": 1e-6}

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.curves import meets, minorant
+from shuffledp.accounting.hulls import minorant
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.exact import enumeration, matrices
 
 

@@ -13,7 +13,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, SEALED
+from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, POISSON, SEALED, named
 from shuffledp.protocols.settling import certify
 
 TERMS: dict[str, Any] = {"categories": 16, "n": 10_000, "epsilon": 1.0, "delta": 1e-6}
@@ -50,6 +50,29 @@ def test_the_promise_is_kept_and_nearly_spent(name: str, rounds: int) -> None:
     certified = certify(Design.from_json(Design.of(poll).as_json()))
     assert certified.protocol.randomizer == poll.randomizer
     assert type(certified.protocol) is type(poll)
+
+
+def test_the_kind_of_dummies_that_errs_less_is_taken() -> None:
+    """Geometric ones for two rounds, Poisson ones for ten; also where tables of geometric ones
+    would be too long.
+    """
+    for rounds, kind in ((2, "geometric"), (10, "poisson")):
+        errors = {
+            each: KINDS["dummies"](rounds=rounds, kind=each).predicted_stderr() for each in ("geometric", "poisson")
+        }
+        poll = KINDS["dummies"](rounds=rounds)
+        assert poll.randomizer.kind == kind == min(errors, key=errors.__getitem__)
+        assert poll.predicted_stderr() == errors[kind]
+        assert poll.guarantee.delta_at_most(epsilon=4.0) <= 1e-6
+    with pytest.raises(InvalidInput, match="at most 8,192 counts"):
+        KINDS["dummies"](rounds=365, kind="geometric").settle()
+    assert KINDS["dummies"](rounds=365).randomizer.kind == "poisson"
+
+
+def test_a_plan_says_which_dummies() -> None:
+    assert named(f"Histogram, {DUMMIES}", KINDS["dummies, poisson"]()) == f"Histogram, {POISSON}"
+    for other in ("dummies", "fakes, poisson"):
+        assert named(f"Histogram, {DUMMIES}", KINDS[other]()) == f"Histogram, {DUMMIES}"
 
 
 @pytest.mark.parametrize("name", KINDS)

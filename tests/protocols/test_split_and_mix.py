@@ -13,6 +13,7 @@ import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSum, reachable
+from shuffledp.randomizers.messages.split_shares import MOST_BITS
 
 TOTAL = SplitSum(n=10_000, epsilon=1.0, delta=1e-6)
 
@@ -85,6 +86,18 @@ def test_rounds() -> None:
     twice = SplitSum(n=500, epsilon=1.0, delta=1e-6, rounds=2)
     assert twice.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
     assert twice.predicted_stderr() < 2.2 * SplitSum(n=500, epsilon=1.0, delta=1e-6).predicted_stderr()
+
+
+def test_a_trillion_people_get_the_finest_grid_whose_sums_fit() -> None:
+    """One step more would need more bits; the standard error is that of the coarse rounding."""
+    promise = {"n": 10**12, "epsilon": 1.0, "delta": 1e-6}
+    total = SplitSum(**promise)
+    law, steps = total.randomizer, total.randomizer.k - 1
+    assert law.share_bits == MOST_BITS
+    assert total.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
+    assert total.predicted_stderr() == pytest.approx(math.sqrt(10**12) / 2.0 / steps, rel=1e-3)
+    with pytest.raises(InvalidInput, match="Use a coarser grid"):
+        SplitSum(**promise, k=steps + 2).settle()
 
 
 def test_a_design_is_read_again() -> None:

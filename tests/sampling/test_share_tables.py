@@ -12,9 +12,11 @@ from shuffledp.sampling.draws import WORD
 from shuffledp.sampling.share_tables import (
     FINE,
     filled,
+    geometric_cut,
     geometric_none,
     geometric_share,
     joined,
+    joined_cut,
     poisson_none,
     poisson_share,
     ratio_of,
@@ -62,7 +64,7 @@ def test_the_ratio_hides_at_least_as_much() -> None:
 def test_what_is_missing_goes_to_nothing_and_is_the_distance() -> None:
     ratio = ratio_of(0.9)
     chances = geometric_share(geometric_none(ratio, 5), ratio, 5, 12)
-    weights, cut = filled(chances)
+    weights = filled(chances)
     assert sum(weights) == FINE
     q, t = Fraction(ratio, WORD), Fraction(1, 5)
     ideal, distance = power(1 - q, t), Fraction(0)
@@ -70,8 +72,35 @@ def test_what_is_missing_goes_to_nothing_and_is_the_distance() -> None:
         distance += max(ideal - Fraction(weight, FINE), 0)
         ideal *= q * (t + j) / (j + 1)
     beyond = 1 - sum(Fraction(each, FINE) for each in chances)  # all that the table does not have
-    assert distance < beyond <= cut
-    assert cut == Fraction(weights[0] - chances[0], FINE) < Fraction(1, 10_000)
+    assert distance < beyond == Fraction(weights[0] - chances[0], FINE) < Fraction(1, 10_000)
+
+
+@pytest.mark.parametrize("reach", [1, 60, 600])
+@pytest.mark.parametrize("people", [1, 7, 10**12])
+@pytest.mark.parametrize("decay", [0.003, 0.9, 40.0])
+def test_what_a_share_misses_is_known_without_its_table(decay: float, people: int, reach: int) -> None:
+    """At least that, and little more: the bound on P(j) is nearest for large j, and rounding down takes
+    fewer units.
+    """
+    ratio = ratio_of(decay)
+    none = geometric_none(ratio, people)
+    missed = 1 - Fraction(sum(geometric_share(none, ratio, people, reach)), FINE)
+    cut = geometric_cut(none, ratio, people, reach)
+    units = Fraction((reach + 1) * (reach + 2), FINE)
+    near = 1.001 + 0.25 / reach + 0.01 / (reach * decay)
+    assert missed <= cut <= missed * Fraction(near) + units
+
+
+@pytest.mark.parametrize(
+    ("decay", "pairs", "people", "most"), [(0.9, 3, 2, 9), (0.05, 40, 7, 30), (1.5, 500, 10**6, 8)]
+)
+def test_what_joined_shares_miss_is_known_without_their_table(decay: float, pairs: int, people: int, most: int) -> None:
+    ratio = ratio_of(decay)
+    single = geometric_share(geometric_none(ratio, people), ratio, people, most)
+    both = poisson_share(poisson_none(pairs, people), pairs, people, most // 2)
+    cells = [(plus, minus) for plus in range(most + 1) for minus in range(most + 1 - plus)]
+    missed = 1 - Fraction(sum(joined(single, both, cells)), FINE)
+    assert missed <= joined_cut(single, both, most) <= missed + Fraction(len(cells), FINE)
 
 
 def test_joined_shares_are_of_independent_draws() -> None:

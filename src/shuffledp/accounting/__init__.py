@@ -5,7 +5,9 @@ haystack     a needle and its hay -> delta(epsilon), with both ends
 swapping     the kinds of users that a randomizer has, for the first-clone swap
 reductions   randomizer + users + adversary -> the curves that bound the leak; each one a theorem
 pairs        the same for one pair of the target's inputs
-curves       intervals, envelopes of curves, and the epsilon that meets a delta
+hulls        what lies surely below a convex curve, and hulls
+meeting_delta  the epsilon at which a curve meets a delta
+curves       intervals, and envelopes of curves
 bisection    the one bisection
 pld          curve -> privacy loss distribution -> many rounds
 renyi        Renyi divergences from curves

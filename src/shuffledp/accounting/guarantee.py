@@ -16,8 +16,10 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, FARTHEST_DELTA, LARGEST_ORDER, SLACK, SOLVE_GAP
-from shuffledp.accounting.curves import Band, Bound, Proof, convex, crossing, minorant
+from shuffledp.accounting.curves import Band, Bound, Proof
 from shuffledp.accounting.explanation import Explanation
+from shuffledp.accounting.hulls import convex, minorant
+from shuffledp.accounting.meeting_delta import crossing
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.errors import (
     LARGEST_EPSILON,

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from shuffledp._types import Adversary, View
+from shuffledp._types import Adversary, End, Floats, View
+from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.explanation import Row
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.messages.message_reductions import reduce_messages
+from shuffledp.accounting.messages.composed_levels import ComposedLevels
+from shuffledp.accounting.messages.message_reductions import reduce_levels, reduce_messages
 from shuffledp.accounting.pairs import check_pair, reduce_pair
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
-from shuffledp.accounting.rounds import Round
+from shuffledp.accounting.rounds import Parts, Round
 from shuffledp.accounting.sampled import Sampled
 from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, called_as, check_users
@@ -110,11 +112,39 @@ class Shuffled(Round):
     @cached_property
     def reduction(self) -> Reduction:
         """The theorem in use, as curves."""
+        if self._levels is not None:
+            return reduce_levels(self.blocks[0][0].reduction, self._levels)
         if isinstance(self.randomizer, MessageLaw):
             return reduce_messages(self.randomizer, self.honest)
         if self.view == "sums":
             return reduce_sums(self.randomizer, self.honest)
         return reduce(self.randomizer, self.honest, self.adversary)
+
+    @property
+    def blocks(self) -> Parts:
+        """Of a law that is seen as several rounds of another, those."""
+        if not isinstance(self.randomizer, MessageLaw):
+            return super().blocks
+        law, times = self.randomizer.seen_as
+        return super().blocks if law is self.randomizer else ((replace(self, randomizer=law), times),)
+
+    @cached_property
+    def _levels(self) -> ComposedLevels | None:
+        """What its blocks are together, if they are others than itself."""
+        ((block, times),) = self.blocks
+        return None if block is self else ComposedLevels(block, times)
+
+    def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
+        return super()._end(end, epsilons, gap) if self._levels is None else self._levels.end(end, epsilons, gap)
+
+    def _epsilon_end(self, end: End, delta: float) -> float:
+        return super()._epsilon_end(end, delta) if self._levels is None else self._levels.epsilon(end, delta)
+
+    def spacing(self) -> float:
+        """Of a law whose losses are multiples of one, a grid that they lie on."""
+        usual = super().spacing()
+        step = self.randomizer.loss_step if isinstance(self.randomizer, MessageLaw) else 0.0
+        return step / math.ceil(step / usual) if step > 0.0 else usual
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import check_users
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.audits.bench import Bench
 from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
 from shuffledp.audits.messaged import Messaged, Polled

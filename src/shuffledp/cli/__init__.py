@@ -1,40 +1,46 @@
 """The command line: a set-up in, a certified answer out, as a table or as JSON.
 
-listing      every command, for the help; their modules are loaded when they are called
-running      one run: exit codes and errors
-numbers      numbers as they are typed
-randomizers  the names of randomizers as they are typed, and how their parameters are read
-parsing      every option once, all that is missing at once
-options      the options that commands share
-setup        those of commands about shuffled reports, as one ``Setup``
-sharing      options as one object
-waiting      what is seen while something takes long: one look of all bars
-show         answers as tables, as plain words, and as strict JSON
-commands     epsilon, delta, calibrate, explain, curve
-compare      compare, bounds
-reproduce    the figures of the papers
-plan         which protocol for a task
-studio       the planner, as a page
-track        one design, asked every week
-training     which sampler for a training, and how much noise
-audit        attacks on the code that runs
-poison       the command poison: people who cheat, tried against a design
-look         what a table holds, and a command to copy
-asking       the options of a question about a table
-release      histogram, frequency, mean: from a table to a defended answer
-crosstab     the same for several columns at once
-top          the most frequent words of a column, from no list at all
-spark        the same on tables that Spark reads
-stages       design, encode, shuffle, analyse: the same in parts; and example
-collection   new, invite: a collection over the network is announced
-send         a report, or those of a table, to such a collection
-serve        the shuffler of a collection over the network
-collecting   collection status, close, fetch: the analyst at the shuffler's door
-opening      open: what a shuffler released, to a page
-ledger       show, check, export
-verify       a page, recomputed
-outside      bounds of a stranger's, from a file
-demo         the whole story in a minute
+listing          every command, for the help; their modules are loaded when they are called
+running          one run: exit codes and errors
+numbers          numbers as they are typed
+randomizers      the names of randomizers as they are typed, and how their parameters are read
+parsing          every option once, all that is missing at once
+options          the options that commands share
+setup            those of commands about shuffled reports, as one ``Setup``
+sharing          options as one object
+waiting          what is seen while something takes long: one look of all bars
+show             answers as tables, as plain words, and as strict JSON
+commands         epsilon, delta, calibrate, explain, curve
+compare          compare, bounds
+reproduce        the figures of the papers
+plan             which protocol for a task
+studio           the planner, as a page
+track            one design, asked every week
+training         which sampler for a training, and how much noise
+audit            attacks on the code that runs
+poison           the command poison: people who cheat, tried against a design
+look             what a table holds, and a command to copy
+table_options    how a table is read
+value_options    which answers count: categories, bounds, bins
+hiding_options   what hides a value
+engine_options   where the data are
+promise_options  what is promised, whose budget, where it is written
+asking           the options of a question about a table, as one ``Asking``
+release          histogram, frequency, mean: from a table to a defended answer
+crosstab         the same for several columns at once
+top              the most frequent words of a column, from no list at all
+spark            the same on tables that Spark reads
+design           a question and its noise, settled before there is a table
+stages           encode, shuffle, analyse: the same in parts; and example
+collection       new, invite: a collection over the network is announced
+send             a report, or those of a table, to such a collection
+serve            the shuffler of a collection over the network
+collecting       collection status, close, fetch: the analyst at the shuffler's door
+opening          open: what a shuffler released, to a page
+ledger           show, check, export
+verify           a page, recomputed
+outside          bounds of a stranger's, from a file
+demo             the whole story in a minute
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says
 why and what to do; 1, an answer failed its own check or could not be written, or an audit found a

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json
 from shuffledp.cli.parsing import App
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.release import show_release
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.top import SEARCH_OPTIONS, given_terms
@@ -33,8 +33,6 @@ collection = App(
     help="A collection over the network: announce it, invite people, follow it, end it.",
 )
 app.add_typer(collection, rich_help_panel=NETWORK)
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
 
 
 def moment(text: str) -> int:

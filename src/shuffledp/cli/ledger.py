@@ -8,7 +8,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION, Json
 from shuffledp.cli.parsing import App
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
@@ -31,9 +31,7 @@ ledger = App(
     help="What was released about a population, and what it adds up to.",
 )
 app.add_typer(ledger, rich_help_panel=DEFEND)
-
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
 
 
 @ledger.command("show", epilog=examples("ledger show budget.sqlite --population app-users"))

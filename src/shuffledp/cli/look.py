@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import MESSY, TABLE
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER
+from shuffledp.cli.options import Json
+from shuffledp.cli.table_options import MESSY, TABLE
 from shuffledp.cli.waiting import progress
 from shuffledp.errors import InvalidInput
 
@@ -58,7 +58,7 @@ def look(
             rich_help_panel=TABLE,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
 ) -> None:
     """What a table holds, what would go wrong with it, and a command to copy. It shows true values,
     to you alone.

@@ -1,15 +1,34 @@
 """The options that commands share, and the panels of the help that they stand in."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from shuffledp.cli.numbers import read_count, read_people
+from shuffledp.cli.numbers import read_count, read_number, read_people
 from shuffledp.cli.sharing import option
 from shuffledp.errors import InvalidInput
 
-__all__ = ["ANSWER", "AS_JSON", "EVERYONE", "HONEST", "LATEX", "ONE_REPORT", "QUESTION", "ROUNDS", "check_form"]
+__all__ = [
+    "ANSWER",
+    "AS_JSON",
+    "EVERYONE",
+    "HONEST",
+    "LATEX",
+    "ONE_REPORT",
+    "QUESTION",
+    "ROUNDS",
+    "SEVERAL",
+    "Json",
+    "MostEpsilon0",
+    "OutFile",
+    "ReplaceFile",
+    "check_form",
+]
 
-ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
+ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
     "What one user sends",
+    "What one user sends, in several messages or among dummies",
     "Who reports, and who looks",
     "The question",
     "The answer",
@@ -26,6 +45,19 @@ HONEST = option(
 ROUNDS = option(
     "rounds", EVERYONE, "How often the same users report; if left out, once.", parser=read_count, metavar="COUNT"
 )
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
+OutFile = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
+ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
+MostEpsilon0 = Annotated[
+    float | None,
+    typer.Option(
+        "--most-epsilon0",
+        parser=read_number,
+        metavar="NUMBER",
+        help="Refuse a design whose single report says more than this, whatever it promises.",
+        rich_help_panel=QUESTION,
+    ),
+]
 AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
 
 

@@ -10,11 +10,11 @@ from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
 from shuffledp.cli.numbers import read_count, read_people, read_sizes
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.planning import ERRORS, PLANNED, Task, error_of, worst_of
+from shuffledp.protocols.planning import PLANNED, Task, error_of, worst_of
 from shuffledp.protocols.planning import plan as made
 
 __all__: list[str] = []
@@ -99,7 +99,7 @@ def plan(
             "--plot", metavar="FILE", help="Draw error against epsilon, as png, svg or pdf.", rich_help_panel=ANSWER
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
@@ -141,7 +141,7 @@ def plan(
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
         )
-    counts = kind not in ERRORS
+    counts = worst_of(kind) is not None
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
@@ -161,8 +161,7 @@ def plan(
     show.table(columns, rows, numbers=4 + counts)
     show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     if counts:
-        crowded = "people crowded in few bins" if kind == "quantile" else "a value that everybody holds"
-        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {crowded}."])
+        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {PLANNED[kind].crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")

@@ -9,7 +9,7 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.options import QUESTION, Json
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.wording import rounded
 
@@ -44,7 +44,7 @@ def poison(
             rich_help_panel=QUESTION,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
 ) -> None:
     """Let people cheat: how far can they move each estimate, and what does the protocol say?
 

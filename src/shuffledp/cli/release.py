@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import TABLE, Asking, Found, with_asking, with_binning, with_counting, with_hiding
+from shuffledp.cli.asking import Asking, Found, with_asking, with_binning, with_counting, with_hiding
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.table_options import TABLE
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD

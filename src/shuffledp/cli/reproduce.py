@@ -10,7 +10,7 @@ from rich.console import Console
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION, Json
 from shuffledp.cli.waiting import bars
 from shuffledp.errors import InvalidInput
 from shuffledp.papers.experiment import Experiment
@@ -47,7 +47,7 @@ def reproduce(
         str,
         typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER),
     ] = FOLDER,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
 ) -> None:
     """The figures and tables of the papers, computed again beside certified bounds: as CSV, PNG and
     SVG.

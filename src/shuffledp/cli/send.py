@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.numbers import read_number
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, MostEpsilon0
 from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
 from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import CrosstabTask, Task
@@ -86,16 +85,7 @@ def send(
             "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=QUESTION
         ),
     ] = False,
-    most: Annotated[
-        float | None,
-        typer.Option(
-            "--most-epsilon0",
-            parser=read_number,
-            metavar="NUMBER",
-            help="Refuse a design whose single report says more than this, whatever it promises.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
+    most: MostEpsilon0 = None,
     certify: Annotated[
         bool,
         typer.Option(

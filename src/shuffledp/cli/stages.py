@@ -1,9 +1,7 @@
-"""The commands design, encode, shuffle and analyse: the same as in one go, for clients, shuffler
-and analyst apart. And example: data to try them on.
+"""The commands encode, shuffle and analyse: the same as in one go, for clients, shuffler and
+analyst apart. And example: data to try them on.
 """
 
-import math
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,51 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import (
-    BIN_OPTIONS,
-    BINNED,
-    BUDGET_OPTIONS,
-    CATEGORY_OPTIONS,
-    COLUMNS,
-    HIDING_OPTIONS,
-    LISTS,
-    MESSY_OPTIONS,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    TABLE,
-    TABLE_OPTIONS,
-    EncodedBy,
-    Keeping,
-    LowerBound,
-    Reading,
-    UpperBound,
-    binned,
-    budget_of,
-    hiding_of,
-)
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION
+from shuffledp.cli.numbers import read_count
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, MostEpsilon0, OutFile, ReplaceFile
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
 from shuffledp.cli.release import show_release
 from shuffledp.cli.sharing import argument, sharing
+from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE_OPTIONS, Reading
+from shuffledp.cli.value_options import Clipping, MissingName
 from shuffledp.cli.waiting import patiently, progress
-from shuffledp.collection.release.terms import Promise, read_categories
-from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.canonical import digest_of
-from shuffledp.storage.files import check_apart, check_new_file, replace_file
+from shuffledp.storage.files import check_apart, check_new_file
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.budget import Budget
-    from shuffledp.collection.release.question import Question
     from shuffledp.collection.tables.formats import Kind
 
-__all__ = ["settled_question"]
+__all__: list[str] = []
 
-File = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
-Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
 Settled = Annotated[
     Path | None,
     typer.Option(
@@ -65,180 +37,8 @@ Settled = Annotated[
         rich_help_panel=QUESTION,
     ),
 ]
-HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_categories = sharing(
-    dict([COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *HIDING_OPTIONS, *PROMISE_OPTIONS, AS_JSON]), dict
-)
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
-
-
-@app.command(
-    "design",
-    rich_help_panel=RUN,
-    epilog=examples(
-        "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
-        "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
-        "--epsilon 1 --delta 1e-8 --out table.json",
-        "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
-        "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
-    ),
-)
-@with_categories
-def design(
-    given: dict[str, Any],
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
-    n: Annotated[
-        int,
-        typer.Option(
-            "--n", parser=read_count, metavar="COUNT", help="How many people will report.", rich_help_panel=QUESTION
-        ),
-    ],
-    out: File,
-    lower: LowerBound = None,
-    upper: UpperBound = None,
-    method: EncodedBy = "hadamard",
-    value: Annotated[
-        str | None,
-        typer.Option("--value", metavar="NAME", help="For a count: the value to count.", rich_help_panel=TABLE),
-    ] = None,
-    messages: Annotated[
-        int | None,
-        typer.Option(
-            "--messages",
-            parser=read_count,
-            metavar="COUNT",
-            help="For a mean, a sum or a count: how many messages each person may send.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-    error: Annotated[
-        float | None,
-        typer.Option(
-            "--error",
-            parser=read_number,
-            metavar="NUMBER",
-            help="For a mean, a sum or a count: the standard error to stay below.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
-    force: Force = False,
-) -> None:
-    """Settle a question and its noise: the file that clients, shuffler and analyst share."""
-    check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
-    promise = Promise(
-        epsilon=given["epsilon"],
-        delta=given["delta"],
-        honest=given["honest"],
-        rounds=1 if given["rounds"] is None else given["rounds"],
-    )
-    hiding = hiding_of(given)
-    if hiding.family is not None and task not in HIDDEN:
-        raise InvalidInput(
-            f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
-            f"it out."
-        )
-    given |= {"value": value, "messages": messages, "error": error}
-    question = replace(settled_question(task, given, lower=lower, upper=upper, method=method), hiding=hiding)
-    with patiently("calibrating"):
-        made = question.design(n, promise)
-    replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
-    protocol = made.protocol
-    bound = protocol.guarantee.epsilon(delta=promise.delta)
-    if given["as_json"]:
-        return show.as_json(
-            {
-                "design": made.as_json(),
-                "digest": made.digest,
-                "lower": bound.lower,
-                "upper": bound.upper,
-                "bits": protocol.bits,
-                "out": str(out),
-            }
-        )
-    show.answer(
-        f"{task}: {n:,} people, at least {made.least:,} of them honest",
-        [
-            ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
-            ("epsilon0", f"{protocol.epsilon0:.4f}", "of one report without a shuffler"),
-            ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
-            ("bits", f"{protocol.bits}", "in a report"),
-        ],
-        [f"Written to {out}."],
-    )
-    following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
-    if protocol.epsilon0 == math.inf or protocol.randomizer.mixes:  # which plain files do not hide
-        following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
-    return show.command(following, "Next: ")
-
-
-def settled_question(
-    task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
-) -> "Question":
-    """The question that the options of a design describe, without a table, of one column or of
-    several; ``given`` holds those of its categories.
-    """
-    if task not in TASKS:
-        raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
-            f"frequency very many."
-        )
-    common: dict[str, Any] = {"source": "-", "task": task}
-    counting = TASKS[task].counts
-    if task == "quantile":
-        common |= {"bins": binned(lower=lower, upper=upper, **{name: given.get(name) for name in BINNED})}
-    elif any(given.get(name) is not None for name in ("bins", "scale", "cuts", "ranges")):
-        raise InvalidInput(f"a {task} takes no --bins, --scale, --cuts and --range, got some. Leave them out.")
-    if counting and not (lower is None and upper is None):
-        raise InvalidInput(f"a {task} takes no --lower and --upper, got them. Leave them out, or design a mean.")
-    if not counting and task != "quantile":
-        if lower is None or upper is None:
-            raise InvalidInput(
-                "a mean needs --lower and --upper, the bounds that are known without the data, got none. Add --lower 0 "
-                "--upper 120."
-            )
-        common |= {"lower": lower, "upper": upper}
-    return _question(task, given, method, common).settled()
-
-
-def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
-    """What is asked, of one column or of several."""
-    from shuffledp.collection.release.central_questions import CountQuestion, SumQuestion
-    from shuffledp.collection.release.crossed import CrossQuestion, check_columns, read_parts
-    from shuffledp.collection.release.question import Question
-
-    reaching: dict[str, Any] = {name: given.get(name) for name in ("messages", "error")}
-    value = _check_reaching(task, given.get("value"), reaching)
-    listed, columns = given["categories"] or [], given["column"] or []
-    rules = {name: given[name] for name in ("other", "missing")}
-    if task == "crosstab":
-        names = check_columns(columns)
-        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules))
-    if columns or len(listed) > 1:
-        raise InvalidInput(
-            f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "
-            f"out, or design a crosstab."
-        )
-    if value is not None:
-        return CountQuestion(**common, value=value, **reaching)
-    if not TASKS[task].counts:
-        return SumQuestion(**common, **reaching) if task in ("mean", "sum") else Question(**common)
-    known = read_categories(listed[0] if listed else None, learn=False, domain=given["domain"], **rules)
-    common |= {"categories": known, "method": method}
-    return Question(**common)
-
-
-def _check_reaching(task: str, value: str | None, reaching: dict[str, Any]) -> str | None:
-    """The value that is counted, if one is; refused where it, messages or an error say nothing."""
-    if (value is not None) != (task == "count"):
-        raise InvalidInput(
-            f"--value must be given for a count, and for nothing else, got {value!r} for a {task}. Add it, or leave it "
-            f"out."
-        )
-    wrong = [name for name, given in reaching.items() if given is not None and task not in ("mean", "sum", "count")]
-    if wrong:
-        raise InvalidInput(f"--{wrong[0]} must be of a mean, a sum or a count, got a {task}. Leave it out.")
-    return value
 
 
 @app.command(
@@ -263,27 +63,10 @@ def encode(
     design: Annotated[
         Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)
     ],
-    out: File,
-    missing: Annotated[
-        str | None,
-        typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
-    ] = None,
-    clip: Annotated[
-        bool,
-        typer.Option(
-            "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=TABLE
-        ),
-    ] = False,
-    most: Annotated[
-        float | None,
-        typer.Option(
-            "--most-epsilon0",
-            parser=read_number,
-            metavar="NUMBER",
-            help="Refuse a design whose single report says more than this, whatever it promises.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
+    out: OutFile,
+    missing: MissingName = None,
+    clip: Clipping = False,
+    most: MostEpsilon0 = None,
     certify: Annotated[
         bool,
         typer.Option(
@@ -292,7 +75,7 @@ def encode(
             rich_help_panel=QUESTION,
         ),
     ] = False,
-    force: Force = False,
+    force: ReplaceFile = False,
 ) -> None:
     """On the clients' side: from values to randomized reports. What leaves here is already noisy;
     ids go to the shuffler, who drops them.
@@ -365,7 +148,7 @@ def encode(
 def shuffle(
     budget: "Budget | None",
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
-    out: File,
+    out: OutFile,
     design: Settled = None,
     drop: Annotated[
         bool,
@@ -375,7 +158,7 @@ def shuffle(
             rich_help_panel=QUESTION,
         ),
     ] = False,
-    force: Force = False,
+    force: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:
     """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than

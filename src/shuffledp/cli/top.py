@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import ASKED, Asking, Engine
+from shuffledp.cli.asking import ASKED, Asking
+from shuffledp.cli.engine_options import Engine
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import QUESTION

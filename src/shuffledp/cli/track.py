@@ -8,31 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import (
-    ASKED,
-    BUDGET_OPTIONS,
-    CATEGORY_OPTIONS,
-    COLUMNS,
-    LISTS,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    TABLE,
-    Asking,
-    EncodedBy,
-    LowerBound,
-    UpperBound,
-    budget_of,
-)
+from shuffledp.cli.asking import ASKED, Asking
+from shuffledp.cli.design import ASKED_EARLY, settled_question
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION
+from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json
 from shuffledp.cli.parsing import App
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.release import found, heard, show_release
 from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.table_options import COLUMNS, TABLE
+from shuffledp.cli.value_options import Clipping, EncodedBy, LowerBound, MissingName, UpperBound
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import TASKS
+from shuffledp.protocols.tasks import TASKS, TopTask
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
@@ -44,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["SERIES", "refresh"]
 
 SERIES = "The series"
+WEEKLY_TASKS = tuple(name for name in TASKS if name != TopTask.name)
 NOT_LOOKING = (
     "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."
 )
@@ -56,7 +47,6 @@ track = App(
 app.add_typer(track, rich_help_panel=RUN)
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
 PaidIn = Annotated[
     Path | None,
     typer.Option(
@@ -90,8 +80,8 @@ WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
 
 def _design_of(task: str | None, design: Path | None, given: dict[str, Any], own: dict[str, Any]) -> "Design":
     """The design of a series: one that was settled, or one that is calibrated for all its weeks."""
-    from shuffledp.cli.stages import settled_question
     from shuffledp.collection.client import read_design
+    from shuffledp.collection.series.series_file import NO_SEARCH
     from shuffledp.protocols.settling import certify
 
     needed = {"--task": task} | {f"--{each}": given[each] for each in ("n", "weeks", "epsilon", "delta")}
@@ -106,6 +96,8 @@ def _design_of(task: str | None, design: Path | None, given: dict[str, Any], own
             f"shuffledp design, then --design FILE"
         )
     assert task is not None
+    if task == TopTask.name:
+        raise InvalidInput(NO_SEARCH)
     promise = Promise(epsilon=given["epsilon"], delta=given["delta"], honest=given["honest"], rounds=given["weeks"])
     question = settled_question(task, given, **own)
     with patiently("calibrating"):
@@ -121,12 +113,12 @@ def _design_of(task: str | None, design: Path | None, given: dict[str, Any], own
         "budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
     ),
 )
-@sharing(dict([FOLDER, COLUMNS, *CATEGORY_OPTIONS, LISTS, *PROMISED, *BUDGET_OPTIONS, AS_JSON]), dict)
+@sharing(dict([FOLDER, *ASKED_EARLY, *PROMISED, *BUDGET_OPTIONS, AS_JSON]), dict)
 def new(
     given: dict[str, Any],
     task: Annotated[
         str | None,
-        typer.Option("--task", metavar="NAME", help=f"One of {', '.join(TASKS)}.", rich_help_panel=QUESTION),
+        typer.Option("--task", metavar="NAME", help=f"One of {', '.join(WEEKLY_TASKS)}.", rich_help_panel=QUESTION),
     ] = None,
     design: Annotated[
         Path | None,
@@ -146,6 +138,15 @@ def new(
     lower: LowerBound = None,
     upper: UpperBound = None,
     method: EncodedBy = "hadamard",
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="NAME",
+            help="For a crosstab: follow shares within the groups of this column.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
     title: Annotated[
         str | None,
         typer.Option("--title", metavar="TEXT", help="A headline for its pages.", rich_help_panel=ANSWER),
@@ -160,9 +161,9 @@ def new(
 
     folder: Path = given["folder"]
     budget = budget_of(*(given[each] for each, _ in BUDGET_OPTIONS))
-    settled = _design_of(task, design, given, {"lower": lower, "upper": upper, "method": method})
+    settled = _design_of(task, design, given | {"by": by}, {"lower": lower, "upper": upper, "method": method})
     with patiently("paying for all weeks" if budget is not None else "writing"):
-        made = new_series(folder, settled, folder.name if name is None else name, title=title, budget=budget)
+        made = new_series(folder, settled, folder.name if name is None else name, title=title, by=by, budget=budget)
     bound = settled.protocol.guarantee.epsilon(delta=settled.delta)
     if given["as_json"]:
         return show.as_json(
@@ -235,16 +236,8 @@ def _paid(paid: bool) -> str:
 )
 def add(
     given: dict[str, Any],
-    missing: Annotated[
-        str | None,
-        typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
-    ] = None,
-    clip: Annotated[
-        bool,
-        typer.Option(
-            "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=TABLE
-        ),
-    ] = False,
+    missing: MissingName = None,
+    clip: Clipping = False,
 ) -> None:
     """Release one more week of a series.
 

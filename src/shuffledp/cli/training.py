@@ -15,7 +15,7 @@ from shuffledp.accounting.training_plan import calibrate_training
 from shuffledp.cli import show
 from shuffledp.cli.listing import PLAN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION, Json
 from shuffledp.cli.waiting import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.figures.filetypes import check_figure
@@ -68,7 +68,7 @@ def training(
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the table, as png, svg or pdf.", rich_help_panel=ANSWER),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
 ) -> None:
     """Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches
     and full batches, with the same noise and the same steps, for adding or removing one record.

@@ -9,7 +9,7 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
 from shuffledp.cli.numbers import read_number
-from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION, Json
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 
@@ -62,7 +62,7 @@ def verify(
     details: Annotated[
         bool, typer.Option("--details", help="Show what every check claimed and found.", rich_help_panel=ANSWER)
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)] = False,
+    as_json: Json = False,
 ) -> None:
     """Compute every number of a page again, by a slow oracle that shares no code with the
     accounting.

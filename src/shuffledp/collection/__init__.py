@@ -11,6 +11,6 @@ series     one design, asked every week
 arguments  one sentence for two readers: ``--option`` or ``argument=``
 engines    the same where the data are: on Spark, on Beam
 network    the same between parties that do not trust each other: clients, shuffler, analyst
-door       ``sdp.histogram``, ``sdp.mean``, ``sdp.frequency``, ``sdp.quantile``
+door       ``sdp.histogram``, ``sdp.mean`` and the other questions, asked from Python
 tracking   ``sdp.Series``
 """

@@ -4,16 +4,17 @@ does.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from shuffledp.accounting.curves import Bound
 from shuffledp.collection.arguments import in_python
-from shuffledp.collection.door import _cleaning, _reading
-from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.client import column_for
+from shuffledp.collection.door.answered import opened
+from shuffledp.collection.door.python_arguments import PathLike, budget_of, column_name, reading, text_cleaning
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release
 from shuffledp.collection.series.asking_again import question_of
@@ -23,8 +24,8 @@ from shuffledp.collection.series.trend_page import trend_drawing, write_pages
 from shuffledp.collection.series.weeks import Tracked, new_series, next_week, tracked
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
-from shuffledp.collection.tables.memory import VALUES
 from shuffledp.errors import InvalidInput, called_as
+from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import certify
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Series"]
 
-PathLike = str | os.PathLike[str]
+NAMES = 'Pass a name, or for a crosstab a list such as ["region", "smoker"].'
 
 
 class Series:
@@ -67,34 +68,39 @@ class Series:
         *,
         name: str | None = None,
         title: str | None = None,
+        by: str | None = None,
         ledger: PathLike | None = None,
         population: str | None = None,
         limit_epsilon: float | None = None,
         limit_delta: float | None = None,
     ) -> Self:
         """Start a series of a protocol with several rounds, which are its weeks. With a ``ledger``,
-        all of them are paid for at once.
+        all of them are paid for at once. With ``by``, a column of a crosstab, shares within its
+        groups are followed.
         """
         with in_python():
             place = Path(folder)
-            budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+            budget = budget_of(ledger, population, limit_epsilon, limit_delta)
             design = protocol if isinstance(protocol, Design) else Design.of(protocol)
-            new_series(place, certify(design).design, place.name if name is None else name, title=title, budget=budget)
+            named = place.name if name is None else name
+            new_series(place, certify(design).design, named, title=title, by=by, budget=budget)
             return cls(place)
 
     @called_as('series.add(frame, "city", period="2026-W47")')
     def add(
         self,
         data: object,
-        column: str | None = None,
+        column: str | Iterable[str] | None = None,
         *,
         period: str | None = None,
         week: int | None = None,
-        missing: str | None = None,
+        missing: str | Mapping[str, str] | None = None,
         clip: bool = False,
         strip: bool = False,
         ignore_case: bool = False,
         na: str | Iterable[str] = (),
+        decimal: str = ".",
+        thousands: str | None = None,
         ids: str | None = None,
         keep: Keep | None = None,
         format: Format | None = None,
@@ -102,18 +108,22 @@ class Series:
         rng: Rng = None,
     ) -> Release:
         """Release one more week: the next, or the one that is named. What it takes is what
-        ``sdp.histogram`` takes; what was settled with the series is not asked again.
+        ``sdp.histogram``, ``sdp.mean`` or ``sdp.crosstab`` takes, the latter a list of columns;
+        what was settled with the series is not asked again.
         """
         with in_python(), next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
-            reading: dict[str, Any] = _reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding)
-            cleaning, title = _cleaning(strip, ignore_case, na), one.series.title
-            question = question_of(one, missing=missing, clip=clip, cleaning=cleaning, title=title, **reading).settled()
-            opened = question.open()
-            named = None if opened.bare and opened.name == VALUES else opened.name
-            question = replace(question, column=named)
-            with question.values(opened, rng=rng) as values:
+            question = question_of(
+                one,
+                **reading(data, None, ids=ids, keep=keep, format=format, encoding=encoding)
+                | {"column": column_for(one.series.design, _names(column))},
+                title=one.series.title,
+                missing=missing,
+                clip=clip,
+                cleaning=replace(text_cleaning(strip, ignore_case, na), decimal=decimal, thousands=thousands),
+            )
+            with opened(question.settled(), rng) as (settled, values):
                 one.check_people(values.count)
-                made = release(question, values, one.series.design, one.folder, budget=one.budget, rng=rng)
+                made = release(settled, values, one.series.design, one.folder, budget=one.budget, rng=rng)
         write_pages(self._state())
         return made
 
@@ -146,10 +156,19 @@ class Series:
         return trend_drawing(found)
 
     def _state(self) -> Tracked:
-        return tracked(self._folder, ledger=self._ledger)
+        with in_python():
+            return tracked(self._folder, ledger=self._ledger)
 
     def __repr__(self) -> str:
         """In a line: what is asked, and how far it is."""
         state = self._state()
         series = state.series
         return f"<Series {series.name}: {series.design.task}, {len(state.taken)} of {series.weeks} weeks>"
+
+
+def _names(column: object) -> list[str]:
+    """The columns that were named: none, one, or a list of them."""
+    if column is None:
+        return []
+    listed = [column] if isinstance(column, (str, Integral)) else as_list("column", column, remedy=NAMES)
+    return [str(column_name("column", each)) for each in listed]

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import FIGURE_GAP
-from shuffledp.accounting.curves import Band, meets
+from shuffledp.accounting.curves import Band
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle, shuffled_parts
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.errors import InvalidInput
 from shuffledp.figures.filetypes import check_figure

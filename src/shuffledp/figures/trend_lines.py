@@ -24,11 +24,13 @@ ACROSS = 2  # panels in a row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTrend:
-    """One label: where its weeks stand in time and what they are called, the estimates, the
-    interval of each, and the one that holds for all weeks at once, where there is one.
+    """One line and what it is of: where its weeks stand in time and what they are called, the
+    estimates, the interval of each, and the one that holds for all weeks at once, where there is
+    one.
     """
 
     label: str
+    unit: str
     places: Sequence[int]
     names: Sequence[str]
     values: Sequence[float]
@@ -37,20 +39,18 @@ class DrawnTrend:
     bands: Sequence[tuple[float, float] | None]
 
 
-def trend_lines_figure(
-    lines: Sequence[DrawnTrend], path: str | os.PathLike[str], *, unit: str, level: float, title: str
-) -> Path:
+def trend_lines_figure(lines: Sequence[DrawnTrend], path: str | os.PathLike[str], *, level: float, title: str) -> Path:
     """Draw a trend and return the file's path."""
     import matplotlib as mpl
 
     path = check_figure(path)
-    figure = draw_trend(lines, unit=unit, level=level, title=title)
+    figure = draw_trend(lines, level=level, title=title)
     with mpl.rc_context(STYLE):
         replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
     return path
 
 
-def draw_trend(lines: Sequence[DrawnTrend], *, unit: str, level: float, title: str) -> Figure:
+def draw_trend(lines: Sequence[DrawnTrend], *, level: float, title: str) -> Figure:
     """Thick the interval of each week, thin the one for all weeks at once; a line joins weeks
     between which none is missing.
     """
@@ -65,7 +65,7 @@ def draw_trend(lines: Sequence[DrawnTrend], *, unit: str, level: float, title: s
         panels = figure.subplots(down, across, squeeze=False)
         for place, axes in enumerate(panels.flat):
             if place < len(lines):
-                _draw(axes, lines[place], unit, level)
+                _draw(axes, lines[place], level)
             else:
                 axes.set_visible(False)
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", parse_math=False)
@@ -74,7 +74,7 @@ def draw_trend(lines: Sequence[DrawnTrend], *, unit: str, level: float, title: s
     return figure
 
 
-def _draw(axes: Axes, line: DrawnTrend, unit: str, level: float) -> None:
+def _draw(axes: Axes, line: DrawnTrend, level: float) -> None:
     sure = f"{100.0 * level:g} %"
     banded = [(place, *band) for place, band in zip(line.places, line.bands, strict=True) if band is not None]
     if banded:
@@ -87,7 +87,7 @@ def _draw(axes: Axes, line: DrawnTrend, unit: str, level: float) -> None:
     step = max(1, -(-len(line.places) // 6))
     axes.set_xticks(list(line.places)[::step], list(line.names)[::step], fontsize=7.5)
     axes.set_title(one_line(line.label), loc="left", fontsize=9.0, parse_math=False)
-    axes.set_ylabel(unit, fontsize=8.0)
+    axes.set_ylabel(line.unit, fontsize=8.0)
     axes.spines[["top", "right"]].set_visible(False)
 
 

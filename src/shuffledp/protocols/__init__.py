@@ -31,6 +31,7 @@ faked_tables  crosstabs and distribution functions from true values among fakes
 top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator
 planning      every protocol that fits a task, side by side
+plan_options  which protocols are compared for a task
 sgd           noisy gradient descent over shuffled data
 
 A name is loaded when it is first asked for: a client who reads a design needs no accountant.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import poisson
+from scipy.special import pdtr
 
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import InvalidInput, check_count, check_positive
@@ -118,7 +118,7 @@ class SignedCount(MessageProtocol):
         _, _, (_, minus) = self.randomizer.opened(np.asarray(counts))
         assert self.least is not None
         mean = self.randomizer.pairs * self.least / self.randomizer.least
-        if minus < mean and poisson.cdf(minus, mean) < SURE:
+        if minus < mean and pdtr(minus, mean) < SURE:
             raise InvalidInput(
                 f"messages -1 must be about {mean:,.0f} if {self.least:,} people add theirs, got {int(minus):,}, which "
                 f"happens to honest people once in a billion times. Somebody left the noise out: do not release this, "

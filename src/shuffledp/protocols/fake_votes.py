@@ -10,15 +10,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.exact_limits import Ints, Supports, binomial_above, few_successes
-from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages import UserFakes
+from shuffledp.randomizers.messages.added_dummies import AddedDummies
 from shuffledp.randomizers.messages.faked_values import FakedValues
 from shuffledp.sampling import WORD
 
@@ -40,8 +39,7 @@ class FakeVotes(NamedTuple):
 
     def plus(self, other: FakeVotes) -> FakeVotes:
         """Of the sum of two that are independent."""
-        long = min(len(self.chances), len(other.chances)) > LONG
-        both = (fftconvolve if long else np.convolve)(self.chances, other.chances)
+        both = _convolved(self.chances, other.chances)
         return FakeVotes(self.first + other.first, np.maximum(both, 0.0)).trimmed()
 
     def times(self, number: int) -> FakeVotes:
@@ -67,6 +65,15 @@ class FakeVotes(NamedTuple):
         return shift + math.log(float(self.chances @ np.exp(slope * counts - shift)))
 
 
+def _convolved(one: Floats, other: Floats) -> Floats:
+    if min(len(one), len(other)) <= LONG:
+        return np.convolve(one, other)
+    from scipy.signal import fftconvolve  # slow to import, and needed where lists are long only
+
+    both: Floats = fftconvolve(one, other)
+    return both
+
+
 def fake_votes(law: FakedValues, size: int, people: int) -> FakeVotes:
     """How many fakes name one of ``size`` values, where ``people`` reported.
 
@@ -74,7 +81,7 @@ def fake_votes(law: FakedValues, size: int, people: int) -> FakeVotes:
     >>> both.first, both.chances.tolist()
     (0, [0.5625, 0.375, 0.0625])
     """
-    if isinstance(law, ShufflerDummies):
+    if isinstance(law, AddedDummies):
         return FakeVotes(law.numbers.first, law.numbers.chances).times(size)
     assert isinstance(law, UserFakes)
     share = size / law.k
@@ -159,23 +166,24 @@ def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], least: 
     Of ``people`` at least ``least`` follow the law; what all others send may be anything.
     """
     total = sum(votes.tolist())
-    if isinstance(law, ShufflerDummies):
-        honest, free = people, 0
+    if isinstance(law, AddedDummies):
+        honest, free, many = people, 0, law.places
         each = FakeVotes(law.numbers.first, law.numbers.chances)
         name, who = "dummies", "Ask the shuffler whether it added them, and whether it is the one that the design names"
     else:
         assert isinstance(law, UserFakes)
         honest, free = min(least, people), max(people - least, 0) * law.messages
-        each = fake_votes(law, law.k, 1)
+        each, many = fake_votes(law, law.k, 1), honest
         name, who = "fakes", "Ask whether clients run the design as it is written; leave out those that do not"
-    many = law.k if isinstance(law, ShufflerDummies) else honest
-    true = FakeVotes(0, np.array([1.0 - law.kept, law.kept]))
+    true, sent = FakeVotes(0, np.array([1.0 - law.kept, law.kept])), honest * law.true_messages
 
     def unlikely(slope: float, seen: int) -> float:
         """The logarithm of a bound on the probability of so many, or more; with a negative slope,
         or fewer.
         """
-        return honest * true.log_mean(slope) + many * each.log_mean(slope) - slope * seen
+        return sent * true.log_mean(slope) + many * each.log_mean(slope) - slope * seen
+
+    from scipy.optimize import minimize_scalar  # slow to import, and needed where fakes are counted only
 
     for sign, seen, wrong in ((-1.0, total, "few"), (1.0, total - free, "many")):
         found = minimize_scalar(
@@ -184,9 +192,7 @@ def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], least: 
             method="bounded",
         )
         if found.fun < math.log(SURE):
-            usual = honest * law.kept + many * float(
-                np.arange(each.first, each.first + len(each.chances)) @ each.chances
-            )
+            usual = sent * law.kept + many * float(np.arange(each.first, each.first + len(each.chances)) @ each.chances)
             raise InvalidInput(
                 f"messages must hold the {name} that hide people's values, got too {wrong}: {total:,} that name a "
                 f"value, where about {usual:,.0f} were expected of {people:,} people. {who}."

@@ -19,8 +19,8 @@ from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.least_noise import fewest_dummies, fewest_fakes
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages.added_dummies import AddedDummies, DummiesKind, check_dummies_kind, check_keep
 from shuffledp.randomizers.messages.faked_values import FakedValues, check_light
-from shuffledp.randomizers.messages.shuffler_dummies import DummiesKind, check_dummies_kind, check_keep
 from shuffledp.randomizers.messages.user_fakes import FakesKind, check_fakes_kind, check_slots
 
 __all__ = ["DummiesOfShuffler", "FakedProtocol", "FakesOfUsers"]
@@ -120,7 +120,7 @@ class DummiesOfShuffler(FakedProtocol):
             self._set(kind=check_dummies_kind(self.kind))
         super()._prepare()
 
-    def _calibrated(self) -> ShufflerDummies:
+    def _calibrated(self) -> AddedDummies:
         terms = (self._size, self._crowd(self.least), *self._promised())
-        kind, keep = self.kind or "geometric", 1.0 if self.keep is None else self.keep
-        return fewest_dummies(*terms, keep=keep, kind=kind, epsilon0=self._light)
+        keep = 1.0 if self.keep is None else self.keep
+        return fewest_dummies(*terms, keep=keep, kind=self.kind, epsilon0=self._light)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Literal
 
@@ -13,6 +14,7 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages.added_dummies import DummiesKind
 from shuffledp.randomizers.messages.user_fakes import MOST_SLOTS
 from shuffledp.randomizers.randomizer import Randomizer
 
@@ -82,40 +84,82 @@ def fewest_dummies(
     rounds: int,
     *,
     keep: float,
-    kind: Literal["geometric", "poisson"],
+    kind: DummiesKind | None,
     epsilon0: float,
 ) -> ShufflerDummies:
-    """The law of the shuffler's dummies with the least noise that keeps a promise."""
+    """The law of the shuffler's dummies with the least noise that keeps a promise, of any kind if
+    none is given.
+    """
     _check_needed(k, epsilon0, keeps := _keeping(people, epsilon, delta, rounds))
 
     def poisson(rate: float) -> ShufflerDummies:
         return ShufflerDummies(k=k, keep=keep, kind="poisson", rate=rate, epsilon0=epsilon0).realised
 
-    def geometric(loss: float, center: int) -> ShufflerDummies:
-        """No ratio of two counts is above e^loss, but where they are cut (Murakami et al. 2025)."""
-        left = max((math.exp(-loss / 2.0) - 1.0 + keep) / keep, 0.0)
-        right = keep / (math.expm1(loss / 2.0) + keep)
+    def geometric(loss: float, center: int | None = None) -> ShufflerDummies:
+        """No ratio of two counts is above e^loss, but where they are cut; as good as nowhere, if
+        there is no ``center``.
+        """
+        left, right = _falls(loss, keep)
+        if center is None:
+            center = 1 if left == 0.0 else max(1, math.ceil(math.log(delta / (100.0 * rounds)) / math.log(left)))
         return ShufflerDummies(k=k, keep=keep, center=center, left=left, right=right, epsilon0=epsilon0).realised
 
-    if kind == "poisson":
+    def best_poisson() -> ShufflerDummies:
         return poisson(_least(lambda rate: keeps(poisson(rate)), _typical(epsilon / math.sqrt(rounds), delta)))
 
-    def wide(loss: float) -> int:
-        """A center beyond which nearly nothing is cut."""
-        left = geometric(loss, 1).left
-        return 1 if left == 0.0 else max(1, math.ceil(math.log(delta / (100.0 * rounds)) / math.log(left)))
+    def best_geometric() -> ShufflerDummies:
+        loss = epsilon
+        if rounds > 1 or epsilon0 < math.inf:
+            start = rounds**0.5 / epsilon
+            loss = 1.0 / _least(lambda noise: keeps(geometric(1.0 / noise)), start, 1.0 / MOST_LOSS)
+        law = geometric(loss)
+        if not keeps(law):
+            raise CertificateError(
+                "geometric dummies miss their promise. This is a bug in shuffledp; please report it."
+            )
+        low, high = 0, law.center
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if keeps(geometric(loss, middle)) else (middle, high)
+        return geometric(loss, high)
 
-    loss = epsilon
-    if rounds > 1 or epsilon0 < math.inf:
-        start = rounds**0.5 / epsilon
-        loss = 1.0 / _least(lambda noise: keeps(geometric(1.0 / noise, wide(1.0 / noise))), start, 1.0 / MOST_LOSS)
-    low, high = 0, wide(loss)
-    if not keeps(geometric(loss, high)):
-        raise CertificateError("geometric dummies miss their promise. This is a bug in shuffledp; please report it.")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if keeps(geometric(loss, middle)) else (middle, high)
-    return geometric(loss, high)
+    if kind == "poisson":
+        return best_poisson()
+    # A curator's noise for one round is geometric, and so it is here.
+    if kind == "geometric" or rounds == 1 or epsilon0 < math.inf:
+        return best_geometric()
+    try:
+        other = best_poisson()
+    except InvalidInput:
+        return best_geometric()
+    with suppress(InvalidInput):  # tables that are too long
+        # Of geometric dummies try those that err as much: if they miss the promise, better ones do.
+        if keeps(geometric(_loss_that_varies_by(float(other.numbers.variance), keep))):
+            return best_geometric()
+    return other
+
+
+def _falls(loss: float, keep: float) -> tuple[float, float]:
+    """By which factors geometric noise falls that gives away ``loss`` (Murakami et al. 2025)."""
+    left = max((math.exp(-loss / 2.0) - 1.0 + keep) / keep, 0.0)
+    return left, keep / (math.expm1(loss / 2.0) + keep)
+
+
+def _loss_that_varies_by(variance: float, keep: float) -> float:
+    """What geometric noise of that variance gives away."""
+
+    def varies(loss: float) -> float:
+        left, right = _falls(loss, keep)
+        whole = 1.0 / (1.0 - left) + right / (1.0 - right)
+        mean = (right / (1.0 - right) ** 2 - left / (1.0 - left) ** 2) / whole
+        square = (right * (1.0 + right) / (1.0 - right) ** 3 + left * (1.0 + left) / (1.0 - left) ** 3) / whole
+        return square - mean * mean
+
+    low, high = 1e-6, MOST_LOSS
+    while high > low * (1.0 + CLOSE):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if varies(middle) > variance else (low, middle)
+    return high
 
 
 def _keeping(people: int, epsilon: float, delta: float, rounds: int) -> Callable[[Randomizer], bool]:

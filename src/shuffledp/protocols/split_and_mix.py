@@ -39,6 +39,8 @@ LONGEST = 1 << 20  # entries of a table of noise
 CUT = 0.02  # the share of delta that may go to what a table cuts off
 MIXED = 0.9  # the share that may go to what mixed shares show beyond their sum
 LEAST_PEOPLE = 19
+NEAR = 1e-3  # how far from the largest loss of a round that keeps a promise for several, relatively
+HOPELESS = 1e-6  # of epsilon: no round gives away less
 SURE = 1e-9  # honest people's sum is refused so rarely
 
 
@@ -179,16 +181,18 @@ class SplitMean(SplitSummation):
 @lru_cache(maxsize=64)
 def _fewest(n: int, least: int, epsilon: float, delta: float, rounds: int, steps: int | None) -> SplitShares:
     """The law with the least noise, and the fewest messages for it, that keeps a promise."""
-    low, high = 0.0, epsilon
-    law = _law(n, least, epsilon, high, delta / rounds, steps)
-    if _keeps(law, epsilon, delta, rounds):
-        return law
-    found: SplitShares | None = None
-    for _ in range(12 if rounds > 1 else 1):
-        middle = (low + high) / 2.0 if rounds > 1 else epsilon * (1.0 - 1e-9)
-        law = _law(n, least, epsilon, middle, delta / rounds, steps)
-        if _keeps(law, epsilon, delta, rounds):
-            low, found = middle, law
+
+    def law(loss: float) -> SplitShares:
+        return _law(n, least, epsilon, loss, delta / rounds, steps)
+
+    for whole in (epsilon, epsilon * (1.0 - 1e-9)):  # of one round; the second is for what rounding costs
+        if _keeps(law(whole), epsilon, delta, rounds):
+            return law(whole)
+    low, high, found = 0.0, epsilon, None
+    while high - low > NEAR * high and high > HOPELESS * epsilon:
+        middle = (low + high) / 2.0
+        if _keeps(tried := law(middle), epsilon, delta, rounds):
+            low, found = middle, tried
         else:
             high = middle
     if found is None:
@@ -210,17 +214,27 @@ def _law(n: int, least: int, epsilon: float, loss: float, delta: float, steps: i
     rare = CUT * delta / (1.0 + math.exp(epsilon))
     scales = math.log(4.0 / rare) + 1.0  # so many times 1 / decay and no farther
     if steps is None:
-        steps = max(1, min(math.ceil(FINE * loss * math.sqrt(n / 8.0)), math.floor(LONGEST * loss / scales)))
+        steps = _fine_enough(n, loss, scales)
     decay = loss / steps
     reach = math.ceil(scales / decay)
     bits = bits_to_hold(n, steps + 1, reach)
     if bits > MOST_BITS:
         raise InvalidInput(
             f"people and steps of the grid must be few enough for sums of {MOST_BITS} bits, got {n:,} people and "
-            f"{steps:,} steps. Use a coarser grid: k."
+            f"{steps:,} steps. Use a coarser grid (k), a larger epsilon, or fewer people."
         )
     messages = least_messages(least, 1 << bits, MIXED * delta / (1.0 + math.exp(epsilon)))
     return SplitShares(k=steps + 1, least=least, decay=decay, share_bits=bits, messages=messages, reach=reach)
+
+
+def _fine_enough(n: int, loss: float, scales: float) -> int:
+    """The steps of a grid that rounds by little against the noise; fewer where a table would be too
+    long, or where sums of so many people would not fit: rounding then errs more, which the standard
+    error says.
+    """
+    longest = LONGEST * loss / scales
+    fitting = ((1 << MOST_BITS) / n - 2.0) / (1.0 + 2.0 * scales / loss)  # bits_to_hold, reach = scales steps / loss
+    return max(1, math.floor(min(math.ceil(FINE * loss * math.sqrt(n / 8.0)), longest, fitting)))
 
 
 def reachable(protocols: list[Any], *, most_messages: int | None, most_error: float | None) -> Any:

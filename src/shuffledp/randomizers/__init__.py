@@ -39,7 +39,7 @@ from shuffledp.randomizers.krr import KRR, RR
 from shuffledp.randomizers.laplace import Laplace
 from shuffledp.randomizers.local_hash import BLH, OLH, LocalHash
 from shuffledp.randomizers.matrix import FromMatrix
-from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, UserFakes
+from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 from shuffledp.randomizers.on_grid import OnGrid
 from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
 from shuffledp.randomizers.subset import SubsetSelection
@@ -73,6 +73,7 @@ __all__ = [
     "SignedUnits",
     "SplitShares",
     "SubsetSelection",
+    "TreeDummies",
     "Unary",
     "UserFakes",
     "VotingRandomizer",

@@ -72,9 +72,10 @@ def poisson_table(mean: float, most: int | None = None) -> CountTable:
     (0, [0.6065, 0.3033, 0.0902])
     """
     _check_size(18.0 * math.sqrt(mean) + 60.0)
-    rate, mode = Fraction(mean), math.floor(mean)
-    below = _terms(lambda step: (mode + 1 - step) / rate, mode)
-    above = _terms(lambda step: rate / (mode + step))
+    mode = math.floor(mean)
+    rate, unit = mean.as_integer_ratio()
+    below = _terms(lambda step: ((mode + 1 - step) * unit, rate), mode)
+    above = _terms(lambda step: (rate, (mode + step) * unit))
     return _table(mode, below, above, most)
 
 
@@ -88,17 +89,19 @@ def geometric_table(center: int, left: float, right: float) -> CountTable:
     (0, [0.2727, 0.5455, 0.1364, 0.0341])
     """
     _check_size(sum(64.0 * math.log(2.0) / -math.log(each) for each in (left, right) if each))
-    lower, upper = Fraction(left), Fraction(right)
+    lower, upper = left.as_integer_ratio(), right.as_integer_ratio()
     return _table(center, _terms(lambda _: lower, center), _terms(lambda _: upper), None)
 
 
-def _terms(ratio: Callable[[int], Fraction], most: int | None = None) -> list[int]:
-    """What follows 1, as multiples of 2^-BITS: the i-th is ``ratio(i)`` times the one before."""
+def _terms(ratio: Callable[[int], tuple[int, int]], most: int | None = None) -> list[int]:
+    """What follows 1, as multiples of 2^-BITS: the i-th is ``ratio(i)``, a numerator over a
+    denominator, times the one before.
+    """
     terms: list[int] = []
     term = 1 << BITS
     while most is None or len(terms) < most:
-        factor = ratio(len(terms) + 1)
-        term = term * factor.numerator // factor.denominator
+        above, below = ratio(len(terms) + 1)
+        term = term * above // below
         if not term:
             break
         terms.append(term)

@@ -4,7 +4,8 @@ nothing, and together they add a geometric or a Poisson variable.
 A table begins with the probability of nothing, as a multiple of 2^-128 rounded down, and goes on by
 whole-number arithmetic alone, rounding down: whoever has the few integers has the table. What is
 missing to 1 then goes to nothing, so the distance (total variation) between a table and the ideal
-law is at most what nothing has gained: ``gained``.
+law is at most what nothing has gained: ``gained``. How much that is at most, ``geometric_cut`` and
+``joined_cut`` say without the table, of which a fine grid has a million entries.
 """
 
 from __future__ import annotations
@@ -13,13 +14,29 @@ import math
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
 
 from shuffledp.sampling.draws import WORD
-from shuffledp.sampling.integers import exp_at_most
+from shuffledp.sampling.integers import exp_at_most, log_at_least
 
-__all__ = ["FINE", "filled", "geometric_none", "geometric_share", "joined", "poisson_none", "poisson_share", "ratio_of"]
+__all__ = [
+    "FINE",
+    "filled",
+    "geometric_cut",
+    "geometric_none",
+    "geometric_share",
+    "joined",
+    "joined_cut",
+    "poisson_none",
+    "poisson_share",
+    "ratio_of",
+]
 
-FINE = 1 << 128  # what a table sums to: for a billion people rounding adds up to less than 1e-18
+FINE = 1 << 128  # what a table sums to: for a billion people rounding adds up to less than 1e-16
+BLOCK, BLOCKS = 0.01, 4096  # of a tail, in units of 1 / (1 - q): the last block is e^-40 of it
+ROUNDED = 1e-6  # more than floats lose of e^-1e8, relatively
 DIGITS = Context(prec=80)
 
 
@@ -54,6 +71,25 @@ def geometric_share(none: int, ratio: int, people: int, reach: int) -> list[int]
     return chances
 
 
+def geometric_cut(none: int, ratio: int, people: int, reach: int) -> Fraction:
+    """At least what ``geometric_share`` leaves out of 1, and little more.
+
+    With t = 1/people, P(j) = P(0) q^j Gamma(j + t) / (Gamma(t) j!) <= P(0) q^j t / Gamma(1 + t)
+    j^(t-1), for 0 < t <= 1 (Wendel 1948): beyond the reach this is added up block by block, each
+    with the power of j at its beginning. An entry that is rounded down misses 1 of 2^128 and q
+    times what the one before it does: 1 / (1 - q) at most, but for the first one's 2.
+    """
+    t, fall = 1.0 / people, (WORD - ratio) / WORD  # 1 - q
+    log = -log_at_least(Fraction(WORD, ratio))
+    length = math.ceil(BLOCK / fall)
+    begin = reach + 1.0 + length * np.arange(BLOCKS)
+    share = np.append(np.full(BLOCKS - 1, -math.expm1(length * log)), 1.0)  # the last block has no end
+    beyond = float(np.sum(begin ** (t - 1.0) * np.exp(begin * log) * share)) / fall
+    tail = none / FINE * t / math.gamma(1.0 + t) * beyond * (1.0 + ROUNDED)
+    rounded = (reach + 1) * (min(reach, math.ceil(1.0 / fall) + 1) + 2)
+    return Fraction(tail) + Fraction(rounded, FINE)
+
+
 def poisson_none(mean: int, people: int) -> int:
     """e^(-mean / people): the chance that a share of a Poisson variable is 0, out of 2^128, rounded
     down.
@@ -79,9 +115,22 @@ def joined(single: Sequence[int], both: Sequence[int], cells: Sequence[tuple[int
     ]
 
 
-def filled(chances: list[int]) -> tuple[list[int], Fraction]:
-    """A whole table: what is missing to 2^128 goes to the first entry. And how much that is, as a
-    probability.
+def joined_cut(single: Sequence[int], both: Sequence[int], most: int) -> Fraction:
+    """At least what ``joined`` leaves out of 1 where the cells are all that hold ``most`` messages:
+    the chance that A + B + 2C is more, and what rounding takes from every cell.
     """
+    below = list(accumulate(single))
+
+    def within(room: int) -> int:
+        """The chance that A + B <= room, out of 2^256."""
+        return sum(single[a] * below[room - a] for a in range(room + 1))
+
+    whole = sum(chance * within(most - 2 * c) for c, chance in enumerate(both[: most // 2 + 1]) if chance)
+    cells = (most + 1) * (most + 2) // 2
+    return Fraction(FINE - whole // FINE**2 + cells, FINE)
+
+
+def filled(chances: list[int]) -> tuple[int, ...]:
+    """A whole table: what is missing to 2^128 goes to the first entry."""
     gained = FINE - sum(chances)
-    return [chances[0] + gained, *chances[1:]], Fraction(gained, FINE)
+    return (chances[0] + gained, *chances[1:])

@@ -20,7 +20,7 @@ from shuffledp.accounting.accuracy import FIGURE_GAP, ROUGH_GAP
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import PATIENCE, Left, compare
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
-from shuffledp.protocols.planning import COUNT_ERROR, ERRORS
+from shuffledp.protocols.planning import error_of
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
@@ -130,7 +130,7 @@ def _shown(
             {"model": name, "trust": trust, **_error(asked, errors[name]), "scale": asked.question.scale(asked.n)}
             for name, trust, _ in models
         ],
-        "error": ERRORS.get(asked.task, COUNT_ERROR),
+        "error": error_of(asked.task),
         "gain": _gain(errors, "" if certified else "about "),
         "meaning": meaning(_times_of(epsilon), exactly(asked.delta)),
         "colluding": _colluding(shuffled.epsilon0, asked.rounds, "at most" if certified else "about"),

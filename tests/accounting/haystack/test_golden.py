@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.curves import meets
 from shuffledp.accounting.haystack import BinaryDataset, Haystack
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.accounting.reductions import Curve
 from tests.oracle import arb
 

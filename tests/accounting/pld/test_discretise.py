@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp._types import Floats
-from shuffledp.accounting.curves import convex, lower_hull, minorant
+from shuffledp.accounting.hulls import convex, lower_hull, minorant
 from shuffledp.accounting.pld import LossDistribution, optimistic, pessimistic
 from shuffledp.literature.exact.enumeration import hockey_stick
 

@@ -17,7 +17,7 @@ import pytest
 from shuffledp.collection.page.clipping import clipping
 from shuffledp.collection.page.head import head
 from shuffledp.collection.record import HASHED, Ends, Record, read_record
-from shuffledp.collection.record.contents import CLIPPED_MEAN
+from shuffledp.collection.record.estimated import CLIPPED_MEAN
 from shuffledp.collection.tables import Values
 from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.counted_law import CountedLaw

@@ -18,7 +18,7 @@ from shuffledp.collection.verify.verification import Verification
 from shuffledp.figures.trend_lines import runs
 from tests.collection.series.conftest import PEOPLE, WEEKS
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 Add = Callable[..., object]
 
@@ -66,7 +66,7 @@ def test_limits_of_a_change_are_those_of_two_normal_weeks() -> None:
     """Of symmetric limits, the recovered ones are those of the difference of two normal laws."""
     one = Point(1, None, 1, 100, 0.3, 0.02, 0.26, 0.34, None)
     other = replace(one, week=2, place=2, value=0.4, lower=0.34, upper=0.46)
-    trend = Trend(None, {"yes": [one, other]}, 0.95, True, None, True)  # type: ignore[arg-type]
+    trend = Trend(None, {"yes": [one, other]}, {"yes": "share of people"}, 0.95, True)  # type: ignore[arg-type]
     (change,) = trend.changes("yes")
     assert (change.lower, change.upper) == pytest.approx((0.1 - math.hypot(0.04, 0.06), 0.1 + math.hypot(0.04, 0.06)))
     assert (change.band, change.told) == (None, False)
@@ -88,7 +88,7 @@ def test_intervals_of_changes_cover() -> None:
             found = poll.analyse_counts([hit, 2_000 - hit])
             low, high = (each[0] for each in found.interval(0.95))
             points.append(Point(1, None, 1, 2_000, float(found.values[0]), 0.0, float(low), float(high), None))
-        trend = Trend(None, {"yes": points}, 0.95, True, None, True)  # type: ignore[arg-type]
+        trend = Trend(None, {"yes": points}, {"yes": "share of people"}, 0.95, True)  # type: ignore[arg-type]
         (change,) = trend.changes("yes")
         covered += change.lower <= 60.0 <= change.upper
         narrow += abs(change.value - 60.0) <= (change.upper - change.lower) / 4.0

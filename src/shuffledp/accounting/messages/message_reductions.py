@@ -19,6 +19,7 @@ from scipy.special import gammaln
 from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.messages.bucket_pairs import BucketDummies
 from shuffledp.accounting.messages.central_noise import CompleteNoise, partial_noise
+from shuffledp.accounting.messages.composed_levels import ComposedLevels
 from shuffledp.accounting.messages.discrete_pair import DiscretePair
 from shuffledp.accounting.messages.inexact import Inexact
 from shuffledp.accounting.messages.light_views import LightReport, TooManyViews
@@ -35,7 +36,7 @@ from shuffledp.sampling.count_tables import CountTable
 from shuffledp.sampling.integers import log_at_least
 from shuffledp.wording import statement
 
-__all__ = ["reduce_messages"]
+__all__ = ["reduce_levels", "reduce_messages"]
 
 DIGITS = Context(prec=60)
 MANY = 10**12  # so many slots that their coins add up to a Poisson number, nearly
@@ -133,6 +134,13 @@ def _dummies(law: ShufflerDummies, honest: int) -> Reduction:
     at = np.array([min(1.0, 0.5 * law.epsilon0)])
     most = [max(float(curve.bounds(at, ROUGH_GAP)[1][0]) for curve in one.uppers) for one in (found, alone)]
     return replace(found, theorems=found.theorems + alone.theorems) if most[1] < most[0] else found
+
+
+def reduce_levels(level: Reduction, composed: ComposedLevels) -> Reduction:
+    """What is proven of several levels at once, each of which is like a round: what they are
+    together is one pair, and so both ends.
+    """
+    return replace(level, theorems=(Theorem(statement("tree"), (composed,)),), lowers=(composed,))
 
 
 def _one_bucket(plain: BucketDummies, hit: float, miss: float, others: int) -> tuple[Curve, ...]:

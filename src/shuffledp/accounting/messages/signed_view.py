@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.signal import lfilter
 
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack.contour import UNIT
@@ -60,6 +59,8 @@ def signed_pair(t: float, ratio: float, pairs: Pairs) -> DiscretePair:
 
 
 def _complete(q: float, pairs: Floats, doubt: float) -> DiscretePair:
+    from scipy.signal import lfilter  # slow to import, and needed for these laws only
+
     u = lfilter([1.0], [1.0, -q * q], pairs)  # all terms positive
     before = np.append(0.0, u[:-1])
     # Beyond the last pair U falls by q^2 at every step, and the ratio is 1/q once more.

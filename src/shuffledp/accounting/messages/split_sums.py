@@ -84,7 +84,7 @@ def _log_excess(n: int, permutations: int, modulus: int) -> float:
         return float(np.logaddexp(-permutations * math.log(points), math.log(points) - (permutations - 1) * two))
 
     first = SMALL + 1
-    weights = -(permutations - 1) * _log_binomials(first, SMALL)
+    weights = -(permutations - 1) * _binomials(first, SMALL)[1]
     near, far = log_q + _log_sum(weights + known), log_q + rest(first)
     if far >= math.log(0.5):
         return math.inf
@@ -105,16 +105,17 @@ def _terms(n: int, permutations: int, known: Floats) -> float:
     """log of the sum over k = 1, 2, ... of (n-k)/n binom(n, k)^(1-p) B_k, as far as these are
     known.
     """
-    k = np.arange(1.0, known.size + 1.0)
-    return _log_sum(np.log1p(-k / n) - (permutations - 1) * _log_binomials(n, known.size) + known)
+    share, binomials = _binomials(n, known.size)
+    return _log_sum(share - (permutations - 1) * binomials + known)
 
 
-def _log_binomials(n: int, most: int) -> Floats:
-    """log binom(n, k) for k = 1, ..., most, factor by factor: by log-gamma, large n would lose all
-    digits.
+@lru_cache(maxsize=2 * SMALL)
+def _binomials(n: int, most: int) -> tuple[Floats, Floats]:
+    """log((n-k)/n) and log binom(n, k) for k = 1, ..., most, the latter factor by factor: by
+    log-gamma, large n would lose all digits.
     """
     i = np.arange(float(most))
-    return np.cumsum(np.log((n - i) / (i + 1.0)))
+    return np.log1p(-(i + 1.0) / n), np.cumsum(np.log((n - i) / (i + 1.0)))
 
 
 def _log_sum(logs: Floats) -> float:

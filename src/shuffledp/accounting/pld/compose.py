@@ -29,11 +29,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.optimize import brentq
 
 from shuffledp._types import Complexes, End, Floats, Integers
 from shuffledp.accounting.bisection import geometric, halve, within
-from shuffledp.accounting.curves import meets
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.accounting.pld.discretise import LossDistribution
 
 __all__ = ["Composition"]
@@ -348,6 +347,7 @@ class _Tilted:
 
     def solve(self, delta: float) -> float:
         """About the epsilon at which E(1 - e^(eps - Y))_+ = delta."""
+        from scipy.optimize import brentq  # slow to import, and needed for several rounds only
 
         def excess(epsilon: float) -> float:
             value = self.delta(epsilon)[0]

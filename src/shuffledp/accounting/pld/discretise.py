@@ -16,7 +16,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import FARTHEST_LOSS, RAREST_LOSS
-from shuffledp.accounting.curves import lower_hull, minorant
+from shuffledp.accounting.hulls import lower_hull, minorant
 
 __all__ = ["LossDistribution", "chosen_knots", "knot_indices", "optimistic", "pessimistic", "pessimistic_orders"]
 

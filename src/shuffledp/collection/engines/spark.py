@@ -30,18 +30,18 @@ from shuffledp.collection.engines.spark_stages import (
     release_column,
 )
 from shuffledp.collection.release.budget import Budget
-from shuffledp.collection.release.crossed import CrossQuestion, crossed_reader
+from shuffledp.collection.release.crossed import crossed_reader
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.settled_question import question_about
 from shuffledp.collection.release.stages import seal_counts
-from shuffledp.collection.release.terms import Bins, Categories, check_labels, check_words, given_categories
+from shuffledp.collection.release.terms import check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
 from shuffledp.errors import InvalidInput, called_as, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks import CrosstabTask, QuantileTask
-from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
+from shuffledp.protocols.tasks.crossing import Missing, one_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -230,23 +230,15 @@ def _reader(
 
 def _question(design: Design, asked: SparkColumn, title: str | None) -> Question:
     """What is asked, for the record."""
-    task = design.task
-    common: dict[str, Any] = {"source": "a table in Spark", "column": asked.name, "title": title}
-    common |= {"cleaning": asked.cleaning, "ids": asked.ids}
-    if isinstance(task, CrosstabTask):
-        gaps = per_column("missing", asked.missing, task.columns)
-        parts = tuple(
-            Categories(part.labels, "a list", part.rest, gap, learned=design.learned)
-            for part, gap in zip(task.parts, gaps, strict=True)
-        )
-        return CrossQuestion(**common, columns=task.columns, parts=parts)
-    known: dict[str, Any] = {}
-    if task.bounds is None:
-        gap = one_name("missing", asked.missing)
-        listed = Categories(task.labels, "a list", task.rest, gap, learned=design.learned)
-        known = {"categories": listed}
-    else:
-        known = {"lower": task.bounds[0], "upper": task.bounds[1], "clip": asked.clip}
-    if isinstance(task, QuantileTask):
-        known["bins"] = Bins(cuts=task.cuts, at=task.at, ranges=task.ranges)
-    return Question(task=task.name, **common, **known)
+    return question_about(
+        design.task,
+        origin="a list",
+        missing=asked.missing,
+        clip=asked.clip,
+        learned=design.learned,
+        source="a table in Spark",
+        column=asked.name,
+        cleaning=asked.cleaning,
+        ids=asked.ids,
+        title=title,
+    )

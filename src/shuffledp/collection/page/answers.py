@@ -1,4 +1,4 @@
-"""What was learned: drawn with error bars, then in numbers."""
+"""What was learned of one column: drawn with error bars, then in numbers."""
 
 from __future__ import annotations
 
@@ -6,77 +6,45 @@ from collections.abc import Sequence
 
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import Bar, bars, interval, narrow
-from shuffledp.collection.page.distribution import distribution
+from shuffledp.collection.page.margins import SHOWN, decimals_of, ends_of, margins_of, together
 from shuffledp.collection.page.markup import Markup, element, join, label
-from shuffledp.collection.page.numerals import count, decimals_for, exact, fixed, level, percent, tied
+from shuffledp.collection.page.numerals import count, exact, fixed, level, percent, tied
 from shuffledp.collection.page.parts import details, figure, gloss, section
+from shuffledp.collection.page.shown_answer import ShownAnswer, ShownPeople
 from shuffledp.collection.record import Estimates, Record
 
-__all__ = [
-    "COUNTED",
-    "accuracy",
-    "decimals_of",
-    "ends_of",
-    "estimate_table",
-    "estimates",
-    "margins_of",
-    "margins_together",
-    "together",
-]
+__all__ = ["COUNTED", "ShownNumber", "ShownValue", "ShownValues", "estimate_table"]
 
 COUNTED = "Value"  # what stands above the names of what was counted
-SHOWN = 30
 LONG = 400  # rows that are not printed unless they are opened
 VISIBLE = 0.006  # of the scale: error bars that are narrower are no more than a line
 
 
-def accuracy(found: Estimates) -> str:
-    """How far the worst estimate is from its true value at most, with the probability of the
-    intervals.
-    """
-    worst = max(margins_of(found), default=0.0)
-    return fixed(worst, min(decimals_of(found), decimals_for(worst)), up=True)
+class ShownNumber(ShownAnswer):
+    """A mean or a sum."""
+
+    def kind(self, record: Record) -> str:
+        return f"the {record.estimates.label[0]}" if record.estimates.clipped else f"the {record.design.task}"
+
+    def section(self, record: Record) -> Markup:
+        return section("estimates", "The estimate", _mean(record))
+
+    def confidence(self, record: Record) -> str:
+        return phrases.LEVEL_MEAN(record, level=level(record.estimates.level))
 
 
-def estimates(record: Record) -> Markup | None:
-    """The estimates of a release about one column; of several, see ``crosstabs``, and of a search,
-    ``searching``.
-    """
-    if record.design.columns is not None or record.counted.search is not None:
-        return None
-    if record.design.counts:
+class ShownValues(ShownPeople):
+    """How many people hold each value."""
+
+    def section(self, record: Record) -> Markup:
         return section("estimates", "The estimates", _counts(record))
-    if record.design.distributes:
-        return section("estimates", "The distribution", distribution(record))
-    return section("estimates", "The estimate", _mean(record))
 
 
-def together(found: Estimates) -> bool:
-    """Whether the list is sorted and cut: the largest of many are large by luck as well, so its
-    intervals must hold for all at once.
-    """
-    return found.together and len(found.value) > SHOWN
+class ShownValue(ShownValues):
+    """How many people hold one."""
 
-
-def ends_of(found: Estimates) -> tuple[Sequence[float], Sequence[float]]:
-    """The intervals that are shown: of each by itself, or of all at once."""
-    return (found.all_lower, found.all_upper) if together(found) else (found.lower, found.upper)
-
-
-def margins_of(found: Estimates) -> list[float]:
-    """How far the further end of every interval that is shown is from its estimate."""
-    return [max(value - low, high - value) for value, low, high in zip(found.value, *ends_of(found), strict=True)]
-
-
-def margins_together(found: Estimates) -> list[float]:
-    """The same of the intervals that hold for all at once."""
-    ends = zip(found.value, found.all_lower, found.all_upper, strict=True)
-    return [max(value - low, high - value) for value, low, high in ends]
-
-
-def decimals_of(found: Estimates) -> int:
-    """How many decimals are worth showing."""
-    return decimals_for(min((margin for margin in margins_of(found) if margin > 0.0), default=0.0))
+    def kind(self, record: Record) -> str:
+        return f"how many people hold {record.design.value}"
 
 
 def _mean(record: Record) -> list[Markup]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.numerals import SPACE, decimals_for, exact, fixed, level
 from shuffledp.collection.record import Ends, Record
-from shuffledp.collection.record.contents import CLIPPED_MEAN, CLIPPED_SUM, CLIPPED_TO_BOUNDS
+from shuffledp.collection.record.asked_about import CLIPPED_TO_BOUNDS
+from shuffledp.collection.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
 
 __all__ = ["CLIPPED", "CLIPPED_TO_BOUNDS", "clipping", "not_the_values", "perhaps_clipped"]
 

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from itertools import product
 
 from shuffledp.collection.page import phrases
-from shuffledp.collection.page.answers import COUNTED, decimals_of, ends_of, estimate_table, margins_of, together
+from shuffledp.collection.page.answers import COUNTED, estimate_table
 from shuffledp.collection.page.charts import MapRow, cell_map
+from shuffledp.collection.page.margins import decimals_of, ends_of, margins_of, together
 from shuffledp.collection.page.markup import Markup, element, join, label
-from shuffledp.collection.page.numerals import count, fixed, level, percent
+from shuffledp.collection.page.numerals import count, fixed, level, many, percent
 from shuffledp.collection.page.parts import details, figure, gloss, section
+from shuffledp.collection.page.shown_answer import ShownPeople
 from shuffledp.collection.record import Record
 from shuffledp.protocols.tasks.crossing import ALL, CROSS
 
-__all__ = ["Grid", "crosstab", "grid_of"]
+__all__ = ["Grid", "ShownCells", "grid_of"]
 
 ACROSS, DOWN = 8, 60  # cells of a map that can still be read
 
@@ -56,11 +58,20 @@ def grid_of(record: Record) -> Grid:
     )
 
 
-def crosstab(record: Record) -> Markup | None:
-    """The estimates of a crosstab."""
-    if record.design.columns is None:
-        return None
-    return section("estimates", "The estimates", _content(record))
+class ShownCells(ShownPeople):
+    """How many people hold each combination of several columns."""
+
+    column = "Columns"
+
+    def kind(self, record: Record) -> str:
+        return "how many people hold each combination"
+
+    def section(self, record: Record) -> Markup:
+        return section("estimates", "The estimates", _content(record))
+
+    def told_apart(self, record: Record) -> str:
+        sizes = " × ".join(count(len(each)) for each in record.design.crossed)
+        return f"{sizes} categories, {many(record.design.values, 'cell')}"
 
 
 def _content(record: Record) -> list[Markup | None]:

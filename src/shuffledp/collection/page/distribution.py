@@ -11,11 +11,12 @@ from shuffledp.collection.page import phrases
 from shuffledp.collection.page.charts import CURVE
 from shuffledp.collection.page.markup import Markup, element, join
 from shuffledp.collection.page.numerals import count, decimals_for, exact, fixed, level, percent
-from shuffledp.collection.page.parts import details, figure, gloss
+from shuffledp.collection.page.parts import details, figure, gloss, section
+from shuffledp.collection.page.shown_answer import ShownAnswer
 from shuffledp.collection.page.svg import chart, disc, line, ribbon, text, window
 from shuffledp.collection.record import AtQuantiles, Record
 
-__all__ = ["CLIPPED_ENDS", "distribution", "quantile_rows", "range_rows", "rows_of", "swayed_rows"]
+__all__ = ["CLIPPED_ENDS", "ShownCuts", "quantile_name", "quantile_rows", "range_rows", "rows_of", "swayed_rows"]
 
 CLIPPED_ENDS = (
     "Values outside the range were counted in its first or last bin, so a quantile in one of these is at its end or "
@@ -36,7 +37,7 @@ def quantile_rows(record: Record) -> list[tuple[str, str, str]]:
         return []
     cuts, clips = record.design.cuts or (), record.asked.may_be_clipped
     return [
-        (_called(at), _point(value, cuts, clips=clips), _between(low, high, cuts, clips=clips))
+        (quantile_name(at), _point(value, cuts, clips=clips), _between(low, high, cuts, clips=clips))
         for at, value, low, high in zip(found.at, found.value, found.lower, found.upper, strict=True)
     ]
 
@@ -85,7 +86,8 @@ def _spread(low: float, high: float, cuts: Sequence[float], *, clips: bool) -> s
     return f"{least} or more" if last else f"{least} to {most}"
 
 
-def _called(at: float) -> str:
+def quantile_name(at: float) -> str:
+    """What a quantile is called."""
     return NAMES.get(at, f"{exact(at)}-quantile")
 
 
@@ -110,8 +112,23 @@ def _between(low: float, high: float, cuts: Sequence[float], *, clips: bool) -> 
     return f"{exact(low)} or more" if last else f"{exact(low)} to {exact(high)}"
 
 
-def distribution(record: Record) -> list[Markup | None]:
-    """The section of the estimates."""
+class ShownCuts(ShownAnswer):
+    """How many people are below each cut point."""
+
+    def kind(self, record: Record) -> str:
+        return "how many people are below each cut point"
+
+    def section(self, record: Record) -> Markup:
+        return section("estimates", "The distribution", _content(record))
+
+    def divided(self, record: Record) -> str:
+        return f", in {count(record.estimates.of + 1)} bins"
+
+    def movable(self, record: Record) -> str:
+        return phrases.ANY_BELOW(record)
+
+
+def _content(record: Record) -> list[Markup | None]:
     found, sure = record.estimates, level(record.estimates.level)
     quantiles, ranges = quantile_rows(record), range_rows(record)
     clipped = record.asked.may_be_clipped

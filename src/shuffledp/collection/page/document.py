@@ -9,14 +9,12 @@ from functools import cache
 from importlib.resources import files
 
 from shuffledp.collection.page import phrases
-from shuffledp.collection.page.answers import estimates
 from shuffledp.collection.page.collecting import collecting
 from shuffledp.collection.page.context import budget, checking, trust
-from shuffledp.collection.page.crosstabs import crosstab
 from shuffledp.collection.page.head import head, name_of
 from shuffledp.collection.page.markup import Markup, element, join
 from shuffledp.collection.page.poisoning import poisoning
-from shuffledp.collection.page.searching import searching
+from shuffledp.collection.page.shown_by_task import answer
 from shuffledp.collection.page.signing import certificate, profile
 from shuffledp.collection.record import Record, data_block, read_record
 
@@ -27,9 +25,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 # What stands on the page below its head, from top to bottom; a section that has nothing to say is
 # None. A new one says so only of records of its edition.
 SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (
-    estimates,
-    crosstab,
-    searching,
+    answer,
     poisoning,
     certificate,
     profile,

@@ -7,8 +7,9 @@ from __future__ import annotations
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.distribution import rows_of, swayed_rows
 from shuffledp.collection.page.markup import Markup, element
-from shuffledp.collection.page.numerals import count, decimals_for, fixed, many, tied
+from shuffledp.collection.page.numerals import decimals_for, fixed, many, tied
 from shuffledp.collection.page.parts import section
+from shuffledp.collection.page.shown_by_task import shown_by
 from shuffledp.collection.record import Record
 
 __all__ = ["malicious_people", "moved_quantiles", "poisoned", "poisoning"]
@@ -30,9 +31,8 @@ def poisoned(record: Record) -> str | None:
     sway = record.estimates.sway
     if not sway:
         return None
-    what = phrases.ANY_ESTIMATE(record) if len(sway) > 1 else phrases.THE_ESTIMATE(record)
-    if record.design.distributes:
-        what = phrases.ANY_BELOW(record)
+    shown = shown_by(record)
+    what = shown.movable(record)
     largest = max(sway, key=lambda each: float("inf") if each is None else each)
     if largest is None:
         return phrases.UNLIMITED_SWAY(record, what=what)
@@ -44,10 +44,7 @@ def poisoned(record: Record) -> str | None:
         some=many(some, "person", "people"),
         all=fixed(some * largest, decimals_for(some * largest), up=True),
     )
-    search = record.counted.search
-    if search is None or search.faked_from is None:
-        return said
-    return f"{said} {phrases.FAKED_WORD(record, faked_from=count(search.faked_from))}"
+    return " ".join([said, *shown.faked(record)])
 
 
 def poisoning(record: Record) -> Markup | None:

@@ -5,24 +5,50 @@ were looked for.
 from __future__ import annotations
 
 from shuffledp.collection.page import phrases
-from shuffledp.collection.page.answers import margins_together
 from shuffledp.collection.page.charts import Bar, bars
+from shuffledp.collection.page.margins import margins_together
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, exact, fixed, level, percent, tied
 from shuffledp.collection.page.parts import details, figure, gloss, section
+from shuffledp.collection.page.shown_answer import ShownPeople
 from shuffledp.collection.record import Record, Searched, SearchLevel
+from shuffledp.collection.record.forms import unusual
 
-__all__ = ["searching"]
+__all__ = ["ShownWords"]
 
 SHOWN = 30
 
 
-def searching(record: Record) -> Markup | None:
-    """What a search found; other releases have none."""
-    search = record.counted.search
-    if search is None:
-        return None
-    return section("estimates", "The words", _words(record, search), gloss(phrases.ONE_LEVEL(record)), _levels(search))
+class ShownWords(ShownPeople):
+    """The most frequent words."""
+
+    def kind(self, record: Record) -> str:
+        return "the most frequent words"
+
+    def section(self, record: Record) -> Markup:
+        search = _search(record)
+        said = gloss(phrases.ONE_LEVEL(record))
+        return section("estimates", "The words", _words(record, search), said, _levels(search))
+
+    def accuracy(self, record: Record) -> str:
+        """Of all at once, since words are chosen for being frequent."""
+        return fixed(max(margins_together(record.estimates), default=0.0), 0, up=True)
+
+    def confidence(self, record: Record) -> str:
+        return phrases.LEVEL_TOGETHER(record, level=level(record.estimates.level))
+
+    def crowd(self, record: Record) -> str:
+        return f"people, one report each, at {len(_search(record).levels)} levels"
+
+    def faked(self, record: Record) -> list[str]:
+        faked = _search(record).faked_from
+        return [] if faked is None else [phrases.FAKED_WORD(record, faked_from=count(faked))]
+
+
+def _search(record: Record) -> Searched:
+    if record.counted.search is None:  # as only a stranger writes it
+        raise unusual("counted.search", None)
+    return record.counted.search
 
 
 def _words(record: Record, search: Searched) -> list[Markup | None]:

@@ -1,10 +1,16 @@
 """A release, written down: what was asked, the design, what was counted, the certificate and the
 estimates, typed and versioned. Release, page and verify read this, and no dict.
 
-forms     what a value may be, and how a part of a record is read and written
-contents  the parts: asked, counted, certificate, tally, estimates and the others
-whole     the record of one release, and the hashes that hold its parts together
-text      the record inside a page, or in the JSON beside it
+forms           what a value may be, and how a part of a record is read and written
+task_kinds      tasks by kind: what a release of each has in its record
+asked_about     what was asked, when, and of which series
+designed        the design as it was written, and the law in it
+counted_people  the people, how their reports came, the levels of a search, the votes
+guaranteed      the certificate, and what other kinds of trust would bring
+estimated       the estimates, and what some tasks add to them
+charged         what the ledger said
+whole           the record of one release, and the hashes that hold its parts together
+text            the record inside a page, or in the JSON beside it
 
 Rules of evolution. A record that an earlier version wrote is read for ever, and written again byte
 by byte:
@@ -22,34 +28,14 @@ by byte:
 - ``version`` changes only if an earlier shuffledp must not read the record at all.
 """
 
-from shuffledp.collection.record.contents import (
-    Alternative,
-    Asked,
-    AtQuantiles,
-    Certificate,
-    Collected,
-    Counted,
-    Curve,
-    DeltaBound,
-    Designed,
-    Ends,
-    EpsilonBound,
-    Estimates,
-    GroupShares,
-    Hashes,
-    InRanges,
-    InSeries,
-    LedgerEntry,
-    Limit,
-    Made,
-    Searched,
-    SearchLevel,
-    Tally,
-    Total,
-    WrittenLaw,
-)
+from shuffledp.collection.record.asked_about import Asked, InSeries, Made
+from shuffledp.collection.record.charged import LedgerEntry, Limit, Total
+from shuffledp.collection.record.counted_people import Collected, Counted, Searched, SearchLevel, Tally
+from shuffledp.collection.record.designed import Designed, WrittenLaw
+from shuffledp.collection.record.estimated import AtQuantiles, Ends, Estimates, GroupShares, InRanges
+from shuffledp.collection.record.guaranteed import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.collection.record.text import data_block, embedded_json, read_record
-from shuffledp.collection.record.whole import EDITION, FORMAT, HASHED, VERSION, Record
+from shuffledp.collection.record.whole import EDITION, FORMAT, HASHED, VERSION, Hashes, Record
 
 __all__ = [
     "EDITION",

@@ -4,7 +4,7 @@ once, with their forms; reading, refusing and writing follow from that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import Field, dataclass, field, fields
 from datetime import datetime
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -17,6 +17,7 @@ __all__ = [
     "EPSILON",
     "REMEDY",
     "SIZE",
+    "Floats",
     "Form",
     "Part",
     "Reading",
@@ -47,6 +48,7 @@ REMEDY = "Pass a page that shuffledp wrote, unchanged."
 C = TypeVar("C")
 
 Test = Callable[[Any], bool]
+Floats = tuple[float, ...]
 Form = Any  # a test, a Part, a list with the form of its items, or OrNone
 
 
@@ -118,7 +120,7 @@ def needed(form: Form) -> Any:
     return field(metadata={"form": form, "needed": True, "tasks": None, "quiet": False})
 
 
-def needed_by(tasks: tuple[str, ...], form: Form, *, default: None) -> Any:
+def needed_by(tasks: Container[str], form: Form, *, default: None) -> Any:
     """A field that releases of these tasks must have, and others must not."""
     return field(default=default, metadata={"form": form, "needed": True, "tasks": tasks, "quiet": True})
 
@@ -128,7 +130,7 @@ def usual(form: Form, *, default: None) -> Any:
     return field(default=default, metadata={"form": OrNone(form), "needed": False, "tasks": None, "quiet": False})
 
 
-def perhaps(form: Form, *, default: Any, tasks: tuple[str, ...] | None = None) -> Any:
+def perhaps(form: Form, *, default: Any, tasks: Container[str] | None = None) -> Any:
     """A field that may be absent; ``default`` is what its absence means, and is not written."""
     return field(default=default, metadata={"form": form, "needed": False, "tasks": tasks, "quiet": True})
 

@@ -5,22 +5,11 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any, Self
 
-from shuffledp.collection.record.contents import (
-    COUNTS,
-    DISTRIBUTIONS,
-    MEANS,
-    TOP,
-    Alternative,
-    Asked,
-    Certificate,
-    Counted,
-    Designed,
-    Estimates,
-    Hashes,
-    LedgerEntry,
-    Made,
-    Tally,
-)
+from shuffledp.collection.record.asked_about import Asked, Made
+from shuffledp.collection.record.charged import LedgerEntry
+from shuffledp.collection.record.counted_people import Counted, Tally
+from shuffledp.collection.record.designed import Designed
+from shuffledp.collection.record.estimated import Estimates
 from shuffledp.collection.record.forms import (
     Part,
     Reading,
@@ -34,10 +23,12 @@ from shuffledp.collection.record.forms import (
     unusual,
     whole,
 )
+from shuffledp.collection.record.guaranteed import Alternative, Certificate
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.canonical import digest_of
 
-__all__ = ["EDITION", "FORMAT", "HASHED", "REMEDY", "VERSION", "Record"]
+__all__ = ["EDITION", "FORMAT", "HASHED", "REMEDY", "VERSION", "Hashes", "Record"]
 
 FORMAT, VERSION = "shuffledp-release", 1
 # Editions of the record and of the page that shows it:
@@ -51,8 +42,27 @@ FORMAT, VERSION = "shuffledp-release", 1
 #    series; how far malicious people could have moved an estimate
 EDITION = 5
 MOST_EDITIONS = 10**6
-HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
 REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."
+
+
+@part
+class Hashes(Part):
+    """SHA-256 of every part, as sorted JSON without spaces."""
+
+    made: str = needed(text)
+    asked: str = needed(text)
+    design: str = needed(text)
+    counted: str = needed(text)
+    certificate: str = needed(text)
+    comparison: str = needed(text)
+    tally: str = needed(text)
+    estimates: str = needed(text)
+    secure: str = needed(text)
+    notes: str = needed(text)
+    ledger: str = needed(text)
+
+
+HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
 
 
 @part
@@ -124,7 +134,7 @@ class Record(Part):
         edition = _check_outline(facts)
         assert isinstance(facts, dict)
         task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
-        if task not in (*COUNTS, *MEANS, *TOP, *DISTRIBUTIONS):
+        if not isinstance(task, str) or task not in TASKS:
             raise unusual("design.task", task)
         reading = Reading(task, None if edition <= EDITION else [])
         return replace(cls.read(facts, reading), later_names=tuple(reading.later or ()))

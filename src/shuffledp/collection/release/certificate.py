@@ -15,13 +15,8 @@ from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.messages.inexact import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
-from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, LocalHistogram, LocalMean
-from shuffledp.protocols.baselines.curator import CentralQuantiles
+from shuffledp.collection.release.by_task import released_by
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
-from shuffledp.protocols.quantiles import LocalQuantiles
-from shuffledp.protocols.sums import LocalSum
-from shuffledp.protocols.tasks import CountingTask, CountTask, FrequencyTask, MeanTask, QuantileTask, SumTask, TopTask
 from shuffledp.wording import statement, statement_ids
 
 __all__ = ["certificate", "comparison"]
@@ -100,32 +95,10 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     """The same promise under three kinds of trust, with the standard error to expect of each:
     nobody, a shuffler, a curator.
     """
-    protocol, task = design.protocol, design.task
     epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
-    alone: Protocol
-    curator: Protocol
-    if isinstance(task, QuantileTask):
-        alone = LocalQuantiles(cuts=task.cuts, levels=(), **promise)
-        curator = CentralQuantiles(cuts=task.cuts, **promise)
-    elif isinstance(task, MeanTask):
-        adds_up = isinstance(task, SumTask)
-        bounds: dict[str, Any] = {"lower": task.lower, "upper": task.upper}
-        alone = (LocalSum if adds_up else LocalMean)(**bounds, **promise)
-        curator = (CentralSum if adds_up else CentralMean)(**bounds, **promise)
-    elif isinstance(task, CountTask):
-        categories: Any = task.values
-        alone = LocalHistogram(categories=categories, **promise)
-        curator = CentralSum(**promise)
-    else:
-        assert isinstance(task, (CountingTask, TopTask))
-        categories = task.room if isinstance(task, TopTask) else task.values
-        curator = CentralHistogram(categories=categories, **promise)
-        if isinstance(task, FrequencyTask):
-            alone = _local_frequency(design, task, promise)
-        else:
-            alone = LocalHistogram(categories=categories, **promise)
-    kinds = (("nobody", alone), ("shuffler", protocol), ("curator", curator))
+    alone, curator = released_by(design.task.name).elsewhere(design, promise)
+    kinds = (("nobody", alone), ("shuffler", design.protocol), ("curator", curator))
     return tuple(
         Alternative(trust=trust, epsilon0=_finite(each.epsilon0), stderr=each.predicted_stderr())
         for trust, each in kinds
@@ -134,12 +107,3 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
 
 def _finite(epsilon0: float | None) -> float | None:
     return None if epsilon0 == math.inf else epsilon0
-
-
-def _local_frequency(design: Design, task: FrequencyTask, promise: dict[str, Any]) -> ShuffledProtocol:
-    """The same encoding with so much noise that every report hides its sender alone."""
-    protocol = design.protocol
-    assert isinstance(protocol, ShuffledProtocol)
-    family, parameters = protocol._family()
-    epsilon0 = calibrated(family, tuple(parameters.items()), 1, promise["epsilon"], promise["delta"], promise["rounds"])
-    return type(protocol)(n=promise["n"], epsilon0=epsilon0, domain=task.domain, method=task.method)  # type: ignore[call-arg]

@@ -19,38 +19,30 @@ from numpy.typing import NDArray
 
 from shuffledp import __version__
 from shuffledp.collection.client import cautions
-from shuffledp.collection.page.clipping import CLIPPED, perhaps_clipped
+from shuffledp.collection.page.clipping import perhaps_clipped
 from shuffledp.collection.record import (
     Asked,
-    AtQuantiles,
     Collected,
     Counted,
     Designed,
-    Ends,
     Estimates,
-    GroupShares,
-    InRanges,
     LedgerEntry,
     Made,
     Record,
     Tally,
 )
+from shuffledp.collection.release.by_task import LEVEL, released_by
 from shuffledp.collection.release.certificate import certificate, comparison
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crosstab import Crossing
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.quantiles import Distribution
-from shuffledp.protocols.sums import Mean, Sum
-from shuffledp.protocols.tasks import MeanTask, TopTask
+from shuffledp.protocols.tasks import TopTask
 from shuffledp.storage.canonical import digest_of_votes
 
 __all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
-LEVEL = 0.95
 
 
 def estimate_of(
@@ -69,8 +61,8 @@ def estimate_of(
     protocol = design.protocol
     said = cautions(design, protocol.predicted_stderr())
     estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
-    told = clipped and isinstance(design.task, MeanTask)
-    return replace(estimate, labels=(CLIPPED[design.task.name],)) if told else estimate
+    labels = released_by(design.task.name).labels(estimate, clipped=clipped)
+    return replace(estimate, labels=labels)
 
 
 def check_reports(design: Design, reports: int) -> int:
@@ -191,68 +183,6 @@ def _estimates(
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
         together=design.task.counts and len(estimate.values) > SHORT,
-        ends=_ends(design.protocol, tally) if asked.may_be_clipped else None,
-        quantiles=_quantiles(design.protocol, estimate),
-        ranges=_ranges(design.protocol, tally),
         sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
-        shares=None if asked.by is None else _shares(design.protocol, tally, asked.by),
+        **released_by(design.task.name).beside(design, tally, estimate, asked),
     )
-
-
-def _shares(protocol: ReportingProtocol, tally: NDArray[np.int64], by: str) -> GroupShares | None:
-    """The shares within the groups of a crosstab; of a group with too few people, none."""
-    if not isinstance(protocol, Crossing):
-        return None
-    known, *columns = protocol.shares(tally, by=by, level=LEVEL)
-    value, lower, upper, all_lower, all_upper = (
-        tuple(share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True))
-        for column in columns
-    )
-    return GroupShares(value=value, lower=lower, upper=upper, all_lower=all_lower, all_upper=all_upper)
-
-
-def _quantiles(protocol: ReportingProtocol, estimate: Estimate) -> AtQuantiles | None:
-    """The quantiles that were asked for."""
-    if not isinstance(protocol, Distribution) or not protocol.task.at:
-        return None
-    at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, LEVEL), strict=True)
-    one, some = (
-        zip(*protocol.swayed_quantiles(estimate, people), strict=True) for people in (1, -(-estimate.n // 100))
-    )
-    (one_lower, one_upper), (some_lower, some_upper) = one, some
-    return AtQuantiles(
-        at=at,
-        value=value,
-        lower=lower,
-        upper=upper,
-        one_lower=one_lower,
-        one_upper=one_upper,
-        some_lower=some_lower,
-        some_upper=some_upper,
-    )
-
-
-def _ranges(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> InRanges | None:
-    """How many people are in the ranges that were asked for: another reading of the same
-    reports.
-    """
-    if not isinstance(protocol, Distribution) or not protocol.task.ranges:
-        return None
-    estimate = protocol.in_ranges(tally)
-    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL))
-    value, stderr, lower, upper = (tuple(column.tolist()) for column in columns)
-    return InRanges(value=value, stderr=stderr, lower=lower, upper=upper)
-
-
-def _ends(protocol: ReportingProtocol, tally: NDArray[np.int64]) -> Ends | None:
-    """How many people's numbers were rounded to either end of the range, where some may have been
-    clipped: another reading of the same reports.
-
-    The exact number of clipped values is as private as the values are, and nothing keeps it.
-    """
-    if not isinstance(protocol, (Mean, Sum)):
-        return None
-    assert protocol.k is not None
-    estimate = protocol.at_ends(tally)
-    value, lower, upper = (tuple(column.tolist()) for column in (estimate.values, *estimate.simultaneous(LEVEL)))
-    return Ends(step=(protocol.upper - protocol.lower) / protocol.k, value=value, lower=lower, upper=upper)

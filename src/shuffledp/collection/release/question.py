@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import Asked, InSeries
-from shuffledp.collection.record.contents import CLIPPED_TO_BOUNDS
+from shuffledp.collection.record.asked_about import CLIPPED_TO_BOUNDS
 from shuffledp.collection.release.terms import (
     BY_NOISE,
     Bins,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.collection.record import Certificate, LedgerEntry, Record
-from shuffledp.collection.release.facts import LEVEL
+from shuffledp.collection.release.by_task import LEVEL, released_by
 from shuffledp.collection.release.notebook import release_html
 from shuffledp.collection.release.picture import draw_release
 from shuffledp.collection.release.rows import EstimateTable
@@ -46,7 +46,7 @@ class Release:
     @cached_property
     def estimates(self) -> EstimateTable:
         """The answer, with error bars: a table that every library can take."""
-        return EstimateTable.of(self.estimate, level=LEVEL, ordered=self.record.design.distributes)
+        return EstimateTable.of(self.estimate, level=LEVEL, ordered=released_by(self.record.design.task).ordered)
 
     @property
     def shares(self) -> tuple[ShareRow, ...]:

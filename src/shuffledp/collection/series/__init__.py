@@ -5,6 +5,7 @@ periods      weeks, months and days, and the order that they are in
 asking_again  the question of a week, about a table
 weeks        the weeks that stand, and the next one: each is released once
 pausing      what was spent so far, and what a pause would buy
+readings     what one week says, line by line
 trend        the estimates of all weeks, and how they change, with intervals
 trend_page   all of it on one HTML page
 checking     every week verified, and the page compared with them

@@ -4,44 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from shuffledp.collection.release.crossed import CrossQuestion
 from shuffledp.collection.release.question import Question
-from shuffledp.collection.release.terms import Categories
+from shuffledp.collection.release.settled_question import question_about
 from shuffledp.collection.series.weeks import Week
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import CrosstabTask
-from shuffledp.protocols.tasks.crossing import per_column
+from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 
 __all__ = ["question_of"]
 
 ORIGIN = "the design of the series"
 
 
-def question_of(week: Week, *, missing: str | None = None, clip: bool = False, **reading: Any) -> Question:
+def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **reading: Any) -> Question:
     """What is asked of a table in a week; ``reading`` says how it is read."""
     task = week.series.design.task
-    if isinstance(task, CrosstabTask):
-        columns = reading.pop("column")
-        gaps = per_column("--missing", missing, columns)
-        parts = tuple(
-            Categories(part.labels, ORIGIN, part.rest, gap) for part, gap in zip(task.parts, gaps, strict=True)
-        )
-        return CrossQuestion(series=week.said, columns=columns, parts=parts, **reading)
-    own: dict[str, Any] = {}
-    if task.bounds is not None:
-        if missing is not None:
-            raise InvalidInput(f"--missing must be left out for a {task.name}, got {missing!r}. Leave it out.")
-        own |= {"lower": task.bounds[0], "upper": task.bounds[1], "clip": clip}
-    elif clip:
+    if clip and task.bounds is None:
         raise InvalidInput(f"--clip must be left out for a {task.name}, which has no bounds, got it. Leave it out.")
-    else:
-        labels = task.labels
-        if missing is not None and missing not in labels:
-            raise InvalidInput(
-                f"--missing must be one of the {len(labels)} categories of the series, got {missing!r}. Name one of "
-                f"them, or leave it out: rows without a value then do not take part."
-            )
-        own |= {"categories": Categories(labels, ORIGIN, task.rest, missing)}
-    if "method" in task.field_names():
-        own |= {"method": getattr(task, "method")}  # noqa: B009
-    return Question(task=task.name, series=week.said, **own, **reading)
+    if isinstance(task, CrosstabTask):
+        reading |= {"columns": reading.pop("column") or task.columns, "by": week.series.by}
+        for gap, part in zip(per_column("--missing", missing, reading["columns"]), task.parts, strict=True):
+            _check_listed(gap, part.labels)
+    elif task.bounds is None:
+        _check_listed(one_name("--missing", missing), task.labels)
+    elif missing is not None:
+        raise InvalidInput(f"--missing must be left out for a {task.name}, got {missing!r}. Leave it out.")
+    return question_about(task, origin=ORIGIN, missing=missing, clip=clip, series=week.said, **reading)
+
+
+def _check_listed(missing: str | None, labels: tuple[str, ...]) -> None:
+    """Refuse to count missing values as anything but one of the categories that were settled."""
+    if missing is not None and missing not in labels:
+        raise InvalidInput(
+            f"--missing must be one of the {len(labels)} categories of the series, got {missing!r}. Name one of "
+            f"them, or leave it out: rows without a value then do not take part."
+        )

@@ -22,6 +22,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
+from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.randomizers.messages.faked_values import FakedValues
 from shuffledp.randomizers.written_law import scaled
 
 __all__ = ["PACES", "Pace", "paces", "spent_after"]
@@ -97,13 +99,32 @@ def _once(design: Design) -> Guarantee:
 def _calibrated(design: Design, released: int, asked: int) -> ReportingProtocol | None:
     """The same question with the least noise found for so many weeks to come, such that all weeks
     together keep the promise of the design; None if it has no promise, or none is found.
-
-    The law stays what it is, with a larger epsilon0: another grid for a mean, or another size of
-    hashes, might do still better.
     """
-    promised, present = design.epsilon, design.protocol.randomizer
-    if promised is None or not isfinite(design.law.epsilon0):
+    if design.epsilon is None:
         return None
+    try:
+        if isinstance(design.protocol.randomizer, MessageLaw):
+            return _as_if_all(design, released, asked)
+        return _with_more(design, released, asked)
+    except InvalidInput:  # a law that has no epsilon0, or is the truth beyond it
+        return None
+
+
+def _keeps(design: Design, released: int, coming: ReportingProtocol, asked: int) -> bool:
+    """Whether the weeks that were released and those to come keep the promise together."""
+    assert design.epsilon is not None
+    once, _ = shuffled_parts(coming.guarantee)[0]
+    total = Accountant().add(once, rounds=asked)
+    if released:
+        total = total.add(_once(design), rounds=released)
+    return total.total.delta_at_most(epsilon=design.epsilon, gap=GAP) <= design.delta
+
+
+def _with_more(design: Design, released: int, asked: int) -> ReportingProtocol | None:
+    """The same law with a larger epsilon0: another grid for a mean, or another size of hashes,
+    might do still better.
+    """
+    present = design.protocol.randomizer
 
     def coming(factor: float) -> ReportingProtocol:
         law = scaled(present, factor)
@@ -112,16 +133,32 @@ def _calibrated(design: Design, released: int, asked: int) -> ReportingProtocol 
         )
 
     def fits(factor: float) -> bool:
-        total = Accountant().add(coming(factor).guarantee, rounds=asked)
-        if released:
-            total = total.add(_once(design), rounds=released)
-        return total.total.delta_at_most(epsilon=promised, gap=GAP) <= design.delta
+        return _keeps(design, released, coming(factor), asked)
 
-    try:
-        good, bad = 1.0, 1.5
-        while bad < MOST and fits(bad):
-            good, bad = bad, 1.5 * bad
-        good, _ = halve(fits, good, bad, middle=geometric, close=within(DIGITS))
-        return coming(good) if good > 1.0 else None
-    except InvalidInput:  # a law that has no epsilon0, or is the truth beyond it
-        return None
+    good, bad = 1.0, 1.5
+    while bad < MOST and fits(bad):
+        good, bad = bad, 1.5 * bad
+    good, _ = halve(fits, good, bad, middle=geometric, close=within(DIGITS))
+    return coming(good) if good > 1.0 else None
+
+
+def _as_if_all(design: Design, released: int, asked: int) -> ReportingProtocol | None:
+    """The law that would keep the promise if the weeks that were released had it, too. These had
+    more noise, so a little is left; what it would buy is not looked for.
+    """
+    law = design.protocol.randomizer
+    terms = {name: getattr(law, name) for name in ("keep", "kind") if hasattr(law, name)}
+    if isinstance(law, FakedValues) and isfinite(law.epsilon0):
+        terms |= {"light_epsilon0": law.epsilon0}
+    coming = answering(
+        design.task,
+        design.law.family,
+        n=design.n,
+        least=design.least,
+        epsilon=design.epsilon,
+        delta=design.delta,
+        rounds=released + asked,
+        **terms,
+    ).settle()
+    better = coming.predicted_stderr() < design.protocol.predicted_stderr()
+    return coming if better and _keeps(design, released, coming, asked) else None

@@ -18,13 +18,20 @@ from shuffledp.collection.ledger import Turn, check_name
 from shuffledp.collection.ledger.entry import check_digest
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks import CrosstabTask, TopTask
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
-__all__ = ["FILE", "Payment", "SeriesFile", "read_series"]
+__all__ = ["FILE", "NO_SEARCH", "Payment", "SeriesFile", "check_by", "check_weekly", "read_series"]
 
 FORMAT, VERSION, FILE = "shuffledp-series", 1, "series.json"
 FIELDS = {"format", "version", "name", "created", "title", "design", "ledger"}
+PERHAPS = {"by"}  # fields that stand where they say something
 LARGEST = 1 << 27  # bytes
+NO_SEARCH = (
+    "a series must ask what one report of each person answers, got a search for top words, of which every week would "
+    "be a whole one. Search once (shuffledp top), and count what it found every week: shuffledp track new --task "
+    "histogram --categories words.txt --other else"
+)
 REMEDY = "Use the folder that `shuffledp track new` wrote, unchanged."
 
 
@@ -58,13 +65,16 @@ class Payment:
 
 @dataclass(frozen=True)
 class SeriesFile:
-    """One design, asked as often as it has rounds."""
+    """One design, asked as often as it has rounds. With ``by``, a column of a crosstab, shares
+    within its groups are told as well.
+    """
 
     name: str
     created: str
     design: Design
     title: str | None = None
     payment: Payment | None = None
+    by: str | None = None
 
     @property
     def weeks(self) -> int:
@@ -73,7 +83,7 @@ class SeriesFile:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, for ``from_json``."""
-        return {
+        facts = {
             "format": FORMAT,
             "version": VERSION,
             "name": self.name,
@@ -82,6 +92,7 @@ class SeriesFile:
             "design": self.design.as_json(),
             "ledger": None if self.payment is None else self.payment.as_json(),
         }
+        return facts if self.by is None else facts | {"by": self.by}
 
     @classmethod
     def from_json(cls, facts: object) -> Self:
@@ -93,16 +104,24 @@ class SeriesFile:
                 f"a series must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp "
                 f"that wrote it."
             )
-        if wrong := FIELDS ^ set(facts):
+        if wrong := FIELDS ^ (set(facts) - PERHAPS):
             raise InvalidInput(
                 f"a series must have its own fields, got a difference in {', '.join(sorted(wrong))}. {REMEDY}"
             )
         if not isinstance(facts["created"], str) or not (facts["title"] is None or isinstance(facts["title"], str)):
             raise InvalidInput(f"created and title of a series must be text, got something else. {REMEDY}")
         design, paid = Design.from_json(facts["design"]), facts["ledger"]
-        turn = Turn.checked(Turn(facts["name"], design.rounds))
+        turn, payment = (
+            Turn.checked(Turn(facts["name"], design.rounds)),
+            None if paid is None else Payment.from_json(paid),
+        )
         return cls(
-            turn.name, facts["created"], design, facts["title"], None if paid is None else Payment.from_json(paid)
+            turn.name,
+            facts["created"],
+            check_weekly(design),
+            facts["title"],
+            payment,
+            check_by(facts.get("by"), design),
         )
 
     @cached_property
@@ -113,6 +132,26 @@ class SeriesFile:
     def file_text(self) -> str:
         """The file, letter by letter."""
         return canonical(self.as_json()) + "\n"
+
+
+def check_weekly(design: Design) -> Design:
+    """Refuse a question of which one round is no release."""
+    if isinstance(design.task, TopTask):
+        raise InvalidInput(NO_SEARCH)
+    return design
+
+
+def check_by(by: object, design: Design) -> str | None:
+    """The column whose groups are looked at, if any: one of a crosstab."""
+    columns = design.task.columns if isinstance(design.task, CrosstabTask) else ()
+    if by is None:
+        return None
+    if not isinstance(by, str) or by not in columns:
+        raise InvalidInput(
+            f"--by must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}, got {by!r}. Leave it "
+            f"out."
+        )
+    return by
 
 
 def read_series(folder: Path) -> SeriesFile:

@@ -27,6 +27,7 @@ from shuffledp.collection.page.numerals import (
 from shuffledp.collection.page.parts import facts_list, figure, gloss, section
 from shuffledp.collection.page.trend_chart import Mark, trend_chart
 from shuffledp.collection.series.pausing import Pace, paces, spent_after
+from shuffledp.collection.series.readings import Unit
 from shuffledp.collection.series.trend import Change, Point, Trend, trend_of, write_trend
 from shuffledp.collection.series.weeks import WEEKS, Tracked
 from shuffledp.figures import DrawnTrend, draw_trend, trend_lines_figure
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["PAGE", "PAGES", "series_html", "trend_drawing", "trend_figure", "write_pages"]
 
 PAGE, TABLE = "trend.html", "trend.csv"
-PAGES = {PAGE: "all weeks on one page", TABLE: "every week of every label with its intervals"}
-PANELS = 8  # labels that are drawn; the table has all
+PAGES = {PAGE: "all weeks on one page", TABLE: "every week of every line with its intervals"}
+PANELS = 8  # lines that are drawn; the table has all
 PACE = {1: "Every week", 2: "Every second week", 4: "Every fourth week"}
 COVERED = (
     "Each interval is about the people who reported in that week, and covers the noise of the protocol. Noise is drawn "
@@ -67,18 +68,19 @@ def write_pages(state: Tracked) -> None:
 
 def trend_figure(trend: Trend, path: Path) -> Path:
     """The trend as a figure in a file."""
-    return trend_lines_figure(_drawn(trend), path, unit=_unit(trend), level=trend.level, title=_title(trend))
+    return trend_lines_figure(_drawn(trend), path, level=trend.level, title=_title(trend))
 
 
 def trend_drawing(trend: Trend) -> Figure:
     """The trend as a figure, which a notebook shows."""
-    return draw_trend(_drawn(trend), unit=_unit(trend), level=trend.level, title=_title(trend))
+    return draw_trend(_drawn(trend), level=trend.level, title=_title(trend))
 
 
 def _drawn(trend: Trend) -> list[DrawnTrend]:
     return [
         DrawnTrend(
             label=each,
+            unit=trend.units[each],
             places=[point.place for point in trend.lines[each]],
             names=[_name(point) for point in trend.lines[each]],
             values=[point.value for point in trend.lines[each]],
@@ -92,17 +94,14 @@ def _drawn(trend: Trend) -> list[DrawnTrend]:
 
 def _title(trend: Trend) -> str:
     series = trend.series
-    cut = f"; the {PANELS} largest of {len(trend.lines):,}" if len(trend.lines) > PANELS else ""
+    shown = len(trend.largest(PANELS))
+    cut = f"; {shown} of {len(trend.lines):,} lines" if len(trend.lines) > shown else ""
     bound = series.design.protocol.guarantee.epsilon(delta=series.design.delta)
     seeded = "" if trend.secure else ", not for release"
     return (
-        f"{series.title or series.name}: {len(trend.weeks)} of {series.weeks} weeks{cut}\nε ≤ "
+        f"{series.title or series.name}: {trend.weeks} of {series.weeks} weeks{cut}\nε ≤ "
         f"{rounded(bound.upper, up=True)} at δ = {series.design.delta:g} for all weeks together{seeded}"
     )
-
-
-def _unit(trend: Trend) -> str:
-    return "share of people" if trend.shares else "mean"
 
 
 def _name(point: Point) -> str:
@@ -162,17 +161,18 @@ def _trend(trend: Trend) -> Markup:
     for each in trend.largest(PANELS):
         points = trend.lines[each]
         marks = [Mark(one.place, _name(one), one.value, one.lower, one.upper, one.band) for one in points]
-        words = "; ".join(f"{_name(one)}: {_number(trend, one.value, _half(one))}" for one in points)
+        unit = trend.units[each]
+        words = "; ".join(f"{_name(one)}: {_number(unit, one.value, _half(one))}" for one in points)
         drawn.append(element("h3", label(each)))
-        drawn.append(figure(trend_chart(f"{_unit(trend)} of {each}: {words}.", marks)))
+        drawn.append(figure(trend_chart(f"{each}, {unit}: {words}.", marks)))
     cut = len(trend.lines) - len(trend.largest(PANELS))
-    more = f" {many(cut, 'more value')} stand in {TABLE}." if cut else ""
+    more = f" {many(cut, 'more line')} stand in {TABLE}." if cut else ""
     return section(
         "trend",
         "The trend",
         gloss(
-            f"The {_unit(trend)} in every week. Solid: the {level(trend.level)} interval of a week; dotted: the one "
-            f"that holds for all weeks of the series and all values at once, also the weeks to come. Weeks that are "
+            f"{_units(trend)} in every week. Solid: the {level(trend.level)} interval of a week; dotted: the one "
+            f"that holds for all weeks of the series and all lines at once, also the weeks to come. Weeks that are "
             f"missing are gaps.{more}"
         ),
         drawn,
@@ -190,7 +190,7 @@ def _changes(trend: Trend) -> Markup | None:
         f"once."
     )
     head = element("tr", [element("th", each, scope="col") for each in ("Value", "From", "To", "Change", "Interval")])
-    rows = [_changed(trend, each, change) for each, change in (told or every)[:PANELS]]
+    rows = [_changed(trend.units[each], each, change) for each, change in (told or every)[:PANELS]]
     table = element("table", element("thead", head), element("tbody", rows))
     return section(
         "changes",
@@ -201,23 +201,30 @@ def _changes(trend: Trend) -> Markup | None:
     )
 
 
-def _changed(trend: Trend, name: str, change: Change) -> Markup:
+def _changed(unit: Unit, name: str, change: Change) -> Markup:
     low, high = (change.lower, change.upper) if change.band is None or not change.told else change.band
     half = (high - low) / 2.0
     cells = (
         _name(change.since),
         _name(change.to),
-        _number(trend, change.value, half),
-        f"{_number(trend, low, half, up=False)} to {_number(trend, high, half, up=True)}",
+        _number(unit, change.value, half),
+        f"{_number(unit, low, half, up=False)} to {_number(unit, high, half, up=True)}",
     )
     return element("tr", element("th", label(name), scope="row"), [element("td", each) for each in cells])
 
 
-def _number(trend: Trend, value: float, half: float, *, up: bool | None = None) -> str:
-    """A share in per cent, or a mean; limits are rounded outwards."""
-    scale = 100.0 if trend.shares else 1.0
+def _units(trend: Trend) -> str:
+    """What the lines are of, each once."""
+    units = dict.fromkeys(trend.units[each] for each in trend.largest(PANELS))
+    return f"The {' or '.join(units)}"
+
+
+def _number(unit: Unit, value: float, half: float, *, up: bool | None = None) -> str:
+    """A share in per cent, or a number as it is; limits are rounded outwards."""
+    share = unit.startswith("share")
+    scale = 100.0 if share else 1.0
     words = fixed(scale * value, decimals_for(scale * half), up=up)
-    return f"{words} %" if trend.shares else words
+    return f"{words} %" if share else words
 
 
 def _half(point: Point) -> float:

@@ -7,6 +7,7 @@ check_design       its integers, and whether clients could run it
 check_consistency  counts, promises and hashes
 check_sentences    method, assumptions and adversary
 check_estimates    every column of estimates
+by_task            what the votes tell, by the task
 check_shares       shares within the groups of a crosstab
 check_search       the levels of a search for frequent words
 check_symbols      the words of a search, symbol by symbol
@@ -17,7 +18,9 @@ check_comparison   what other kinds of trust would cost
 oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
 counted_fakes      true values among fakes, from their integers, and what that hides
-counted_levels     the same of one of several levels of bins
+counted_tree       the same of dummies in all levels of a tree of bins
+counted_losses     dummies over several rounds or levels, by their losses
+counted_levels     one of several levels of bins
 counted_shares     noise that people share: counts by +1 and -1, sums by split and mix
 counted_estimates  estimates, standard errors and limits from the votes
 counted_tables     cells, sums and shares of a crosstab from the votes

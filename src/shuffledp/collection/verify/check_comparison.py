@@ -13,6 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr
 
 from shuffledp.collection.record import Alternative, Designed, Record
+from shuffledp.collection.verify.by_task import Measure, told_by
 from shuffledp.collection.verify.counted_distribution import below_error
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import WORD, CountedLaw
@@ -32,55 +33,50 @@ TRUSTED = ["nobody", "shuffler", "curator"]
 
 @dataclass(frozen=True, slots=True)
 class _Promise:
-    """What every kind of trust has to keep, and how an error is measured: ``width`` is that of the
-    range of a mean, and None where people are counted; ``bins`` how many there are, where people
-    are counted below cut points.
-    """
+    """What every kind of trust has to keep, and how an error is measured."""
 
     n: int
     rounds: int
     epsilon: float
     delta: float
-    width: float | None
-    bins: int | None = None
-    among: int = 1  # a mean is divided by so many
+    measure: Measure
 
     @classmethod
     def of(cls, design: Designed, certified: float) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
-        lower, upper = (0.0, 0.0) if design.people else design.bounds
         epsilon = certified if design.epsilon is None else design.epsilon
-        width = None if design.people else upper - lower
-        bins = len(design.cuts or ()) - 1 if design.distributes else None
-        among = design.n if design.task == "mean" else 1
-        return cls(design.n, design.rounds, epsilon, design.delta, width, bins, among)
+        return cls(design.n, design.rounds, epsilon, design.delta, told_by(design).measure(design))
 
     @property
     def rounding(self) -> float:
         """What 1 - hit loses in floats."""
-        return math.sqrt(self.n * UNIT) * (1.0 if self.width is None else self.width / self.among)
+        return math.sqrt(self.n * UNIT) * (1.0 if self.share is None else self.share)
 
-    def curator(self, *, single: bool) -> float:
-        """The error of a trusted curator, who adds Gaussian noise; a ``single`` count moves by
-        1.
-        """
-        sensitivity = math.sqrt(2.0) if self.width is None else self.width / self.among
-        sensitivity = 1.0 if single else sensitivity
-        if self.bins is not None:
+    @property
+    def share(self) -> float | None:
+        """How far one person can move a mean or a sum; None where people are counted."""
+        return None if self.measure.width is None else self.measure.width / self.measure.among
+
+    def curator(self) -> float:
+        """The error of a trusted curator, who adds Gaussian noise."""
+        sensitivity = math.sqrt(2.0) if self.share is None else self.share
+        sensitivity = 1.0 if self.measure.single else sensitivity
+        if self.measure.bins is not None:
             # the square root of adding up: its longest column, and its longest row that is needed
-            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.bins)]
+            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.measure.bins)]
             sensitivity *= math.sqrt(sum(squares)) * math.sqrt(sum(squares[:-1]))
         return _sigma(self.epsilon, self.delta) * sensitivity * math.sqrt(self.rounds)
 
     def error(self, law: CountedLaw) -> float:
         """The error to expect of shuffled or lone reports."""
-        if self.bins is not None:
+        width, among = self.measure.width, self.measure.among
+        if self.measure.bins is not None:
             return below_error(law, self.n)
         if isinstance(law, CountedShares):
-            return law.error(self.n, 1.0 if self.width is None else self.width / ((law.k - 1) * self.among))
-        if self.width is None:
+            return law.error(self.n, 1.0 if width is None else width / ((law.k - 1) * among))
+        if width is None:
             return _count_error(law, self.n)
-        return _mean_error(law, self.n, self.width) * (self.n / self.among)
+        return _mean_error(law, self.n, width) * (self.n / among)
 
 
 def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
@@ -91,7 +87,7 @@ def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
         return [named]
     alone, shuffled, curator = rows
     promise = _Promise.of(record.design, record.certificate.epsilon.upper)
-    sigma, error = promise.curator(single=record.design.value is not None), promise.error(law)
+    sigma, error = promise.curator(), promise.error(law)
     within = SAME * error + promise.rounding
     gaussian = "the Gaussian mechanism's exact condition"
     return [
@@ -161,7 +157,7 @@ def _check_alone(row: Alternative, law: CountedLaw, promise: _Promise) -> list[C
     epsilon0, delta = row.epsilon0, promise.delta
     if epsilon0 is None or not 0.0 < epsilon0 < LARGEST_EPSILON:
         return [holds("epsilon0 without a shuffler", epsilon0, "a positive number", "the promise", False)]
-    grids = (law.k,) if promise.width is None else range(2, MOST_GRID_STEPS + 2)
+    grids = (law.k,) if promise.measure.width is None else range(2, MOST_GRID_STEPS + 2)
     tried = [_noisy(law, epsilon0, grid) for grid in grids]
     errors = [promise.error(each) for each in tried]
     nearest = int(np.argmin(np.abs(np.array(errors) - row.stderr)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from shuffledp.collection.record import Designed, Record
-from shuffledp.collection.verify.check_estimates import places_of
+from shuffledp.collection.verify.by_task import told_by
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
@@ -18,9 +18,6 @@ from shuffledp.protocols.design import Design
 __all__ = ["check_design"]
 
 VERSION = 1
-FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}  # by the method's name
-AMONG_FAKES = ("fakes", "dummies")
-NAMING = ("histogram", "crosstab", "quantile")  # tasks that these answer, too
 LEAST_EPSILON0, MOST_EPSILON0 = Decimal("1e-12"), Decimal(50)  # of a report that hides something, and not all
 
 
@@ -39,22 +36,21 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
 
 
 def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
-    family = "krr" if design.method is None else FAMILIES.get(design.method, "")
-    if law.family == {"count": "signed", "mean": "split", "sum": "split"}.get(design.task):
-        family = law.family
-    size = design.values if design.counts else law.k
-    size = design.room or size
-    if design.distributes:
-        family, size = law.family if isinstance(law, CountedLevels) else "krr", len(design.cuts or ()) - 1
-    if law.family in AMONG_FAKES and design.task in NAMING:
-        family = law.family
-    somewhere = _known_rest(design)
+    told = told_by(design)
+    families = told.families(design)
+    family = law.family if law.family in families else families[0]
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
     return [
         equal("the randomizer", law.family, family, "the task"),
-        equal("values that a report can name", law.k, size, "the design"),
-        holds("where other values go", design.other, "one of the labels, or nowhere", "the design", somewhere),
+        equal("values that a report can name", law.k, told.size(design, law), "the design"),
+        holds(
+            "where other values go",
+            design.other,
+            "one of the labels, or nowhere",
+            "the design",
+            told.known_rest(design),
+        ),
         holds(
             "epsilon0 of one report",
             "none: it is the truth" if law.alone is None else law.epsilon0,
@@ -79,18 +75,6 @@ def _check_levels(law: CountedLaw) -> list[Check]:
         equal("integers of the levels", [_listed(level.integers) for level in law.levels], found, least),
         holds("epsilon0 of the levels", law.epsilon0, "at least that of each", "the integers, as fractions", loud),
     ]
-
-
-def _known_rest(design: Designed) -> bool:
-    """Whether what is not listed counts as something that is, or is refused."""
-    if design.value is not None:
-        return design.other is not None and str(design.other) != str(design.value)
-    if design.columns is None:
-        return design.other is None or bool(places_of([str(design.other)], design))
-    rests = design.other if isinstance(design.other, list) else []
-    if len(rests) != len(design.columns):
-        return False
-    return all(rest is None or str(rest) in each for rest, each in zip(rests, design.crossed, strict=True))
 
 
 def _listed(integers: tuple[int, ...]) -> str:

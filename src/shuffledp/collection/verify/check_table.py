@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import Record
-from shuffledp.collection.verify.check_estimates import COLUMNS, LOOSER, places_of, tails_of
+from shuffledp.collection.verify.by_task import LOOSER, places_of, tails_of, told_by
 from shuffledp.collection.verify.counted_estimates import Estimated, counted_people
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
@@ -25,6 +25,8 @@ from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
 
 __all__ = ["check_table"]
+
+COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +150,7 @@ def _check_digest(digest: str | None, votes: Any) -> Check:
 
 def _agreeing(columns: dict[str, Array], found: Estimated, record: Record) -> list[Check]:
     """Every column, against what the votes imply."""
-    each, together = tails_of(record)
+    each, together = tails_of(record, told_by(record.design).of(record.design))
     close, loosely = found.within, found.within + found.rounding
     (low, high), (all_low, all_high) = found.limits(each), found.limits(together)
     expected = (

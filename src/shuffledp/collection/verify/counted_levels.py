@@ -17,7 +17,7 @@ from shuffledp.collection.verify.counted_law import REMEDY, WORD, Classes, Count
 from shuffledp.collection.verify.effort import LARGEST_EPSILON
 from shuffledp.errors import InvalidInput
 
-__all__ = ["CountedLevels", "counted_law"]
+__all__ = ["LEVELS", "CountedLevels", "counted_law"]
 
 LEVELS = "one of"
 GRID = 2**53  # of which weights are multiples
@@ -64,6 +64,10 @@ class CountedLevels(CountedLaw):
                 f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
             )
         return cls(LEVELS, sizes[-1], integers, 0, epsilon0, levels, tuple(map(float, weights)))
+
+    @property
+    def places(self) -> int:
+        return sum(level.k for level in self.levels)
 
     @property
     def names(self) -> set[str]:

@@ -97,12 +97,18 @@ class Oracle:
     swapped: dict[float, float] = field(default_factory=dict)
 
     @property
+    def repeated(self) -> int:
+        """The rounds, each as often as its law counts."""
+        return self.rounds * (self.law.repeats if isinstance(self.law, CountedFakes) else 1)
+
+    @property
     def how(self) -> str:
         """In words."""
         if isinstance(self.law, CountedShares):
             return "every view, added up, and its distance" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
         if isinstance(self.law, CountedFakes):
-            return "every count of fakes, added up" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
+            what = "rounds" if self.law.repeats == 1 else "levels of all rounds"
+            return "every count of fakes, added up" + f", {self.repeated} {what} convolved" * (self.repeated > 1)
         sums = "ball arithmetic over" if BALLS else "lattice sums of"
         one = "binomial sums over datasets" if self.law.binary else f"{sums} the blanket and explicit datasets"
         one += ", and sums of the first-clone swap" * self.swap
@@ -152,20 +158,23 @@ class Oracle:
         """A true value among fakes: one pair for both ends, composed where there are rounds; two
         where true values are randomized.
         """
-        knots = epsilons if self.rounds == 1 else np.linspace(0.0, float(np.max(epsilons)), FAKE_KNOTS)
-        if isinstance(law, CountedShares) or law.plain:
-            upper = lower = law.deltas(self.users, knots)
-        else:
+        knots = epsilons if self.repeated == 1 else np.linspace(0.0, float(np.max(epsilons)), FAKE_KNOTS)
+        if isinstance(law, CountedFakes) and not law.plain:
             upper, lower = law.light_deltas(self.users, knots)
-        if self.swap:  # where a page rests on randomized values alone, too, no dataset is a contradiction
-            upper = lower[0], upper[1]
-        return Span(*(self._over_rounds(knots, each, epsilons) for each in (upper, lower)))
+            if self.swap:  # where a page rests on randomized values alone, too, no dataset is a contradiction
+                upper = lower[0], upper[1]
+            return Span(*(self._over_rounds(knots, each, epsilons) for each in (upper, lower)))
+        least, most = self._over_rounds(knots, law.deltas(self.users, knots), epsilons)
+        if self.repeated > 1 and isinstance(law, CountedFakes) and law.from_shuffler:
+            below, above = law.composed(self.repeated, epsilons)  # both hold, and losses are sharper unless too rare
+            least, most = np.maximum(least, below), np.minimum(most, above)
+        return Span((least, most), (least, most))
 
     def _over_rounds(self, knots: Array, ends: tuple[Array, Array], epsilons: Array) -> tuple[Array, Array]:
-        if self.rounds == 1:
+        if self.repeated == 1:
             return ends
-        most = rounds_at_most(knots, ends[1], ends[1], self.rounds, epsilons)
-        return rounds_at_least(knots, ends, ends, self.rounds, epsilons), most
+        most = rounds_at_most(knots, ends[1], ends[1], self.repeated, epsilons)
+        return rounds_at_least(knots, ends, ends, self.repeated, epsilons), most
 
     def _swaps(self, epsilons: Array, closely: int = 0) -> Array:
         """The first-clone swap at every epsilon; 1 where it is too much work, and beside the ends

@@ -10,10 +10,11 @@ from collections.abc import Callable
 import numpy as np
 
 from shuffledp._types import Adversary, End
-from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import AnyLDP, Randomizer
 

@@ -19,8 +19,9 @@ from collections.abc import Callable
 import numpy as np
 
 from shuffledp.accounting.bisection import halve, mean
-from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import BinaryDataset
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import Gaussian

@@ -13,8 +13,9 @@ import math
 
 import numpy as np
 
-from shuffledp.accounting.curves import Envelope, meets
+from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import Haystack
+from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers.randomizer import Atoms
 

@@ -22,6 +22,7 @@ __all__ = [
     "shares_view",
     "signed_share",
     "signed_view",
+    "tree_view",
     "vectors_with_sum",
 ]
 
@@ -84,6 +85,23 @@ def dummies_view(
         parts.append({**kept, nothing: 1 - keep})
     parts += [
         {tuple(j * int(y == value) for y in range(k)): chance for j, chance in enumerate(dummies)} for value in range(k)
+    ]
+    return added(parts)
+
+
+def tree_view(
+    values: Sequence[int], k: int, levels: int, branches: int, dummies: Sequence[Any]
+) -> dict[tuple[int, ...], Any]:
+    """How often each node of a tree over k values is named, level by level, coarse ones first: a
+    node holds as many nodes of the next level as there are ``branches``. Everybody names one node
+    of each level, and the shuffler adds j dummies to each node with probability dummies[j].
+    """
+    nodes = [(level, node) for level in range(levels) for node in range(-(-k // branches ** (levels - 1 - level)))]
+    parts: list[View] = [
+        {tuple(int(value // branches ** (levels - 1 - level) == node) for level, node in nodes): 1} for value in values
+    ]
+    parts += [
+        {tuple(j * int(other == own) for other in nodes): chance for j, chance in enumerate(dummies)} for own in nodes
     ]
     return added(parts)
 

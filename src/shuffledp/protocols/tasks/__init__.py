@@ -12,8 +12,10 @@ top_task        top
 
 A task is plain data, and says nothing of privacy. To add one, write a frozen dataclass of ``Task``
 and ``register`` it; the protocol that answers it is registered in ``protocols.settling``. That is
-enough for designs, clients and shufflers. To be planned, asked on the command line and shown on a
-page it needs ``protocols.planning``, ``cli.release``, and its kind in ``collection.record``.
+enough for designs, clients and shufflers, and, if it derives from a task that is here, for record,
+page and verify (``by_task``). One of a kind of its own needs a room in ``collection.page``, in
+``collection.release.by_task`` and in ``collection.verify.by_task``; to be planned and asked by name
+it needs ``protocols.planning``, ``collection.door`` and ``cli.release``.
 """
 
 from shuffledp.protocols.tasks.count_task import CountTask
@@ -22,7 +24,7 @@ from shuffledp.protocols.tasks.crosstab_task import CrosstabTask
 from shuffledp.protocols.tasks.mean_task import MeanTask
 from shuffledp.protocols.tasks.quantile_task import QuantileTask
 from shuffledp.protocols.tasks.sum_task import SumTask
-from shuffledp.protocols.tasks.task import REMEDY, TASKS, Label, Task, register, task_named
+from shuffledp.protocols.tasks.task import REMEDY, TASKS, Label, Task, by_task, register, task_named
 from shuffledp.protocols.tasks.top_task import TopTask
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "SumTask",
     "Task",
     "TopTask",
+    "by_task",
     "register",
     "task_named",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "TASKS",
     "Label",
     "Task",
+    "by_task",
     "is_bound",
     "register",
     "task_named",
@@ -113,6 +114,7 @@ class Task(ABC):
 
 TASKS: dict[str, type[Task]] = {}
 Registered = TypeVar("Registered", bound=type[Task])
+T = TypeVar("T")
 
 
 def register(task: Registered) -> Registered:
@@ -127,6 +129,18 @@ def task_named(name: object) -> type[Task]:
     if not isinstance(name, str) or name not in TASKS:
         raise InvalidInput(f"a design must have a task, one of {', '.join(TASKS)}, got {_shown(name)}. {REMEDY}")
     return TASKS[name]
+
+
+def by_task(registry: Mapping[type, T], name: object) -> T:
+    """What a registry of classes holds for the task of that name, or for the nearest that it
+    derives from.
+    """
+    task = task_named(name)
+    for known in task.__mro__:
+        if known in registry:
+            return registry[known]
+    listed = ", ".join(each.__name__ for each in registry)
+    raise InvalidInput(f"a release must be of a known kind of task, got {task.name}. Derive it from one of {listed}.")
 
 
 def is_bound(value: object) -> bool:

@@ -60,6 +60,11 @@ class FakedValues(MessageLaw):
         return 0 if self.light is None else self.light.threshold
 
     @property
+    def true_messages(self) -> int:
+        """How many of a person's messages name the value."""
+        return 1
+
+    @property
     @abstractmethod
     def kept(self) -> float:
         """The probability that a true message reaches the analyst."""

@@ -49,6 +49,20 @@ class MessageLaw(Randomizer, Reporting):
     def form(self) -> Form:
         return self.message if self.messages == 1 else Form(self.message.dtype, self.messages)
 
+    @property
+    def seen_as(self) -> tuple[MessageLaw, int]:
+        """Another law, of which everybody sees so many independent rounds in place of this one at
+        worst; by default itself, once.
+        """
+        return self, 1
+
+    @property
+    def loss_step(self) -> float:
+        """What all likely losses of privacy are multiples of, up to rounding; 0 if there is no such
+        number.
+        """
+        return 0.0
+
     @abstractmethod
     def expected_stderr(self, people: int) -> float:
         """Of a value's count, if all are held equally often; of a sum of numbers in [0, 1], for the

@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.family import Family, register
+from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
 from shuffledp.randomizers.messages.message_law import MessageLaw
 from shuffledp.randomizers.messages.shared_noise import (
+    DECAY,
+    LEAST,
+    MESSAGES,
     check_decay,
     check_no_epsilon0,
     check_people,
@@ -31,6 +34,7 @@ from shuffledp.sampling.share_tables import (
     geometric_none,
     geometric_share,
     joined,
+    joined_cut,
     poisson_none,
     poisson_share,
     ratio_of,
@@ -43,12 +47,11 @@ BLANK, PLUS, MINUS = 0, 1, 2
 
 class Added(NamedTuple):
     """What a person adds to the own answer: so many +1 and so many -1, cell by cell, with their
-    weights out of 2^128, and how far these are from the ideal law.
+    weights out of 2^128.
     """
 
     cells: NDArray[np.int64]
     weights: tuple[int, ...]
-    cut: Fraction
     table: Table
 
 
@@ -115,7 +118,7 @@ class SignedUnits(MessageLaw):
     @property
     def cut(self) -> Fraction:
         """The distance of what one person adds from the ideal law, or more (total variation)."""
-        return _added(self).cut
+        return joined_cut(*_parts(self), self.messages - 1)
 
     @property
     def message(self) -> Form:
@@ -168,18 +171,23 @@ def _begin(law: SignedUnits) -> tuple[int, int, int]:
     return ratio, geometric_none(ratio, law.least), poisson_none(law.pairs, law.least)
 
 
+def _parts(law: SignedUnits) -> tuple[list[int], list[int]]:
+    """The chances of noise of one sign, and those of pairs."""
+    most = law.messages - 1  # one is for the person's own
+    ratio, none, no_pair = _begin(law)
+    return geometric_share(none, ratio, law.least, most), poisson_share(no_pair, law.pairs, law.least, most // 2)
+
+
 @lru_cache(maxsize=64)
 def _added(law: SignedUnits) -> Added:
     """The table of a law, worked out once."""
-    most = law.messages - 1  # one is for the person's own
-    ratio, none, no_pair = _begin(law)
-    single = geometric_share(none, ratio, law.least, most)
-    both = poisson_share(no_pair, law.pairs, law.least, most // 2)
+    most = law.messages - 1
     cells = [(plus, minus) for plus in range(most + 1) for minus in range(most + 1 - plus)]
-    weights, cut = filled(joined(single, both, cells))
-    return Added(np.array(cells, dtype=np.int64), tuple(weights), cut, Table(weights))
+    weights = filled(joined(*_parts(law), cells))
+    return Added(np.array(cells, dtype=np.int64), weights, Table(weights))
 
 
+PAIRS = Parameter("pairs", "count", "1350", "how many pairs of +1 and -1 all people add together, on average")
 register(
     Family(
         make=SignedUnits,
@@ -187,5 +195,15 @@ register(
         parameters=("k", "epsilon0", "least", "decay", "pairs", "messages"),
         sentence="+1 and -1 messages: whoever holds the value sends +1, and everybody adds a few +1 and -1 at random, "
         "and blanks, so that all send equally many messages",
+        names=(
+            Named(
+                name="signed",
+                title="+1 and -1 messages: a count",
+                ways=(Way((LEAST, PAIRS, MESSAGES, DECAY), SignedUnits),),
+                solvable=False,
+                several=True,
+                growing=False,
+            ),
+        ),
     )
 )

@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.family import Family, register
+from shuffledp.randomizers.family import Family, K, Named, Parameter, Way, register
 from shuffledp.randomizers.messages.message_law import MessageLaw
 from shuffledp.randomizers.messages.shared_noise import (
+    DECAY,
+    LEAST,
+    MESSAGES,
     check_decay,
     check_no_epsilon0,
     check_people,
@@ -26,7 +29,7 @@ from shuffledp.randomizers.messages.shared_noise import (
 from shuffledp.randomizers.parameters import check_domain, checked
 from shuffledp.randomizers.reporting import Form, Ints
 from shuffledp.sampling import WORD, Source, Table, smallest_dtype, uniform
-from shuffledp.sampling.share_tables import filled, geometric_none, geometric_share, ratio_of
+from shuffledp.sampling.share_tables import filled, geometric_cut, geometric_none, geometric_share, ratio_of
 
 __all__ = ["LIMB", "SplitShares", "bits_to_hold"]
 
@@ -36,12 +39,9 @@ LIMB = 26  # bits; messages are added up in two parts, neither of which can exce
 
 
 class Share(NamedTuple):
-    """What a person adds of one sign: the weights of 0, 1, ..., out of 2^128, and how far these are
-    from the ideal law.
-    """
+    """What a person adds of one sign: the weights of 0, 1, ..., out of 2^128."""
 
     weights: tuple[int, ...]
-    cut: Fraction
     table: Table
 
 
@@ -125,7 +125,8 @@ class SplitShares(MessageLaw):
     @property
     def cut(self) -> Fraction:
         """The distance of one person's A - B from the ideal law, or more (total variation)."""
-        return 2 * _share(self).cut
+        ratio, none = _begin(self)
+        return 2 * geometric_cut(none, ratio, self.least, self.reach)
 
     @property
     def message(self) -> Form:
@@ -207,10 +208,12 @@ def _begin(law: SplitShares) -> tuple[int, int]:
 def _share(law: SplitShares) -> Share:
     """The table of a law, worked out once."""
     ratio, none = _begin(law)
-    weights, cut = filled(geometric_share(none, ratio, law.least, law.reach))
-    return Share(tuple(weights), cut, Table(weights))
+    weights = filled(geometric_share(none, ratio, law.least, law.reach))
+    return Share(weights, Table(weights))
 
 
+SHARE_BITS = Parameter("share_bits", "count", "26", "the bits of a share")
+REACH = Parameter("reach", "count", "2300", "the most noise of one sign that one person adds, in steps")
 register(
     Family(
         make=SplitShares,
@@ -218,5 +221,15 @@ register(
         parameters=("k", "epsilon0", "least", "decay", "share_bits", "messages", "reach"),
         sentence="split and mix: the number, with a small share of the noise, is cut into random shares, each of which "
         "says nothing; only the sum of everybody's does",
+        names=(
+            Named(
+                name="split",
+                title="split and mix: a sum",
+                ways=(Way((K, LEAST, SHARE_BITS, MESSAGES, REACH, DECAY), SplitShares),),
+                solvable=False,
+                several=True,
+                growing=False,
+            ),
+        ),
     )
 )

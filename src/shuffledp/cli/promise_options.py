@@ -1,0 +1,87 @@
+"""The options of what is promised, whose budget that takes, and where the answer is written."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shuffledp.cli.numbers import read_number
+from shuffledp.cli.options import ANSWER, HONEST, QUESTION, ROUNDS
+from shuffledp.cli.sharing import option
+from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.release.budget import Budget
+
+__all__ = ["BUDGET_OPTIONS", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "Keeping", "budget_of"]
+
+BUDGET = "The budget"
+
+PROMISE_OPTIONS = [
+    option(
+        "epsilon",
+        QUESTION,
+        "The epsilon to promise, for all rounds together.",
+        default=...,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "delta",
+        QUESTION,
+        "The delta to promise: a small probability, well below 1/n.",
+        default=...,
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    HONEST,
+    ROUNDS,
+]
+BUDGET_OPTIONS = [
+    option(
+        "ledger",
+        BUDGET,
+        "Record the release in this SQLite file, before anything is written.",
+        annotation=Path,
+        metavar="FILE",
+    ),
+    option("population", BUDGET, "Whose budget this is, such as app-users.", metavar="NAME"),
+    option(
+        "limit_epsilon",
+        BUDGET,
+        "What all releases about them may add up to.",
+        parser=read_number,
+        metavar="NUMBER",
+        flag="limit-epsilon",
+    ),
+    option("limit_delta", BUDGET, "The delta of that limit.", parser=read_number, metavar="NUMBER", flag="limit-delta"),
+]
+OUTPUT_OPTIONS = [
+    option("out", ANSWER, "The folder to write; it must not exist yet.", annotation=Path, metavar="FOLDER"),
+    option("force", ANSWER, "Replace the folder if it exists.", default=False, annotation=bool),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where a result goes, and whose budget it takes."""
+
+    out: Path | None
+    force: bool
+    as_json: bool
+
+    def folder(self) -> Path:
+        """The folder to write."""
+        if self.out is None:
+            raise InvalidInput(
+                "--out is missing: the folder to write. Add, for example, --out result; or --dry-run to write nothing."
+            )
+        return self.out
+
+
+def budget_of(
+    ledger: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
+) -> "Budget | None":
+    """The budget that the options describe, if any."""
+    from shuffledp.collection.release.budget import Budget
+
+    return Budget.of(ledger, population, limit_epsilon, limit_delta)

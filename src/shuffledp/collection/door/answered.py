@@ -1,0 +1,43 @@
+"""From a question to its answer: its column is opened and read, a protocol designed for as many
+people as have a value, and the release made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.release.question import Question
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.release.stages import release
+from shuffledp.collection.release.terms import Promise
+from shuffledp.collection.release.top_question import TopQuestion
+from shuffledp.collection.tables import Values
+from shuffledp.collection.tables.memory import VALUES
+from shuffledp.sampling import Rng
+
+__all__ = ["answered", "opened"]
+
+Open = TypeVar("Open", bound=Question | TopQuestion)
+
+
+@contextmanager
+def opened(question: Open, rng: Rng) -> Iterator[tuple[Open, Values]]:
+    """The values of the column that is asked about, and the question with its name, if it has
+    one.
+    """
+    column = question.open()
+    named = None if column.bare and column.name == VALUES else column.name
+    settled = replace(question, column=named)
+    with settled.values(column, rng=rng) as values:
+        yield settled, values
+
+
+def answered(question: Question, promise: Promise, budget: Budget | None, rng: Rng) -> Release:
+    """The release that answers a question of one round of reports."""
+    with opened(question.settled(), rng) as (settled, values):
+        design = settled.design(values.count, promise)
+        return release(settled, values, design, budget=budget, rng=rng)

@@ -1,0 +1,104 @@
+"""How many people hold each combination of the values of several columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from shuffledp.collection.arguments import in_python
+from shuffledp.collection.door.answered import answered
+from shuffledp.collection.door.python_arguments import (
+    Listed,
+    PathLike,
+    budget_of,
+    column_name,
+    hidden_by,
+    parts_of,
+    promised,
+    reading,
+    switch,
+    text_cleaning,
+)
+from shuffledp.collection.release.crossed import CrossQuestion, crossed_columns
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.tables import Keep
+from shuffledp.collection.tables.formats import Format
+from shuffledp.errors import called_as
+from shuffledp.protocols.categories import as_list
+from shuffledp.sampling import Rng
+
+__all__ = ["crosstab"]
+
+
+@called_as('sdp.crosstab(frame, ["region", "smoker"], categories=[regions, ["yes", "no"]], epsilon=1, delta=1e-6)')
+def crosstab(
+    data: object,
+    columns: Iterable[str],
+    *,
+    categories: Iterable[Listed | None] | None = None,
+    by: str | None = None,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    other: str | Mapping[str, str] | None = None,
+    missing: str | Mapping[str, str] | None = None,
+    learn_categories: bool = False,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    protocol: str = "krr",
+    slots: int | None = None,
+    kept: float | None = None,
+    kind: str | None = None,
+    light_epsilon0: float | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold each combination of the categories of several ``columns``, with all sums
+    over some of them.
+
+    ``categories`` has an entry for each column, as ``histogram`` takes it; with
+    ``learn_categories``, those that are None, or all, come from the data. ``other`` and ``missing``
+    are one name for all columns, or names by column, such as {"region": "elsewhere"}. With ``by``,
+    a column, shares within its groups are told beside the counts; it is added to the columns if it
+    is not among them. A row without a value in any column is left out, unless that column counts
+    it. Everything else is as for ``histogram``.
+
+    >>> import pyarrow as pa
+    >>> rows = {"region": ["north", "south"] * 2000, "smoker": ["no", "no", "yes", "no"] * 1000}
+    >>> table = crosstab(
+    ...     pa.table(rows),
+    ...     ["region", "smoker"],
+    ...     categories=[["north", "south"], ["yes", "no"]],
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ... )
+    >>> row = table.estimates["north × yes"]
+    >>> abs(row.estimate - 1000) < 6 * row.stderr, len(table.estimates)
+    (True, 8)
+    """
+    with in_python():
+        listed = as_list("columns", columns, remedy='Pass a list such as ["region", "smoker"].')
+        names = [str(column_name("columns", each)) for each in listed]
+        group, learn = column_name("by", by), switch("learn_categories", learn_categories)
+        asked = crossed_columns(names, group)
+        known = [None] * len(asked) if categories is None else list(categories)
+        question = CrossQuestion(
+            **reading(data, None, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            columns=asked,
+            parts=parts_of(asked, known, learn=learn, other=other, missing=missing),
+            by=group,
+            cleaning=text_cleaning(strip, ignore_case, na),
+            hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+        )
+        promise = promised(epsilon, delta, rounds, least)
+        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -1,0 +1,208 @@
+"""How many people hold each of the values of a column, or one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shuffledp.collection.arguments import in_python
+from shuffledp.collection.door.answered import answered
+from shuffledp.collection.door.python_arguments import (
+    Listed,
+    PathLike,
+    budget_of,
+    categories_of,
+    hidden_by,
+    label_text,
+    promised,
+    reading,
+    switch,
+    text_cleaning,
+)
+from shuffledp.collection.release.central_questions import CountQuestion
+from shuffledp.collection.release.question import Question
+from shuffledp.collection.release.released import Release
+from shuffledp.collection.tables import Keep
+from shuffledp.collection.tables.formats import Format
+from shuffledp.errors import called_as
+from shuffledp.protocols.frequency import Method
+from shuffledp.sampling import Rng
+
+__all__ = ["count", "frequency", "histogram"]
+
+
+@called_as('sdp.histogram(frame, "city", categories=["yes", "no"], epsilon=1, delta=1e-6)')
+def histogram(
+    data: object,
+    column: str | None = None,
+    *,
+    categories: Listed | None = None,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    other: str | None = None,
+    missing: str | None = None,
+    learn_categories: bool = False,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    protocol: str = "krr",
+    slots: int | None = None,
+    kept: float | None = None,
+    kind: str | None = None,
+    light_epsilon0: float | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold each of a few categories, with a certified (epsilon, delta).
+
+    ``data`` is the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an
+    Arrow table or array, a NumPy array or a list, with one row or value for each person; a table
+    with several columns needs a ``column``. ``categories`` is a list, the path of a file with one
+    category per line, or a number k for 0, ..., k - 1; it must not come from the data; to
+    take it from there, use ``learn_categories``. Values that are not listed count as ``other``, and
+    missing ones as ``missing``; without these, the former are refused and the latter left out.
+
+    The promise holds as long as ``least`` of the people, a number or a share such as 0.9, follow
+    the protocol; it is ``--honest`` on the command line. With a ``ledger``, a file, the release is
+    charged to the budget of its ``population`` before anything is shown, or refused; the first
+    release about them sets the limits. ``ids`` names the column that says whose row it is. ``rng``
+    is for tests: anyone who knows its seed knows the noise.
+
+    ``protocol`` is what hides a value: "krr", noise in every report; "fakes", random values that
+    people send beside their own, in ``slots`` messages; "dummies", which the shuffler adds, after
+    it has handed on each message with probability ``kept``. The latter two need more trust, and err
+    less where values are many or frequent; ``kind`` is the law of the fakes, and ``light_epsilon0``
+    has true values randomized a little as well.
+
+    >>> answers = ["tea"] * 600 + ["coffee"] * 400
+    >>> drinks = histogram(
+    ...     answers, categories=["tea", "coffee", "water"], epsilon=1.0, delta=1e-6
+    ... )
+    >>> row = drinks.estimates["tea"]
+    >>> abs(row.estimate - 600) < 6 * row.stderr, drinks.certificate.epsilon.upper <= 1.0
+    (True, True)
+    """
+    with in_python():
+        known = categories_of(
+            categories, learn=switch("learn_categories", learn_categories), other=other, missing=missing
+        )
+        question = Question(
+            task="histogram",
+            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            categories=known,
+            cleaning=text_cleaning(strip, ignore_case, na),
+            hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+        )
+        promise = promised(epsilon, delta, rounds, least)
+        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.frequency(frame, "page", domain=5000, epsilon=1, delta=1e-6)')
+def frequency(
+    data: object,
+    column: str | None = None,
+    *,
+    domain: Listed | None = None,
+    method: Method = "hadamard",
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    other: str | None = None,
+    missing: str | None = None,
+    learn_domain: bool = False,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold each of very many values: ``histogram`` for large domains.
+
+    ``domain`` is what ``categories`` is there, ``learn_domain`` takes it from the data, and
+    ``method`` is one of "hadamard", "hashing",
+    "subset" and "unary" (see ``Frequency``).
+
+    >>> pages = frequency([7] * 3000 + [8] * 2000, domain=500, epsilon=1.0, delta=1e-6)
+    >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
+    (500, '7')
+    """
+    with in_python(categories="domain", learn_categories="learn_domain"):
+        question = Question(
+            task="frequency",
+            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            categories=categories_of(domain, learn=switch("learn_domain", learn_domain), other=other, missing=missing),
+            method=method,
+            cleaning=text_cleaning(strip, ignore_case, na),
+        )
+        promise = promised(epsilon, delta, rounds, least)
+        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+
+
+@called_as('sdp.count(frame, "answer", value="yes", epsilon=1, delta=1e-6)')
+def count(
+    data: object,
+    column: str | None = None,
+    *,
+    value: object,
+    epsilon: float,
+    delta: float,
+    rounds: int = 1,
+    least: float | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    strip: bool = False,
+    ignore_case: bool = False,
+    na: str | Iterable[str] = (),
+    ids: str | None = None,
+    keep: Keep | None = None,
+    format: Format | None = None,
+    encoding: str | None = None,
+    title: str | None = None,
+    messages: int | None = None,
+    error: float | None = None,
+    rng: Rng = None,
+) -> Release:
+    """How many people hold ``value``, as accurately as a curator would tell (see ``SignedCount``).
+
+    Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
+    be at most, and ``error`` a standard error to stay below. All must be sealed to the analyst.
+    Everything else is as for ``histogram``.
+
+    >>> yes = count(["yes"] * 700 + ["no"] * 300, value="yes", epsilon=1.0, delta=1e-6)
+    >>> (row,) = yes.estimates
+    >>> abs(row.estimate - 700) < 10 * row.stderr, row.stderr < 1.6
+    (True, True)
+    """
+    with in_python():
+        question = CountQuestion(
+            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            title=title,
+            value=label_text(value),
+            cleaning=text_cleaning(strip, ignore_case, na),
+            messages=messages,
+            error=error,
+        )
+        promise = promised(epsilon, delta, rounds, least)
+        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -1,0 +1,82 @@
+"""What is certified, and what other kinds of trust would bring."""
+
+from __future__ import annotations
+
+from shuffledp.collection.record.forms import (
+    CHANCE,
+    EPSILON,
+    SIZE,
+    Floats,
+    Part,
+    between,
+    count,
+    needed,
+    or_none,
+    part,
+    perhaps,
+    text,
+)
+
+__all__ = ["Alternative", "Certificate", "Curve", "DeltaBound", "EpsilonBound"]
+
+MOST_NUMERICAL_ERROR = 1.0  # relative: of randomized values among dummies, the lower end of delta may be far off
+
+
+@part
+class EpsilonBound(Part):
+    """Between which ends epsilon lies, at a delta."""
+
+    delta: float = needed(CHANCE)
+    lower: float = needed(EPSILON)
+    upper: float = needed(EPSILON)
+
+
+@part
+class DeltaBound(Part):
+    """Between which ends delta lies, at an epsilon."""
+
+    epsilon: float = needed(SIZE)
+    lower: float = needed(CHANCE)
+    upper: float = needed(CHANCE)
+
+
+@part
+class Curve(Part):
+    """Delta at many an epsilon, between two ends."""
+
+    epsilon: Floats = needed([EPSILON])
+    lower: Floats = needed([CHANCE])
+    upper: Floats = needed([CHANCE])
+
+
+@part
+class Certificate(Part):
+    """What a privacy officer signs. ``delta`` is what is certified at the promised epsilon, if one
+    was promised; ``alone`` the epsilon0 of one report without the shuffler, null where nothing is
+    left without it. The ids are of the sentences in ``wording.WORDINGS`` that ``method`` and
+    ``assumptions`` say; editions 1 and 2 had the words alone.
+    """
+
+    epsilon: EpsilonBound = needed(EpsilonBound)
+    delta: DeltaBound | None = needed(or_none(DeltaBound))
+    curve: Curve = needed(Curve)
+    method: str = needed(text)
+    assumptions: tuple[str, ...] = needed([text])
+    adversary: str = needed(text)
+    adjacency: str = needed(text)
+    users: int = needed(count)
+    honest: int = needed(count)
+    rounds: int = needed(count)
+    alone: float | None = needed(or_none(EPSILON))
+    numerical_error: float | None = needed(or_none(between(0.0, MOST_NUMERICAL_ERROR)))
+    theorem_ids: tuple[str, ...] = perhaps([text], default=())
+    assumption_ids: tuple[str, ...] = perhaps([text], default=())
+
+
+@part
+class Alternative(Part):
+    """One kind of trust, and the error that it would bring under the same promise."""
+
+    trust: str = needed(text)
+    epsilon0: float | None = needed(or_none(EPSILON))
+    stderr: float = needed(SIZE)

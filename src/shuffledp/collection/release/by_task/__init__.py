@@ -1,0 +1,52 @@
+"""What a release has of its own, task by task: what is told beside the estimates, what its error is
+compared with, and how it is drawn.
+
+released_answer  what every task has
+released_values  histogram, frequency, count, crosstab, top
+released_number  mean, sum
+released_cuts    quantile
+
+A task that derives from one of these needs nothing; one of its own kind, a room and a line in
+``RELEASED``.
+"""
+
+from shuffledp.collection.release.by_task.released_answer import LEVEL, ReleasedAnswer
+from shuffledp.collection.release.by_task.released_cuts import ReleasedCuts
+from shuffledp.collection.release.by_task.released_number import ReleasedMean, ReleasedSum
+from shuffledp.collection.release.by_task.released_values import (
+    ReleasedCells,
+    ReleasedFrequency,
+    ReleasedValue,
+    ReleasedValues,
+    ReleasedWords,
+)
+from shuffledp.protocols.tasks import (
+    CountingTask,
+    CountTask,
+    CrosstabTask,
+    FrequencyTask,
+    MeanTask,
+    QuantileTask,
+    SumTask,
+    TopTask,
+    by_task,
+)
+
+__all__ = ["LEVEL", "RELEASED", "ReleasedAnswer", "released_by"]
+
+# A task that is not here is like the nearest one that it derives from.
+RELEASED: dict[type, ReleasedAnswer] = {
+    CountingTask: ReleasedValues(),
+    FrequencyTask: ReleasedFrequency(),
+    CountTask: ReleasedValue(),
+    CrosstabTask: ReleasedCells(),
+    MeanTask: ReleasedMean(),
+    SumTask: ReleasedSum(),
+    QuantileTask: ReleasedCuts(),
+    TopTask: ReleasedWords(),
+}
+
+
+def released_by(task: str) -> ReleasedAnswer:
+    """What a release of the task of this name has of its own."""
+    return by_task(RELEASED, task)

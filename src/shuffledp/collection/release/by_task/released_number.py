@@ -1,0 +1,61 @@
+"""The mean or the sum of a number that people hold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.collection.record import Asked, Ends, Record
+from shuffledp.collection.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
+from shuffledp.collection.release.by_task.released_answer import LEVEL, ReleasedAnswer
+from shuffledp.protocols import CentralMean, CentralSum, LocalMean
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.sums import LocalSum, Mean, Sum
+
+__all__ = ["ReleasedMean", "ReleasedSum"]
+
+
+class ReleasedMean(ReleasedAnswer):
+    """The mean of a number."""
+
+    local: ClassVar[type[LocalMean]] = LocalMean
+    central: ClassVar[type[Protocol]] = CentralMean
+    clipped: ClassVar[str] = CLIPPED_MEAN  # what is estimated where values were moved to the ends
+
+    def elsewhere(self, design: Design, promise: dict[str, Any]) -> tuple[Protocol, Protocol]:
+        bounds = {name: getattr(design.task, name) for name in ("lower", "upper")}
+        return self.local(**bounds, **promise), self.central(**bounds, **promise)
+
+    def labels(self, estimate: Estimate, *, clipped: bool) -> tuple[Hashable, ...]:
+        return (self.clipped,) if clipped else estimate.labels
+
+    def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
+        """How many people's numbers were rounded to either end of the range, where some may have
+        been clipped.
+
+        The exact number of clipped values is as private as the values are, and nothing keeps it.
+        """
+        protocol = design.protocol
+        if not asked.may_be_clipped or not isinstance(protocol, (Mean, Sum)):
+            return {}
+        assert protocol.k is not None
+        at_ends = protocol.at_ends(tally)
+        value, lower, upper = (tuple(column.tolist()) for column in (at_ends.values, *at_ends.simultaneous(LEVEL)))
+        step = (protocol.upper - protocol.lower) / protocol.k
+        return {"ends": Ends(step=step, value=value, lower=lower, upper=upper)}
+
+    def bounds(self, record: Record) -> tuple[float, float]:
+        return record.design.bounds
+
+
+class ReleasedSum(ReleasedMean):
+    """The sum of a number."""
+
+    local = LocalSum
+    central = CentralSum
+    clipped = CLIPPED_SUM
