@@ -274,7 +274,7 @@ class CountedFakes(CountedLaw):
         keep = float(self.keep)
         sums = LightSums(self.k, float(self.hit) / keep, float(self.miss) / keep, users - 1)
         inside = np.minimum(epsilons, self.epsilon0)
-        if self.family == "dummies":
+        if self.from_shuffler:
             return sums.among_dummies(self.table[1], keep, inside)
         first, chances = self.fakes(users, 2)
         mean, _ = self.moments(users, self.k - 2)
