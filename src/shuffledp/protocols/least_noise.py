@@ -23,6 +23,7 @@ __all__ = ["fewest_dummies", "fewest_fakes"]
 CLOSE = 1e-3  # relative: how near to the least noise is near enough
 NO_FAKES, MOST_FAKES = 1e-3, 1e9  # of a value
 MOST_LOSS = 50.0  # of geometric noise that is none
+LARGE = 30.0  # epsilon: dummies that keep this one keep larger ones, and make hardly any noise
 NOT_NEEDED = (
     "fakes must be needed to keep the promise, got light_epsilon0 so small that randomized values keep it by "
     "themselves. Raise it, or leave the fakes out: krr."
@@ -90,6 +91,7 @@ def fewest_dummies(
     """The law of the shuffler's dummies with the least noise that keeps a promise, of any kind if
     none is given.
     """
+    epsilon = min(epsilon, LARGE)
     _check_needed(k, epsilon0, keeps := _keeping(people, epsilon, delta, rounds))
 
     def poisson(rate: float) -> ShufflerDummies:
