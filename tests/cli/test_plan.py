@@ -139,6 +139,10 @@ def test_a_promise_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     for task in (["count"], ["sum"], ["crosstab", "--domain", "2x2"]):
         assert main(["plan", *task, "--n", "10000", "--epsilon", "700", "--delta", "1e-6", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["refused"] == []
+    assert main(["plan", "top", "--n", "10000", "--epsilon", "1", "--delta", "0"]) == 2
+    assert "delta must lie in (0, 1)" in capsys.readouterr().err
+    assert main(["plan", "quantile", "--domain", "1e9", "--n", "10000", "--epsilon", "1", "--delta", "1e-6"]) == 2
+    assert "must be at most" in capsys.readouterr().err
     assert main(["plan", "mean", "--n", "10000", "--epsilon", "1", "--delta", "0.999999999"]) == 2
     assert "delta must be at most 0.1 for a plan" in capsys.readouterr().err
 

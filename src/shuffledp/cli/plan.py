@@ -13,7 +13,7 @@ from shuffledp.cli.numbers import read_count, read_people, read_sizes
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.protocols.planning import PLANNED, Task, error_of, worst_of
 from shuffledp.protocols.planning import plan as made
 
@@ -112,6 +112,7 @@ def plan(
     searched = {name: each for name, each in terms_of_search.items() if each is not None}
     if task == "top":
         _refuse(task, domain=domain, plot=plot, latex=latex or None)
+        check_delta(delta)
         promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
         return _plan_top(n, promise, searched, as_json=as_json)
     _refuse(task, **searched)
