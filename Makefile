@@ -23,10 +23,12 @@ test fleet: export OPENBLAS_NUM_THREADS := 1
 # starts compiles all of them again, and collecting takes twice as long.
 test fleet: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/.installed  ## the tests, every docstring, and every example in README.md and docs/, all but what make fleet runs
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m "not fleet"
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10 -m "not fleet and not long"
 
-# One process, so that each cluster, database and browser is started once, and has the other core to itself.
+# What shares nothing in two processes; then all others in one, so that each cluster, database and browser is started
+# once, and has the other core to itself.
 fleet: .venv/.installed  ## the tests on a Spark cluster, on PostgreSQL, in browsers and of the site, and those that kill under load or take long
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=10 -m "long and not fleet" tests
 	@$(BIN)/python -m pytest -q --durations=10 -m fleet tests
 
 # One BLAS thread per worker, as for the tests.

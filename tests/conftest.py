@@ -1,4 +1,4 @@
-"""Before the tests: which of them are the fleet's. After them: how often a published bound was
+"""Before the tests: which of them make fleet runs. After them: how often a published bound was
 compared with an exact answer, and what was killed, filled and damaged.
 """
 
@@ -17,8 +17,10 @@ from tests.literature.report import WIDTH, Row, table
 from tests.sketch import DRAWN_BY, sketch
 
 LEAST = 20_000  # comparisons that could fail, if the whole grid was run
-# Fixtures that start a Spark cluster, PostgreSQL or a browser, build the site, or start what is killed under load.
-FLEET = ("cluster", "database", "chromium", "site", "browser", "runner", "demo")
+# Fixtures that start a Spark cluster, PostgreSQL or a browser, or build the site; and those that start what is killed
+# again and again, or tells the whole story.
+FLEET = ("cluster", "database", "chromium", "site", "browser")
+LONG = ("runner", "demo")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -35,11 +37,13 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that asks for one of them is the fleet's."""
+    """A test that asks for one of them is marked."""
     for item in items:
-        started = any(name in getattr(item, "fixturenames", ()) for name in FLEET)
-        if started and item.get_closest_marker("sample") is None:
+        asked = getattr(item, "fixturenames", ())
+        if any(name in asked for name in FLEET) and item.get_closest_marker("sample") is None:
             item.add_marker("fleet")
+        if any(name in asked for name in LONG):
+            item.add_marker("long")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -83,6 +83,11 @@ def test_what_starts_more_than_a_process_is_the_fleets(request: pytest.FixtureRe
             assert item.get_closest_marker("sample"), item.nodeid
             samples[started[0]] += 1
     assert all(count == 1 for count in samples.values()), samples
-    for target, chosen in (("test", '-m "not fleet"'), ("fleet", "-m fleet tests")):
+    recipes = (
+        ("test", '-m "not fleet and not long"'),
+        ("fleet", '-m "long and not fleet" tests'),
+        ("fleet", "-m fleet tests"),
+    )
+    for target, chosen in recipes:
         recipe = (ROOT / "Makefile").read_text().split(f"\n{target}: .venv/.installed")[1].split("\n\n")[0]
         assert chosen in recipe

@@ -23,7 +23,7 @@ from shuffledp.protocols.split_and_mix import SplitMean
 from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 DELTA = 1e-3
 # The law, people, and what an attack of few runs proves at least.
@@ -37,6 +37,7 @@ LAWS: dict[str, Callable[[], tuple[MessageLaw, int, float]]] = {
     "poisson dummies": lambda: (ShufflerDummies(k=4, kind="poisson", rate=10.0), 20, 0.2),
     "kept at times": lambda: (ShufflerDummies(k=4, keep=0.5, center=10, left=0.5, right=0.5), 20, 0.2),
     "light dummies": lambda: (ShufflerDummies(k=4, keep=0.5, center=10, left=0.5, right=0.5, epsilon0=2.0), 20, 0.0),
+    "tree": lambda: (sdp.TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7), 20, 0.5),
     "signed": lambda: (SignedUnits(least=50, decay=0.8, pairs=40, messages=24), 50, 0.5),
     "split": lambda: (SplitShares(k=4, least=20, decay=0.4, share_bits=16, messages=12, reach=60), 20, 0.9),
 }
@@ -60,6 +61,11 @@ PROTOCOLS = {
     "fakes": lambda: FakesHistogram(categories=["x", "y", "z"], n=40, randomizer=UserFakes(k=3, slots=2, chance=0.5)),
     "dummies": lambda: DummyHistogram(
         categories=3, n=20, randomizer=ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75)
+    ),
+    "tree": lambda: DummyQuantiles(
+        cuts=range(10),
+        n=20,
+        randomizer=sdp.TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7),
     ),
     "count": lambda: sdp.SignedCount(
         value="yes", n=50, randomizer=SignedUnits(least=50, decay=0.8, pairs=60, messages=24)

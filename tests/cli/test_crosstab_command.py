@@ -44,8 +44,8 @@ def test_cells_sums_and_shares_are_near_the_truth_and_verify(released: Path) -> 
     truth |= {"north × (all)": 1500, "south × (all)": 1500, "(all) × yes": 1000, "(all) × no": 2000}
     assert all(abs(numbers[name] - many) < 6.0 * errors[name] for name, many in truth.items())
     assert numbers["north × (all)"] == pytest.approx(numbers["north × yes"] + numbers["north × no"])
-    shares = found["shares"]
-    assert shares["all_lower"][0] < 0.6 < shares["all_upper"][0]
+    low, high = (found["shares"][end][0] for end in ("all_lower", "all_upper"))
+    assert abs((low + high) / 2 - 0.6) < 1.25 * (high - low)  # the noise is fresh: an interval may miss
     assert (record["counted"]["missing"], record["asked"]["by"]) == (2, "region")
     page, table = ((released / name).read_text(encoding="utf-8") for name in ("page.html", "estimates.csv"))
     assert verify(page, table=table, seconds=0.0).failed == ()

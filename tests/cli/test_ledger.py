@@ -48,13 +48,13 @@ def test_a_chance_that_is_counted_beside_the_people_is_no_round_of_one_user(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    law, file = KRR(k=16, epsilon0=4.0), tmp_path / "budget.sqlite"
-    both = Accountant().add(shuffle(law, n=10_000)).add(shuffle(CheckIn(law, probability=1e-9), n=1)).total
+    law, file = KRR(k=3, epsilon0=1.0), tmp_path / "budget.sqlite"
+    both = Accountant().add(shuffle(law, n=1_000)).add(shuffle(CheckIn(law, probability=1e-3), n=1)).total
     entry = Entry.of(both, what="top words", design=DESIGN, epsilon=1.0, delta=1e-6)
     Ledger(file).spend("app-users", entry, limit_epsilon=2.0, limit_delta=1e-6)
     assert main(["ledger", "show", str(file)]) == 0
     (row,) = [line.split() for line in capsys.readouterr().out.splitlines() if "top words" in line]
-    assert row[2:4] == ["10,000", "1"]
+    assert row[2:4] == ["1,000", "1"]
 
 
 def test_show_as_json_is_what_export_writes(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,7 @@ def track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Tracking(tmp_path, capsys)
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 def test_from_a_new_series_to_its_trend(track: Tracking) -> None:
     made = track.said("new", "polls", *SETTLED, *PROMISE, "--ledger", "b.sqlite", *LIMITS)
     assert (made["series"]["name"], made["series"]["ledger"]["path"]) == ("polls", "../b.sqlite")

@@ -11,7 +11,7 @@ import pytest
 
 from pages import notebooks
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
 

@@ -40,7 +40,7 @@ PAGES = [
     if page.is_file() and page.parent.name != "notebooks"
 ]
 JAVA = "<!-- needs: java -->"
-LONG = {"network.md", "weekly.md"}  # pages whose commands take long, and are the fleet's
+LONG = {"network.md", "weekly.md"}  # pages whose commands take long
 MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -209,7 +209,7 @@ def sessions() -> list[object]:
             for command in commands(block)
         ]
         if any(command.line.startswith("shuffledp") for command in typed):
-            marks = [pytest.mark.fleet] if page.name in LONG else []
+            marks = [pytest.mark.long] if page.name in LONG else []
             found.append(pytest.param(typed, id=str(page.relative_to(ROOT)), marks=marks))
     return found
 
@@ -220,9 +220,9 @@ def test_the_readme_shows_python() -> None:
 
 
 def whole_pages() -> list[object]:
-    """Every page; one that starts a JVM is the fleet's."""
-    fleet = {page: [pytest.mark.fleet] for page in PAGES if JAVA in page.read_text(encoding="utf-8")}
-    return [pytest.param(page, id=str(page.relative_to(ROOT)), marks=fleet.get(page, [])) for page in PAGES]
+    """Every page; one that starts a JVM, which is its own, takes long."""
+    long = {page: [pytest.mark.long] for page in PAGES if JAVA in page.read_text(encoding="utf-8")}
+    return [pytest.param(page, id=str(page.relative_to(ROOT)), marks=long.get(page, [])) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", whole_pages())

@@ -10,7 +10,7 @@ import pytest
 from shuffledp.papers import balle_figures as balle
 from shuffledp.papers.experiment import Experiment, Line
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 SLACK = math.exp(balle.CLOSE)  # a searched value is this close to the true one
 NAMES = ["balle-fig2", "balle-fig3i", "balle-fig3ii", "balle-fig3iii", "balle-fig3iv"]

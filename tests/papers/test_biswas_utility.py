@@ -25,6 +25,8 @@ from shuffledp.papers.reproduction import reproduce
 from shuffledp.papers.table import arranged, read_table, write_table
 from shuffledp.randomizers import KRR
 
+pytestmark = pytest.mark.long
+
 EXPERIMENTS = {experiment.name: experiment for experiment in utility.experiments(None)}
 MAPS = ["biswas-table5", "biswas-fig3", "biswas-map"]
 BOX = Box(37.72, 37.81, -122.52, -122.38, rows=2, columns=2)

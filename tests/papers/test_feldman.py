@@ -12,6 +12,8 @@ import pytest
 from shuffledp.papers import feldman_figures as feldman
 from shuffledp.papers.experiment import Experiment, Line, find
 
+pytestmark = pytest.mark.long
+
 BY_NAME = {experiment.name: experiment for experiment in feldman.EXPERIMENTS}
 
 

@@ -32,6 +32,7 @@ def test_real_reports_estimate_without_bias_with_the_predicted_error_and_cover(m
     assert np.mean([each.stderr for each in estimates], axis=0) == pytest.approx(predicted, rel=0.05)
 
 
+@pytest.mark.long
 def test_hadamard_intervals_cover_for_common_and_rare_values_over_10000_repetitions() -> None:
     k, n, repetitions, rng = 6, 400, 10_000, np.random.default_rng(21)
     words = Frequency(domain=k, n=n, epsilon0=2.0)

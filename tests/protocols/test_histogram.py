@@ -20,6 +20,7 @@ def promised() -> Histogram:
     return Histogram(categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("n", "epsilon0", "held"),
     [(10_000, 5.0, [6000, 3000, 900, 100, 0]), (2000, 1.0, [2000, 0, 0, 0, 0]), (500, 7.0, [200, 200, 96, 4, 0])],
@@ -53,6 +54,7 @@ def test_the_mean_square_error_over_categories_does_not_depend_on_the_data() -> 
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "n", "epsilon0"), [(16, 10_000, 5.5), (100, 10_000, 5.8), (200, 1000, 4.6)])
 def test_simultaneous_intervals_cover_everything_together(k: int, n: int, epsilon0: float) -> None:
     poll, rng = Histogram(categories=range(k), n=n, epsilon0=epsilon0), np.random.default_rng(5)

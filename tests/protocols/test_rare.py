@@ -52,6 +52,7 @@ def test_the_interval_of_a_nearly_noiseless_histogram_contains_its_estimate() ->
         assert np.all(high - low < 10.0)
 
 
+@pytest.mark.long
 def test_the_average_of_nearly_noiseless_rounds_covers() -> None:
     poll, truth = Histogram(categories=4, n=N, epsilon0=8.0, rounds=3), np.array([900, 90, 10, 0])
     rounds = counts_of(poll.randomizer, truth, np.random.default_rng(4), 1500).reshape(500, 3, 4)
@@ -70,6 +71,7 @@ def estimates_of(words: Frequency, truth: NDArray[np.int64], repetitions: int) -
     return [words.analyse(words.shuffle(words.encode(people, rng=rng))) for _ in range(repetitions)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["hadamard", "hashing", "subset", "unary"])
 def test_common_rare_and_absent_values_of_a_large_domain_are_covered_together(method: str) -> None:
     truth = np.array([600, 300, 90, 10, *[0] * 16])

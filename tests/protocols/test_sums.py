@@ -37,6 +37,7 @@ def errors(tally: Sum, groups: list[tuple[float, int]], seed: int, repetitions: 
     return (counts @ points - tally.n * tally.gamma / 2.0) / (1.0 - tally.gamma) - truth
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rounding", "numbers"),
     [
@@ -80,6 +81,7 @@ def test_real_reports_estimate_a_mean_within_bounds_without_bias() -> None:
     assert 0.93 < covered < 0.97
 
 
+@pytest.mark.long
 def test_the_error_at_100000_users_is_at_most_0_6_of_the_papers_own_choice_in_one_run(
     certified: Sum, printed: Sum
 ) -> None:

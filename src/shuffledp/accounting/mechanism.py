@@ -132,13 +132,19 @@ class Shuffled(Round):
     def _levels(self) -> ComposedLevels | None:
         """What its blocks are together, if they are others than itself."""
         ((block, times),) = self.blocks
-        return None if block is self else ComposedLevels(block, block.compose(times))
+        return None if block is self else ComposedLevels(block, times)
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         return super()._end(end, epsilons, gap) if self._levels is None else self._levels.end(end, epsilons, gap)
 
     def _epsilon_end(self, end: End, delta: float) -> float:
         return super()._epsilon_end(end, delta) if self._levels is None else self._levels.epsilon(end, delta)
+
+    def spacing(self) -> float:
+        """Of a law whose losses are multiples of one, a grid that they lie on."""
+        usual = super().spacing()
+        step = self.randomizer.loss_step if isinstance(self.randomizer, MessageLaw) else 0.0
+        return step / math.ceil(step / usual) if step > 0.0 else usual
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]

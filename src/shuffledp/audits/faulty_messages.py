@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.audits.messaged import Messaged
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 from shuffledp.sampling import Source, uniform
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "OtherFakes",
     "PairsLeftOut",
     "PlainShare",
+    "QuietLevel",
     "QuietPerson",
     "RightMessages",
     "ThinShares",
@@ -146,6 +147,20 @@ class DummiesLast(OfDummies):
 
     def mix(self, messages: Rows, source: Source) -> Rows:
         return np.asarray(self.law.mixed_messages(messages, rng=source))
+
+
+class QuietLevel(Misplanted):
+    """The shuffler adds dummies to the narrowest ranges only, and none to the wide ones."""
+
+    @classmethod
+    def law_for(cls, k: int, _people: int) -> MessageLaw:
+        return TreeDummies(k=k, levels=2, branches=2, center=10, left=0.5, right=0.5)
+
+    def mix(self, messages: Rows, source: Source) -> Rows:
+        dummies = self.law.dummies(rng=source)
+        dummies[: self.law.sizes[0]] = 0
+        added = np.repeat(np.arange(self.law.places, dtype=messages.dtype), dummies)
+        return np.sort(np.concatenate([messages, added]))
 
 
 class OfUnits(Misplanted):

@@ -22,7 +22,8 @@ from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSummation
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SplitShares
+from shuffledp.randomizers.messages import MessageLaw, SplitShares
+from shuffledp.randomizers.messages.added_dummies import AddedDummies
 from shuffledp.sampling import Source, source_of
 
 __all__ = ["Messaged", "Polled"]
@@ -66,7 +67,7 @@ class Messaged(Subject):
         return Play(np.exp(loss)[:, None], np.ones((runs, 1)))
 
     def bench(self) -> Bench:
-        adds = isinstance(self.law, ShufflerDummies)
+        adds = isinstance(self.law, AddedDummies)
 
         def mixed(messages: NDArray[Any]) -> NDArray[Any]:
             return self.view.messages(self.mix(messages, source_of(None)))
@@ -87,7 +88,8 @@ class Messaged(Subject):
         """
         view, law = self.view, self.law
         assert isinstance(view, Among)
-        given = np.full(HELD, law.k - 1, dtype=law.message.dtype)  # of the last value: in order they would come last
+        last = view.outputs - 1  # of what a message can name: in order they would come last
+        given = np.full(HELD, last, dtype=law.message.dtype)
         out = [view.messages(self.mix(given, source)) for _ in range(trials)]
         seen = np.array([view.seen(each) for each in out])
         first, dummies = dummies_law(law)
@@ -97,7 +99,7 @@ class Messaged(Subject):
         where = ("messages that are kept", "dummies")[which]
         added: Finding = ("dummies", "the shuffler does not add dummies, or keep messages, by the law", p, where)
         ordered = [each for each in out if np.any(np.diff(each.astype(np.int64)) < 0)]
-        return [added, *([_placed(ordered, law.k - 1, generator)] if ordered else [])]
+        return [added, *([_placed(ordered, last, generator)] if ordered else [])]
 
     def _shares(self, trials: int, source: Source, generator: np.random.Generator) -> list[Finding]:
         """Every share by itself must be uniform, whatever its sender holds: by its upper and by its

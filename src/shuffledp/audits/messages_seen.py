@@ -21,7 +21,7 @@ from shuffledp._types import Floats
 from shuffledp.audits.joint import Joint, Seen
 from shuffledp.audits.reading import Classes, Misread
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 
 __all__ = ["Beside", "MessageView", "dummies_law", "view_of"]
 
@@ -200,7 +200,7 @@ def _(law: UserFakes, people: int) -> MessageView:
     return AmongFakes(law, people)
 
 
-def dummies_law(law: ShufflerDummies) -> tuple[int, Floats]:
+def dummies_law(law: ShufflerDummies | TreeDummies) -> tuple[int, Floats]:
     """How many dummies a value gets: the least number that is at all likely, and the chances of it
     and the next.
     """
@@ -266,6 +266,58 @@ class AmongDummies(Among):
 @view_of.register
 def _(law: ShufflerDummies, people: int) -> MessageView:
     return AmongDummies(law, people)
+
+
+class AmongNodes(AmongDummies):
+    """Dummies in all levels of a tree: what the two values tell apart is a pair of nodes on every
+    level, each by itself.
+    """
+
+    @property
+    def inputs(self) -> tuple[int, int, int]:
+        """The target's differ on every level; all others hold a value between."""
+        return 0, self.law.k - 1, self.law.k // 2
+
+    def nodes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Of each value, the node on every level, numbered through all levels."""
+        columns, before = [], 0
+        for level in range(self.law.levels):
+            width = self.law.branches ** (self.law.levels - 1 - level)
+            columns.append(before + values.astype(np.int64) // width)
+            before += -(-self.law.k // width)
+        return np.stack(columns, axis=1)
+
+    def classify(self, values: NDArray[np.intp], rows: NDArray[Any]) -> Classes:
+        return np.asarray(np.any(rows != self.nodes(values), axis=1).astype(np.intp))
+
+    def seen(self, messages: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(messages, minlength=self.outputs).astype(np.int64)
+
+    def loss(self, seen: NDArray[np.int64]) -> Floats:
+        first, law = dummies_law(self.law)
+        one, two, others = self.nodes(np.array(self.inputs))
+        total = np.zeros(len(seen))
+        for sign, nodes in ((1.0, one), (-1.0, two)):
+            for node in nodes.tolist():
+                place = seen[:, node] - first - (self.people - 1) * int(node in others)
+                at, before = (np.log(np.maximum(_look_up(law, place - step), TINY)) for step in (0, 1))
+                total += sign * (before - at)
+        return total
+
+    def answers(self, seen: NDArray[np.int64]) -> Floats:
+        """By least squares, where all but the last value are free and that one has the rest."""
+        first, law = dummies_law(self.law)
+        holding = np.zeros((self.outputs, self.law.k))
+        for value, nodes in enumerate(self.nodes(np.arange(self.law.k))):
+            holding[nodes, value] = 1.0
+        counted = seen - first - float(law @ np.arange(len(law))) - self.people * holding[:, -1]
+        held = np.linalg.lstsq(holding[:, :-1] - holding[:, -1:], counted, rcond=None)[0]
+        return np.append(held, self.people - held.sum())
+
+
+@view_of.register
+def _(law: TreeDummies, people: int) -> MessageView:
+    return AmongNodes(law, people)
 
 
 class SignedView(MessageView):

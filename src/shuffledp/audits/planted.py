@@ -86,6 +86,7 @@ FAULTS: dict[str, Fault] = {
         ("all-kept", people.AllKept, "dummies"),
         ("marked-dummies", people.MarkedDummies, "format"),
         ("dummies-last", people.DummiesLast, "shuffling"),
+        ("quiet-level", people.QuietLevel, "epsilon dummies"),
         ("no-pairs", people.PairsLeftOut, "epsilon law"),
         ("half-noise", people.HalfNoise, "law"),
         ("plain-share", people.PlainShare, "shares"),

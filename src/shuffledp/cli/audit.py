@@ -42,6 +42,7 @@ OPTIONS = {**SETUP, "randomizer": option("randomizer", ONE_REPORT, f"One of {', 
     epilog=examples(
         "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
         "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
+        "audit --randomizer dummies --k 4 --rate 20 --n 100 --delta 1e-3",
         "audit --design city.json",
     ),
 )

@@ -77,7 +77,11 @@ def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], C
     return register
 
 
-@command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8")
+@command(
+    f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
+    "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8",
+    "--randomizer fakes --k 16 --slots 1 --chance 0.07 --n 10000 --delta 1e-6",
+)
 def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven = False) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
@@ -95,7 +99,9 @@ def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven 
 
 
 @command(
-    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json"
+    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
+    "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json",
+    "--randomizer dummies --k 16 --rate 43 --n 10000 --epsilon 1",
 )
 def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
@@ -175,8 +181,8 @@ def explain(setup: Setup, delta: Delta) -> None:
     if setup.as_json:
         bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
         return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
-    ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}, by the {report.bound.method}."
-    show.answer(guarantee.describe(), [], [ends])
+    ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}."
+    show.answer(guarantee.describe(), [], [ends, f"Proof: {report.bound.method}."])
     show.sentences([""])
     show.table(
         ["epsilon", "", "bound"],
@@ -321,6 +327,16 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
     """
     strength = setup.kind.strengths[0]
     open_strength = setup.kind.solvable and not setup.has_strength
+    if setup.n is None and not setup.kind.growing:
+        raise InvalidInput(
+            f"--n must be given for {setup.name}, whose noise does not grow with the people, got none. Leave out "
+            f"--rounds for the most rounds, or let `shuffledp plan` make a law that keeps a promise."
+        )
+    if not setup.kind.solvable and setup.n is not None and setup.rounds is not None:
+        raise InvalidInput(
+            f"--rounds must be left out to be solved for, as the noise of {setup.name} is not, got {setup.rounds}. "
+            f"Leave it out, or ask for epsilon."
+        )
     if open_strength and setup.n is None:
         raise InvalidInput(
             f"exactly one of --{strength}, --n and --rounds is solved for, got neither --{strength} nor --n. Give one "

@@ -121,11 +121,8 @@ def compare(
 
 def _print(found: Comparison) -> None:
     low, high = rounded(found.certified.lower, up=False), rounded(found.certified.upper, up=True)
-    truth = (
-        f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}, by the "
-        f"{found.certified.method}."
-    )
-    show.answer(found.mechanism.describe(), [], [truth])
+    truth = f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}."
+    show.answer(found.mechanism.describe(), [], [truth, f"Proof: {found.certified.method}."])
     show.sentences([""])
     show.table(COLUMNS, _cells(found), numbers=3)
     below = [row.name for row in found.rows if row.refuted]

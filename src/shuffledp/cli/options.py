@@ -18,6 +18,7 @@ __all__ = [
     "ONE_REPORT",
     "QUESTION",
     "ROUNDS",
+    "SEVERAL",
     "Json",
     "MostEpsilon0",
     "OutFile",
@@ -25,8 +26,9 @@ __all__ = [
     "check_form",
 ]
 
-ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
+ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
     "What one user sends",
+    "What one user sends, in several messages or among dummies",
     "Who reports, and who looks",
     "The question",
     "The answer",

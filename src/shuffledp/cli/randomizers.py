@@ -16,6 +16,7 @@ READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
     "count": (read_count, "COUNT"),
     "number": (read_number, "NUMBER"),
     "file": (Path, "FILE"),
+    "word": (str, "NAME"),
 }
 
 

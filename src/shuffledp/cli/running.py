@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import typer
@@ -37,7 +38,7 @@ class Run:
         called = next((word for word in self.arguments if not word.startswith("-")), None)
         if called is not None or COMPLETION in os.environ:
             load(None if COMPLETION in os.environ else called)
-        self.command: Callable[..., Any] = _plainly(typer.main.get_command(app))
+        self.command = _command(len(app.registered_commands), len(app.registered_groups))
 
     def code(self) -> int:
         """Call the command and return the exit code."""
@@ -78,6 +79,15 @@ class Run:
         words = "".join(map(_shown, " ".join(message.split())))
         print(json.dumps({"error": words, "exit": code}) if self.as_json else f"error: {words}", file=sys.stderr)
         return code
+
+
+@cache
+def _command(*_loaded: int) -> Callable[..., Any]:
+    """What the parser makes of all that is loaded; made again when there is more of it, and not for
+    every run in one process.
+    """
+    command: Callable[..., Any] = _plainly(typer.main.get_command(app))
+    return command
 
 
 def _plainly(command: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 from shuffledp._types import Adversary, View
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
+from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS, SEVERAL
 from shuffledp.cli.randomizers import READERS, find, parameters
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
@@ -57,9 +57,10 @@ class Setup:
         for key, value in given.items():
             if key not in kind.parameters:
                 raise InvalidInput(
-                    f"{kind.name} takes no --{key}, got {value}. Leave it out; {kind.name} takes {kind.usage()}."
+                    f"{kind.name} takes no {parameters()[key].flag}, got {value}. Leave it out; {kind.name} takes "
+                    f"{kind.usage()}."
                 )
-        strengths = [f"--{key}" for key in kind.strengths if key in given]
+        strengths = [kind.parameters[key].flag for key in kind.strengths if key in given]
         if len(strengths) > 1:
             raise InvalidInput(f"{kind.name} takes either {' or '.join(strengths)}, got both. Leave one out.")
         return cls(kind, given, n, honest, rounds, cast(Adversary, adversary), cast(View, view), as_json)
@@ -81,10 +82,10 @@ class Setup:
         way = next((way for way in self.kind.ways if way.parameters[-1].name in self.given), self.kind.ways[0])
         missing = [each for each in way.parameters if each.name not in self.given and each.name != unknown]
         if missing:
-            needed = ", and ".join(f"--{each.name}, {each.meaning}" for each in missing)
+            needed = ", and ".join(f"{each.flag}, {each.meaning}" for each in missing)
             raise InvalidInput(
                 f"{self.name} needs {needed}. Add, for example, "
-                f"{' '.join(f'--{each.name} {each.example}' for each in missing)}."
+                f"{' '.join(f'{each.flag} {each.example}' for each in missing)}."
             )
         return way.build
 
@@ -113,7 +114,8 @@ class Setup:
 
         part, rounds = shuffled_parts(guarantee)[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
-        law = part.randomizer.describe() | {"randomizer": self.name}
+        alone = {"epsilon0": part.randomizer.epsilon0} if self.kind.several else {}
+        law = alone | part.randomizer.describe() | {"randomizer": self.name}
         users = {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}
         return law | given | users | ({} if part.view == "reports" else {"view": part.view})
 
@@ -125,7 +127,8 @@ def _shared() -> Shared:
         whose = f" ({', '.join(kind.name for kind in takers)})" if len(takers) <= 2 else ""
         read, metavar = READERS[each.kind]
         meaning = f"{each.meaning[0].upper()}{each.meaning[1:]}{instead}{whose}."
-        return option(each.name, ONE_REPORT, meaning, parser=read, metavar=metavar)
+        panel = SEVERAL if all(kind.several for kind in takers) else ONE_REPORT
+        return option(each.name, panel, meaning, parser=read, metavar=metavar, flag=each.flag.removeprefix("--"))
 
     seen = "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers."
     released = "What the shuffler releases: reports, or, of oue, rappor and unary, only sums of their bits."

@@ -225,11 +225,12 @@ def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
 
 
 def premises(guarantee: "Guarantee") -> list[str]:
-    """What is assumed of the randomizer beyond its definition."""
+    """What is assumed of the randomizer beyond its definition, and that messages are sealed."""
     from shuffledp.accounting.mechanism import shuffled_parts
 
+    sealed = wording.statement("sealed")
     return [
         f"this takes for granted that {premise}"
         for part, _ in shuffled_parts(guarantee)
-        for premise in part.randomizer.assumptions
+        for premise in (*part.randomizer.assumptions, *([sealed] if sealed in part.assumptions else []))
     ]

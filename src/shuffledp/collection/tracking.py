@@ -156,7 +156,8 @@ class Series:
         return trend_drawing(found)
 
     def _state(self) -> Tracked:
-        return tracked(self._folder, ledger=self._ledger)
+        with in_python():
+            return tracked(self._folder, ledger=self._ledger)
 
     def __repr__(self) -> str:
         """In a line: what is asked, and how far it is."""

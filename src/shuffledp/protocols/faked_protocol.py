@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput
 from shuffledp.protocols.fake_votes import check_fakes
 from shuffledp.protocols.histogram import check_held
 from shuffledp.protocols.lazily import settled
@@ -98,11 +97,6 @@ class FakesOfUsers(FakedProtocol):
             self._set(slots=check_slots(self.slots))
         if self.kind is not None:
             self._set(kind=check_fakes_kind(self.kind))
-        if self.kind == "poisson" and self.light_epsilon0 is not None:
-            raise InvalidInput(
-                "kind of fakes must be bernoulli beside light_epsilon0, got poisson. What a Poisson number of them "
-                "hides of randomized values is not known closely enough; leave out one of the two."
-            )
         super()._prepare()
 
     def _calibrated(self) -> UserFakes:

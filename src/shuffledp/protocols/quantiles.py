@@ -33,7 +33,7 @@ from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Distribution", "LocalQuantiles", "Quantiles"]
+__all__ = ["Distribution", "LocalQuantiles", "Quantiles", "lower_bins"]
 
 MEDIAN = (0.5,)
 GAIN = 0.75  # levels are chosen if they err so much less for people spread evenly: where these crowd, they gain less
@@ -83,7 +83,7 @@ class Distribution(ReportingProtocol):
         quite increasing.
         """
         labels = tuple(f"below {plainly(cut)}" for cut in self.task.cuts[1:-1])
-        return self._counted(counts, _lower_bins(self._size), labels, secure, notes)
+        return self._counted(counts, lower_bins(self._size), labels, secure, notes)
 
     def in_ranges(self, counts: ArrayLike) -> Estimate:
         """How many people are in each of the ``ranges``, from ``tally``."""
@@ -261,13 +261,13 @@ def _rows(groups: Sequence[tuple[int, int]], bins: int) -> Floats:
     return rows.reshape(len(groups), bins)
 
 
-def _lower_bins(bins: int) -> list[tuple[int, int]]:
+def lower_bins(bins: int) -> list[tuple[int, int]]:
     """The bins below each inner cut point."""
     return [(0, end) for end in range(1, bins)]
 
 
 def _below(bins: int) -> Floats:
-    return _rows(_lower_bins(bins), bins)
+    return _rows(lower_bins(bins), bins)
 
 
 def _errors(law: Any, n: int, held: Floats) -> Floats:

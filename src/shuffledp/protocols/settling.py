@@ -56,7 +56,7 @@ register("sum", SplitSum, families=("split",))
 register("count", SignedCount)
 register("quantile", Quantiles)
 register("quantile", FakesQuantiles, families=("fakes",))
-register("quantile", DummyQuantiles, families=("dummies",))
+register("quantile", DummyQuantiles, families=("dummies", "tree"))
 register("top", TopLevel)
 
 

@@ -39,9 +39,14 @@ class Parameter(NamedTuple):
     """One thing that a randomizer is made of: how it is typed, an example, and what it means."""
 
     name: str
-    kind: Literal["count", "number", "file"]
+    kind: Literal["count", "number", "file", "word"]
     example: str
     meaning: str
+
+    @property
+    def flag(self) -> str:
+        """The option of the command line."""
+        return f"--{self.name.replace('_', '-')}"
 
 
 K = Parameter("k", "count", "16", "how many different values a user can hold")
@@ -65,6 +70,8 @@ class Named:
     """A name that randomizers are asked for by: what it means in words, and the ways to build one.
 
     ``solvable``: whether the last parameter of the first way can be left open, for ``calibrate``.
+    ``several``: whether a person may send several messages, which hide nothing one by one.
+    ``growing``: whether more people hide each of them better.
     """
 
     name: str
@@ -72,6 +79,8 @@ class Named:
     ways: tuple[Way, ...]
     optional: tuple[Parameter, ...] = ()
     solvable: bool = True
+    several: bool = False
+    growing: bool = True
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -95,8 +104,8 @@ class Named:
         >>> NAMES["krr"].usage(), NAMES["any"].usage()
         ('--k --epsilon0 or --k --gamma', '--epsilon0 [--delta0]')
         """
-        ways = " or ".join(" ".join(f"--{each.name}" for each in way.parameters) for way in self.ways)
-        return ways + "".join(f" [--{each.name}]" for each in self.optional)
+        ways = " or ".join(" ".join(each.flag for each in way.parameters) for way in self.ways)
+        return ways + "".join(f" [{each.flag}]" for each in self.optional)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -391,7 +391,7 @@ def test_counts_are_the_tally_of_the_reports(tmp_path: Path) -> None:
         assert np.all(np.abs(estimate.values - truth) <= 6.0 * estimate.stderr), name
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
     table, text = tmp_path / "people.parquet", tmp_path / "design.json"
     pyarrow.parquet.write_table(people(), table, row_group_size=500)

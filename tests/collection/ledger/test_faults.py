@@ -88,7 +88,7 @@ def test_a_release_that_somebody_overtook_is_added_up_again(tmp_path: Path, monk
     assert Ledger(path).check().faults == ()
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 @pytest.mark.parametrize("deaths, quick", [(12, []), (20, ["quick"])], ids=["accounting", "writing"])
 def test_a_kill_loses_no_acknowledged_record_and_leaves_nothing_half(
     tmp_path: Path, deaths: int, quick: list[str]

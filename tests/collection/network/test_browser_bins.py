@@ -17,7 +17,7 @@ from shuffledp.collection.client import Encoder
 from shuffledp.collection.network import read_collection
 from shuffledp.protocols.tasks import QuantileTask
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages import ShufflerDummies, TreeDummies, UserFakes
 from shuffledp.randomizers.wrappers import OneLevel
 from tests.collection.network.shufflers import process
 from tests.collection.network.tapes import tapes_of, written
@@ -33,6 +33,7 @@ LAWS = {
     "levels": lambda: OneLevel.of_sizes(sizes=(3, 5, 8), epsilon0=2.0).realised,
     "fakes": lambda: UserFakes(k=8, slots=1, chance=0.4, epsilon0=3.0),
     "dummies": lambda: ShufflerDummies(k=8, center=9, epsilon0=3.0),
+    "tree": lambda: TreeDummies(k=8, levels=3, branches=2, center=9),
 }
 
 
@@ -48,7 +49,7 @@ def test_words_give_the_same_report_in_python_and_in_the_browser(page: Page, nam
     values = [*values_of(design, rng), *CUTS]
     tapes = tapes_of(encoder, values, rng)
     assert len(tapes) > 100
-    kinds = {"all bins": 8, "levels": 16, "fakes": 8 * 9, "dummies": 8}
+    kinds = {"all bins": 8, "levels": 16, "fakes": 8 * 9, "dummies": 8, "tree": 8}
     assert len({report for _, _, report in tapes}) == kinds[name]
     assert not unlike(page, file_of(design), tapes)
     # the positive control: another cut point

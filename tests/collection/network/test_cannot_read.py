@@ -20,7 +20,7 @@ from tests.collection.network.linking import Disk
 from tests.collection.network.shufflers import OCTETS, process
 from tests.collection.network.studies import ADDRESS, designs
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 PEOPLE = 500
 READER = """

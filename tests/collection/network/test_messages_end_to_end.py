@@ -33,7 +33,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "dummies": lambda: DummyHistogram(categories=TEAS, keep=0.9, **PROMISE),
     "signed": lambda: SignedCount(value="green", **PROMISE),
     "split": lambda: SplitMean(lower=0.0, upper=10.0, **PROMISE),
-    "bins": lambda: DummyQuantiles(cuts=range(0, 12, 2), **PROMISE),
+    "bins": lambda: DummyQuantiles(cuts=range(0, 12, 2), levels=2, branches=2, **PROMISE),
 }
 NUMBERS = ("split", "bins")  # people type a number
 

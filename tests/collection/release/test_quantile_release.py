@@ -58,7 +58,7 @@ def test_a_page_as_it_was_written_passes(shape: str, monkeypatch: pytest.MonkeyP
     assert html(Record.from_json(facts(shape))).count("<table>") == 4
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_whoever_changes_a_number_and_mends_the_hashes_is_found_out(
     shape: str, monkeypatch: pytest.MonkeyPatch
@@ -75,7 +75,7 @@ def test_whoever_changes_a_number_and_mends_the_hashes_is_found_out(
     assert not [path for path in chosen if not fails(rehashed(changed(made, path)))]
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 def test_the_oracle_judges_the_certificate_of_levels() -> None:
     made = facts("levels")
     curve = made["certificate"]["curve"]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +11,15 @@ from shuffledp.cli import main
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.record import read_record
 from shuffledp.collection.release.budget import Budget
+from shuffledp.collection.series.trend import trend_of
 from shuffledp.collection.series.weeks import new_series, tracked
 from shuffledp.collection.verify import verify
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.faked_tables import FakesCrosstab
 from tests.collection.network.released import LEAST, announced, answers, poll, write_sealed
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 def test_the_round_of_a_collection_is_the_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     budget, folder = Budget(tmp_path / "budget.sqlite", "p", 5.0, 0.05), tmp_path / "poll"
     new_series(folder, poll(3), "poll", budget=budget)
@@ -51,3 +55,24 @@ def test_the_round_of_a_collection_is_the_week(tmp_path: Path, capsys: pytest.Ca
     assert verify(page, ledger=ledger).verdict == "pass"
     assert str(read_record(page).asked.series) == "week 2 of 3 of series poll (2026-W48)"
     assert (folder / "trend.html").is_file()
+
+
+@pytest.mark.fleet
+def test_a_collected_table_of_several_messages_is_followed_by_group(tmp_path: Path) -> None:
+    """The shuffler and the people know nothing of groups: the analyst looks at them in the series."""
+    parts = {"columns": ["region", "smoker"], "categories": [["north", "south"], ["yes", "no"]]}
+    promise: dict[str, Any] = {"n": 200, "least": 100, "rounds": 2, "epsilon": 3.0, "delta": 1e-2}
+    design, folder = Design.of(FakesCrosstab(**parts, **promise).settle()), tmp_path / "table"
+    new_series(folder, design, "table", by="region", budget=None)
+    cells = np.array([0] * 60 + [1] * 40 + [3] * 50)
+    for round in (1, 2):
+        study = tmp_path / f"study{round}"
+        collection = announced(study, design=design, round=round)
+        write_sealed(tmp_path / f"{round}.bin", collection, answers(collection, cells, seed=round))
+        assert main(["open", str(study), str(tmp_path / f"{round}.bin"), "--series", str(folder)]) == 0
+    trend = trend_of(tracked(folder))
+    assert [point.week for point in trend.lines["north: yes"]] == [1, 2]
+    assert trend.largest(8) == ["north: yes", "north: no", "south: yes", "south: no"]
+    for point in trend.lines["north: yes"]:
+        assert point.band is not None
+        assert point.band[0] <= 0.6 <= point.band[1], "seeds 1 and 2"

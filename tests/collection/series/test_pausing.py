@@ -8,7 +8,7 @@ from shuffledp import Accountant, Histogram, Mean
 from shuffledp.collection.series.pausing import paces, spent_after
 from shuffledp.protocols.design import Design
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 
 def poll(rounds: int, **noise: float) -> Histogram:

@@ -18,7 +18,7 @@ from shuffledp.collection.verify.verification import Verification
 from shuffledp.figures.trend_lines import runs
 from tests.collection.series.conftest import PEOPLE, WEEKS
 
-pytestmark = pytest.mark.fleet  # they take long
+pytestmark = pytest.mark.long
 
 Add = Callable[..., object]
 

@@ -120,11 +120,10 @@ def test_a_killed_start_is_paid_for_once(tmp_path: Path, weekly: Design, budget:
     assert states(Ledger(budget.path)) == ["paid in advance"]
 
 
-@pytest.mark.parametrize("moment", ["recorded", "begun", "standing"])
-def test_a_run_that_is_killed_uses_up_no_second_week(
-    folder: Path, add: Add, ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SIGKILL after the week was recorded, after it was begun, and after its folder stands."""
+def killed(moment: str, add: Add, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGKILL to a run after its week was recorded, after it was begun, or after its folder
+    stands.
+    """
 
     def die(*_: object, **__: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -132,23 +131,50 @@ def test_a_run_that_is_killed_uses_up_no_second_week(
     if child := os.fork():
         _, status = os.waitpid(child, 0)
         assert os.WTERMSIG(status) == signal.SIGKILL
-    else:
-        place, name = {
-            "recorded": (Spent, "begin"),
-            "begun": (files, "_put"),
-            "standing": (Spent, "publish"),
-        }[moment]
-        monkeypatch.setattr(place, name, die)
-        try:
-            add(folder)
-        finally:
-            os._exit(3)
+        return
+    place, name = {"recorded": (Spent, "begin"), "begun": (files, "_put"), "standing": (Spent, "publish")}[moment]
+    monkeypatch.setattr(place, name, die)
+    try:
+        add(folder)
+    finally:
+        os._exit(3)
+
+
+@pytest.mark.parametrize("moment", ["recorded", "begun", "standing"])
+def test_a_run_that_is_killed_uses_up_no_second_week(
+    folder: Path, add: Add, ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(moment, add, folder, monkeypatch)
     assert (folder / "weeks" / "001").exists() == (moment == "standing")
     assert ledger.releases("p")[-1].state == "recorded"
     made = add(folder)
     seen = {"recorded": 1, "begun": 2, "standing": 2}[moment]
     assert made.record.asked.series.week == seen  # type: ignore[attr-defined]
     assert sorted(tracked(folder).standing) == list(range(1, seen + 1)), "what had begun was finished, not drawn again"
-    assert states(ledger) == ["paid in advance", *["published"] * seen]
+    left = ["recorded"] * (moment == "recorded")  # of which nobody has seen anything, and which costs nothing
+    assert states(ledger) == ["paid in advance", *left, *["published"] * seen]
     assert not list((folder / "weeks").glob(".*.part"))
     assert ledger.check().faults == ()
+
+
+@pytest.mark.parametrize("moment", ["begun", "standing"])
+def test_what_another_run_has_drawn_of_a_week_that_began_elsewhere_is_never_seen(
+    folder: Path, add: Add, ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs in copies of the folder, both killed: one that had drawn week 1 and not begun it,
+    and one that had begun it. Only what began may be finished, where it lies.
+    """
+    copy = shutil.copytree(folder, folder.with_name("copy"))
+    killed("recorded", add, copy, monkeypatch)
+    assert list((copy / "weeks").glob(".001.*.part")), "its answer is there, whole, and hidden"
+    killed(moment, add, folder, monkeypatch)
+    spent = ledger.total("p").epsilon(delta=1e-6)
+    made = add(copy)
+    assert made.record.asked.series.week == 2  # type: ignore[attr-defined]
+    assert sorted(tracked(copy).standing) == [2], "another draw of week 1 would be a second release of it"
+    assert sorted(tracked(copy).taken) == [1, 2]
+    assert not list((copy / "weeks").glob(".*.part")), "what nobody may see is gone"
+    add(folder)
+    assert sorted(tracked(folder).standing) == [1, 3]
+    assert ledger.check().faults == ()
+    assert ledger.total("p").epsilon(delta=1e-6) == spent, "weeks were paid for, however often they were recorded"

@@ -43,6 +43,7 @@ ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comp
 VAGUE = {"certificate.numerical_error", "counted.search.error"}
 KINDS = ["tiny", "mean", "hadamard", "promise", "crosstab"]
 MORE_KINDS = ["fakes", "dummies", "count", "split", "search", "quantile"]  # what they share with the others is left out
+SHORT = {"tiny", "mean", "promise"}
 THEIR_OWN = ("design.", "counted.", "tally.", "estimates.")
 LEVEL = {"randomizer": "krr", "k": 2, "epsilon0": 1.0, "integers": ["1"]}  # of a law that has several
 FILLINGS: list[Any] = ["x", "2026-11-16T00:00:00+00:00", True, 1, 0.25, [1], ["x"], [0.25], {"x": 1}, {}, [LEVEL]]
@@ -171,7 +172,9 @@ def is_true_as_well(name: str) -> bool:
     return name in VAGUE or (name.startswith("certificate.") and name.endswith(".lower"))
 
 
-@pytest.mark.parametrize("name", [*KINDS, *(pytest.param(name, marks=pytest.mark.fleet) for name in MORE_KINDS)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in SHORT else pytest.mark.long) for name in [*KINDS, *MORE_KINDS]]
+)
 def test_every_field_is_bound_or_said_to_be_unchecked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By all checks for the smallest release; for the others the oracle, which is slow, has its own
     tests, and what only it can know is left to them.

@@ -90,6 +90,7 @@ def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Pla
     assert all(option.name in shown for option in table.options)
 
 
+@pytest.mark.long
 def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
     truth = np.random.default_rng(17).multinomial(3000, np.full(20, 1.0 / 20.0))
     people = np.repeat(np.arange(20), truth)

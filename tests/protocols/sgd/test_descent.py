@@ -74,6 +74,7 @@ def test_logistic_gradients_are_the_derivative_of_the_loss():
     assert np.allclose(logistic_gradient(weights, data.features, data.labels), numerical, atol=1e-8)
 
 
+@pytest.mark.long
 def test_less_privacy_learns_more_and_shuffling_beats_local_noise():
     rows = accuracy_against_epsilon([0.25, 1.0])
     strict, loose = rows

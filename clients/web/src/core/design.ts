@@ -169,7 +169,7 @@ function quantile(fields: Fields): Question {
   if (!pairs.every((pair) => pair?.length === 2 && pair.every((end) => edges.includes(end)))) {
     throw unsound("ranges", "pairs of cut points", ranges);
   }
-  return { labels: [], other: null, bounds: [edges[0]!, edges.at(-1)!], edges, families: [...NAMING, "one of"] };
+  return { labels: [], other: null, bounds: [edges[0]!, edges.at(-1)!], edges, families: [...NAMING, "one of", "tree"] };
 }
 
 /** Numbers as a design writes them, with a point; null if these are none. */

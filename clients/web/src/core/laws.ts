@@ -4,7 +4,7 @@
 // to the epsilon0 beside them: whoever shows that number to people must not be told another one.
 import { bitsFor, coin, coins, fromTable, one, uniform, WORD } from "./draws.ts";
 import { fieldsOf, real, shown, text, unsound, whole } from "./fields.ts";
-import { dummies, fakes, signed, split } from "./message_laws.ts";
+import { dummies, fakes, signed, split, tree } from "./message_laws.ts";
 import { Refused } from "./refused.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
 import type { Bits, Words } from "./words.ts";
@@ -51,6 +51,7 @@ const PARAMETERS: Record<string, readonly string[]> = {
   subset: ["size"],
   fakes: ["slots", "chance", "kind"],
   dummies: ["keep", "kind", "center", "left", "right", "rate"],
+  tree: ["levels", "branches", "kind", "center", "left", "right", "rate"],
   signed: ["least", "decay", "pairs", "messages"],
   split: ["least", "decay", "share_bits", "messages", "reach"],
 };
@@ -65,6 +66,7 @@ const FAMILIES: Record<string, Reader> = {
   oue: (fields, k) => oue(fields, k, strength(fields)),
   fakes,
   dummies,
+  tree,
   signed,
   split,
 };

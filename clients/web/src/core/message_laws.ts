@@ -11,6 +11,7 @@ import type { Words } from "./words.ts";
 const FINE = 1n << 128n;
 const CLOSE = 1e-9;
 const MOST_SLOTS = 2 ** 12;
+const MOST_LEVELS = 16;
 const MOST_SHARES = 1024;
 const MOST_REACH = 2 ** 21;
 const MOST_BITS = 52;
@@ -59,6 +60,29 @@ export function dummies(fields: Fields, k: number): Law {
   if (kept !== nearest(real(fields, "keep", 2 ** -64, 1, true))) throw unlike(fields, "keep");
   counts(fields, rest);
   return { ...lightly(fields, k, light), family: "dummies" };
+}
+
+/**
+ * The node of a tree that holds the value, in every level, coarse ones first: one of any level but the last is
+ * ``branches`` nodes of the next in a row. The shuffler adds dummies to every node. Nodes are numbered through all levels.
+ */
+export function tree(fields: Fields, k: number): Law {
+  const levels = whole(fields, "levels", 1, MOST_LEVELS);
+  const branches = whole(fields, "branches", 2);
+  const [light, kept, ...rest] = integersOf(fields) as [bigint, bigint, ...bigint[]];
+  if (light !== 0n || kept !== WORD || fields.get("epsilon0") !== null) throw unlike(fields);
+  counts(fields, rest);
+  const widths = Array.from({ length: levels }, (_, level) => branches ** (levels - 1 - level));
+  if (widths[0]! >= k) throw unsound("levels", "so many that each has two nodes or more", fields.get("levels"));
+  const sizes = widths.map((width) => Math.ceil(k / width));
+  const first = sizes.map((_, level) => sizes.slice(0, level).reduce((sum, size) => sum + size, 0));
+  const outputs = sizes.reduce((sum, size) => sum + size, 0);
+  return {
+    ...plain("tree", k),
+    messages: levels,
+    form: { bits: bitsFor(outputs), width: 1, outputs },
+    draw: (_, value) => widths.map((width, level) => first[level]! + Math.floor(value / width)),
+  };
 }
 
 /** Messages +1 and -1 (1 and 2), and blanks (0): whoever holds the value sends one +1 more. */

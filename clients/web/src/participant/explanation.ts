@@ -73,7 +73,7 @@ function before(collection: Collection): void {
 
 /** What a promise takes beyond that, where the shuffler has a part in it. */
 function adds({ design }: Collection, who = ""): string {
-  return design.law.family === "dummies" ? `, and ${who}adds its dummies` : "";
+  return ["dummies", "tree"].includes(design.law.family) ? `, and ${who}adds its dummies` : "";
 }
 
 function whoSees(collection: Collection): void {

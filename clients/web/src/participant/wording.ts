@@ -11,6 +11,7 @@ const VERBS: Record<string, string> = {
   oue: "says yes to",
   fakes: "says",
   dummies: "says",
+  tree: "says",
 };
 
 export function questionOf({ question, design }: Collection): string {
@@ -66,6 +67,15 @@ const AMONG: Record<string, { truth: string; brief: (law: Law) => string; more: 
       "Your device sends your answer in one sealed message. Before anything is handed on, the shuffler adds dummies: " +
       "messages of its own, a random number of them for every answer, sealed like yours. Nobody else can tell them " +
       "from people’s.",
+  },
+  tree: {
+    truth: "Your answer is sent as it is, coarsely and finely, sealed.",
+    brief: () => "The shuffler mixes it with the answers of others, and with dummies of its own.",
+    more: (law) =>
+      `Your device sends ${plural(law.messages, "sealed message", "sealed messages")}, one for each level: in which ` +
+      "range of numbers yours lies, from wide ranges to narrow ones. Before anything is handed on, the shuffler adds " +
+      "dummies: messages of its own, a random number of them for every range, sealed like yours. All messages are " +
+      "mixed, so that nobody can tell which came from one person, or which are dummies.",
   },
   signed: {
     truth: "Your answer is sent as it is, sealed,",

@@ -2,6 +2,7 @@
 
 bucket_pairs   fakes per bucket, such as a shuffler adds
 user_hay       fakes that users send: a haystack
+light_views    lightly randomized reports among either: two counts, and the rest
 noise_shares   negative binomial noise that many people draw together
 discrete_pair  a pair of laws, atom by atom
 signed_view    counts by messages +1 and -1

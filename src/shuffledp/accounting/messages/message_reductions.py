@@ -16,11 +16,13 @@ from functools import singledispatch
 import numpy as np
 from scipy.special import gammaln
 
+from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.messages.bucket_pairs import BucketDummies
 from shuffledp.accounting.messages.central_noise import CompleteNoise, partial_noise
 from shuffledp.accounting.messages.composed_levels import ComposedLevels
 from shuffledp.accounting.messages.discrete_pair import DiscretePair
 from shuffledp.accounting.messages.inexact import Inexact
+from shuffledp.accounting.messages.light_views import LightReport, TooManyViews
 from shuffledp.accounting.messages.noise_shares import OUTSIDE
 from shuffledp.accounting.messages.signed_view import Pairs, signed_pair
 from shuffledp.accounting.messages.split_sums import mixing_distance
@@ -63,27 +65,38 @@ def _reduction(
 
 @reduce_messages.register
 def _fakes(law: UserFakes, honest: int) -> Reduction:
-    plain, mean = law.epsilon0 == math.inf, law.slots * law.chance
+    mean = law.slots * law.chance
+    distance = 0.0 if law.numbers is None else honest * _from_poisson(law.numbers, mean)
+    if law.epsilon0 < math.inf:
+        return _light_fakes(law, honest, distance)
     if law.numbers is None:
-        slots, chance, distance = honest * law.slots, law.threshold / WORD, 0.0
-    else:
-        distance = honest * _from_poisson(law.numbers, mean)
-        if plain:  # the fakes of each value are a Poisson number of their own
-            curve = Inexact.of(BucketDummies.poisson(honest * mean / law.k), distance)
-            return _reduction("fakes", (curve,), (curve,), math.inf)
-        # Le Cam: many coins are a Poisson number but for the sum of their squared chances
-        slots, chance = MANY, min(honest * mean / MANY, 1.0)
-        distance += chance * honest * mean
-    if plain:
-        curve = Inexact.of(uniform_fakes(law.k, slots, chance), distance)
-        return _reduction("fakes", (curve,), (curve,), math.inf)
-    upper, lowers = uniform_fakes_and_reports(law.k, law.epsilon0, honest - 1, slots, chance)
-    return _reduction(
-        "fakes and reports",
-        (Inexact.of(upper, distance),),
-        tuple(Inexact.of(lower, distance) for lower in lowers),
-        law.epsilon0,
-    )
+        curve = uniform_fakes(law.k, honest * law.slots, law.threshold / WORD)
+    else:  # the fakes of each value are a Poisson number of their own
+        curve = Inexact.of(BucketDummies.poisson(honest * mean / law.k), distance)
+    return _reduction("fakes", (curve,), (curve,), math.inf)
+
+
+def _light_fakes(law: UserFakes, honest: int, distance: float) -> Reduction:
+    """``distance``: how far the numbers of all people's fakes are from Poisson ones, if they
+    are.
+    """
+    report, mean = LightReport(law.k, law.epsilon0, honest - 1), law.slots * law.chance
+    slots, chance, poisson = honest * law.slots, law.threshold / WORD, law.numbers is not None
+    uppers: list[Curve] = []
+    lowers: list[Curve] = []
+    with suppress(TooManyViews):
+        ends = report.among_poisson_fakes(honest * mean / law.k) if poisson else report.among_fakes(slots, chance)
+        upper, lower = (Inexact.of(curve, distance) for curve in ends)
+        uppers.append(upper)
+        lowers += [lower] * (law.k > 2)  # else there is no third value to hold
+    if not (uppers and lowers):
+        if poisson:  # Le Cam: many coins are a Poisson number but for the sum of their squared chances
+            slots, chance = MANY, min(honest * mean / MANY, 1.0)
+            distance += chance * honest * mean
+        blanket, datasets = uniform_fakes_and_reports(law.k, law.epsilon0, honest - 1, slots, chance)
+        uppers = uppers or [Inexact.of(blanket, distance)]
+        lowers = [Inexact.of(each, distance) for each in datasets]
+    return _reduction("fakes and reports", tuple(uppers), tuple(lowers), law.epsilon0)
 
 
 def _from_poisson(table: CountTable, mean: float) -> float:
@@ -104,18 +117,24 @@ def _from_poisson(table: CountTable, mean: float) -> float:
 def _dummies(law: ShufflerDummies, honest: int) -> Reduction:
     name = f"all others hold a third value; {law.kind} dummies"
     plain = BucketDummies(name, law.numbers.chances, law.kept)
-    quiet = law.k > 2 or law.kept == 1.0  # or else the messages of others that are kept blur one of the two counts
     if law.epsilon0 == math.inf:
+        quiet = law.k > 2 or law.kept == 1.0  # or else the messages of others that are kept blur one of the two counts
         lowers = (plain,) if quiet else _one_bucket(plain, 1.0, 0.0, 0)
         return _reduction("dummies", (plain,), lowers, math.inf, "honest dummies")
-    curve = plain.randomized(law.k, law.epsilon0)
-    norm = math.expm1(law.epsilon0) + law.k
-    hit, miss = math.exp(law.epsilon0) / norm, 1.0 / norm
-    lowers = (curve,) if quiet and honest == 1 else _one_bucket(plain, hit, miss, honest - 1)
-    found = _reduction("dummies", (curve,), lowers, law.epsilon0, "honest dummies")
+    report, chances = LightReport(law.k, law.epsilon0, honest - 1), law.numbers.chances
+    upper: Curve = plain.randomized(law.k, law.epsilon0)
+    with suppress(TooManyViews):
+        upper = report.among_dummies(chances, law.kept)
+    lowers = ()
+    if law.k > 2:
+        with suppress(TooManyViews):
+            lowers = (report.seen_with_dummies(chances, law.kept),)
+    lowers = lowers or _one_bucket(plain, report.hit, report.miss, honest - 1)
+    found = _reduction("dummies", (upper,), lowers, law.epsilon0, "honest dummies")
     # Keeping some of the shuffled reports and adding others is something that anybody could do.
     alone = reduce(KRR(k=law.k, epsilon0=law.epsilon0), honest, "shuffled")
-    return replace(found, theorems=found.theorems + alone.theorems)
+    telling = [max(curve.bounds(np.zeros(1), ROUGH_GAP)[1][0] for curve in one.uppers) for one in (found, alone)]
+    return replace(found, theorems=found.theorems + alone.theorems) if telling[1] < telling[0] else found
 
 
 def reduce_levels(level: Reduction, composed: ComposedLevels) -> Reduction:

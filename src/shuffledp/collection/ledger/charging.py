@@ -132,8 +132,11 @@ def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | N
     that it says is the same, so it is paid for.
 
     Only the last: a report states how many releases there were up to its own, and what they cost
-    together.
+    together. And never a week that is drawn afresh by every run: by its own record each is known
+    from the others, of which one begins.
     """
+    if entry.series is not None and not entry.batches:
+        return None
     last = next((row for row in reversed(book.rows) if row.population == owner.name), None)
     if last is None or last.begun is not None or last.entry != canonical(entry.as_json()):
         return None

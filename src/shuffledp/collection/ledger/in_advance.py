@@ -108,7 +108,9 @@ def _judged(rows: Iterable[Stored]) -> Iterator[tuple[Stored, int | None, Turn]]
         if turn.week is None and turn.name not in paid:
             paid[turn.name] = (row.id, facts)
             yield row, None, turn
-        elif turn.week is not None and turn.name in paid and _covers(paid[turn.name][1], facts) and turn not in begun:
+        elif turn.week is not None and turn.name in paid and _covers(paid[turn.name][1], facts):
+            if row.begun is not None and turn in begun:
+                continue
             if row.begun is not None:
                 begun.add(turn)
             yield row, paid[turn.name][0], turn

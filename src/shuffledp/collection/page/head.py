@@ -22,7 +22,7 @@ from shuffledp.collection.record import Record
 
 __all__ = ["head", "name_of"]
 
-AMONG_FAKES = ("fakes", "dummies")
+AMONG_FAKES = ("fakes", "dummies", "tree")
 SMALLEST = 1e-13  # deltas below are not said as 1 in so many
 
 
@@ -125,6 +125,9 @@ def _hidden(record: Record) -> str:
     if law.randomizer == "fakes":
         return phrases.GLOSS_FAKES(record, **words)
     dummies = max(each for each in map(law.parameters.get, ("center", "rate")) if isinstance(each, (int, float)))
+    if law.randomizer == "tree":
+        levels = count(int(str(law.parameters["levels"])))
+        return phrases.GLOSS_TREE(record, levels=levels, dummies=count(round(dummies)), sealed=words["sealed"])
     return phrases.GLOSS_DUMMIES(record, dummies=count(round(dummies)), **words)
 
 

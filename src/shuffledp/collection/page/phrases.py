@@ -91,6 +91,12 @@ GLOSS_DUMMIES = Phrase(
     "value, which nobody else can tell from the others. Everybody must trust that this was done, and that nobody was "
     "told which they are{sealed}."
 )
+GLOSS_TREE = Phrase(
+    "Every person’s messages name a value, coarsely and finely: one message for each of {levels} levels. Whoever mixed "
+    "the messages added dummies to every level, about {dummies} for everything that a message can name, which nobody "
+    "else can tell from the others. Everybody must trust that this was done, and that nobody was told which they are, "
+    "or which messages came from one person{sealed}."
+)
 LIGHTLY = Phrase(", randomized a little")
 UNREAD = Phrase(", and that nobody but the analyst could read a message, which is the truth")
 REPEATED = Phrase("{rows} of the same people left out", (3, "{rows} from the same people left out"))
@@ -288,6 +294,10 @@ FAMILIES = {
     ),
     "dummies": Phrase(
         "dummies from the shuffler: the true value is sent, and the shuffler adds messages of its own for every value"
+    ),
+    "tree": Phrase(
+        "dummies from the shuffler in all levels of a tree: the true value is sent coarsely and finely, a message for "
+        "each level, and the shuffler adds messages of its own for every node"
     ),
     "hadamard": Phrase(
         "Hadamard response: a value’s row of signs is sent as one index, sometimes a wrong one",

@@ -9,6 +9,7 @@ name, or one that the ledger did not hear of: both are put right by the next run
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,6 +26,7 @@ from shuffledp.collection.series.series_file import FILE, Payment, SeriesFile, c
 from shuffledp.collection.tables.shuffle import check_crowd
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 
@@ -124,9 +126,11 @@ def next_week(
     folder: Path, *, week: int | None = None, period: str | None = None, ledger: Path | None = None
 ) -> Iterator[Week]:
     """The next week of a series, or the one that is named, for as long as it is being released: no
-    other run of this folder comes between.
+    other run of this folder comes between. A file that was changed to promise what its noise does
+    not keep is refused.
     """
     series = read_series(folder)
+    certify(series.design)
     if period is not None:
         period_of(period)
     with locked(folder / LOCK) as ours:
@@ -235,7 +239,8 @@ def _standing(folder: Path, series: SeriesFile) -> dict[int, Record]:
 
 def _mended(folder: Path, series: SeriesFile, ledger: Ledger) -> None:
     """Finish what a killed run left after its week had begun: put its folder in place, whole under
-    a hidden name, and let the ledger know.
+    a hidden name, and let the ledger know. What runs left that never began is another draw of a
+    week, which nobody may see: it is removed.
     """
     assert series.payment is not None
     for release in ledger.releases(series.payment.population):
@@ -251,6 +256,8 @@ def _mended(folder: Path, series: SeriesFile, ledger: Ledger) -> None:
         if release.begun is not None and _seal(place) == release.record:
             record = read_record((place / FACTS).read_text(encoding="utf-8"))
             ledger.publish(release.id, digest_of(record.as_json()))
+    for hidden in (folder / WEEKS).glob(".*.part"):
+        shutil.rmtree(hidden)
 
 
 def _seal(place: Path) -> str | None:

@@ -40,7 +40,7 @@ def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
     """
     epsilon, delta, curve = certificate.epsilon, certificate.delta, certificate.curve
     asked, lower, upper = (np.array(each, dtype=np.float64) for each in (curve.epsilon, curve.lower, curve.upper))
-    step = COARSE_STEP if oracle.rounds > 1 or oracle.law.binary else STEP
+    step = COARSE_STEP if oracle.repeated > 1 or oracle.law.binary else STEP
     points = [epsilon.upper, epsilon.upper * (1.0 - step), epsilon.lower, epsilon.lower * (1.0 + step)]
     points += [] if delta is None else [delta.epsilon]
     shaped = asked.shape == lower.shape == upper.shape and asked.size > 1 and asked[0] == 0.0
@@ -95,16 +95,16 @@ def _one_value(oracle: Oracle) -> bool:
     """Whether the theorem has one value that every honest computation meets: the first-clone swap
     leaves choices open, several rounds do, and so does what a table cuts off and delta counts.
     """
-    return oracle.rounds == 1 and not oracle.swap and not oracle.law.cuts
+    return oracle.repeated == 1 and not oracle.swap and not oracle.law.cuts
 
 
 def _swapped_once(oracle: Oracle) -> bool:
-    return oracle.rounds == 1 and oracle.swap and not oracle.law.binary
+    return oracle.repeated == 1 and oracle.swap and not oracle.law.binary
 
 
 def _sharp(delta: Array, oracle: Oracle) -> Array:
     """How far, relatively, a claim may be from the truth on the safe side."""
-    if oracle.rounds > 1:
+    if oracle.repeated > 1:
         return np.asarray(2.0 * COMPOSED + np.abs(np.log(np.maximum(delta, FAINT))) / LOSS_BLOCKS)
     if oracle.law.binary:
         return np.asarray(0.01 + np.abs(np.log(np.maximum(delta, FAINT))) / BLOCKS)
@@ -115,7 +115,7 @@ def _decided(delta: Array, oracle: Oracle) -> Array:
     """How close, relatively, a claim on the safe side of one end of the oracle must be to the other
     to be believed.
     """
-    return np.full_like(delta, COMPOSED) if oracle.rounds > 1 else _sharp(delta, oracle)
+    return np.full_like(delta, COMPOSED) if oracle.repeated > 1 else _sharp(delta, oracle)
 
 
 def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle, *, closely: bool = False) -> Check:
@@ -156,7 +156,7 @@ def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
     """
     delta, upper, lower = epsilon.delta, epsilon.upper, epsilon.lower
     close = float(_decided(np.array([delta]), oracle)[0])
-    slack = 2.0 * COMPOSED if oracle.rounds > 1 else close
+    slack = 2.0 * COMPOSED if oracle.repeated > 1 else close
     believable = CLOSE if _swapped_once(oracle) else close
     (at_least, *_), (at_most, before, *_) = span.upper[0][:1], span.upper[1][:2]
     (above, beyond), above_at_most = span.lower[0][2:4], span.lower[1][2]

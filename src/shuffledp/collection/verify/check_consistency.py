@@ -46,11 +46,10 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
         said = f"{tally.votes[0]} and {tally.votes[1]}"
         return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]
     if isinstance(law, CountedLevels):
-        nodes = sum(level.k for level in law.levels)
-        checks.append(equal("nodes of all levels", len(tally.votes), nodes, "the design"))
+        checks.append(equal("nodes of all levels", len(tally.votes), law.places, "the design"))
         checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
     elif not design.counts:
-        checks.append(equal("points of the grid", len(tally.votes), law.k, "the design"))
+        checks.append(equal("points of the grid", len(tally.votes), law.places, "the design"))
     if law.family == "hadamard":
         blocks = tally.blocks or ()
         claimed, found = (len(blocks), sum(blocks)), (law.blocks[0], reports)
@@ -64,7 +63,7 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     within = all(fewest <= each <= most for each in tally.votes)
     cast = f"{len(tally.votes)} counts"
     checks.append(holds("votes for each value", cast, f"at most {most}", how, within))
-    if isinstance(law, CountedFakes) and len(tally.votes) == law.k:
+    if isinstance(law, CountedFakes) and len(tally.votes) == law.places:
         checks.append(_fakes_there(law, sum(tally.votes), reports, design.least))
     if law.support is not None and len(tally.votes) == law.k:
         how = "every report votes for as many values"

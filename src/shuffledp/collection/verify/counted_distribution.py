@@ -14,6 +14,7 @@ from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_intervals import score
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_tree import CountedTree
 from shuffledp.literature.exact.lattice import UNIT, Array
 
 __all__ = ["below_error", "counted_bins", "in_bins_of", "quantile_bins", "swayed_bins"]
@@ -26,6 +27,8 @@ def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: Cou
     """How many of n people are in each group of bins, from its first one to before its second."""
     if isinstance(law, CountedLevels):
         return _by_levels(votes, groups, law)
+    if isinstance(law, CountedTree):
+        return law.in_groups(votes, groups, n)
     parts, values, errors = [], [], []
     for first, end in groups:
         size, seen = end - first, sum(votes[first:end])
@@ -103,6 +106,8 @@ def swayed_bins(groups: Sequence[Group], law: CountedLaw) -> Array:
     if isinstance(law, CountedLevels):
         weights = _weights(groups, law)[0]
         return np.asarray(weights.max(axis=1) - weights.min(axis=1))
+    if isinstance(law, CountedTree):
+        return law.sway(groups)
     return np.full(len(groups), float(law.messages / (law.hit - law.miss)))
 
 
@@ -112,6 +117,8 @@ def below_error(law: CountedLaw, n: int) -> float:
         weights, laws, inside = _weights([(0, end) for end in range(1, law.k)], law)
         each = weights**2 @ laws.T - inside
         return math.sqrt(float((each.mean(axis=1) * n).max()))
+    if isinstance(law, CountedTree):
+        return float(law.in_groups([0] * law.places, [(0, end) for end in range(1, law.k)], n).errors.max())
     worst = Fraction(0)
     for size in range(1, law.k // 2 + 1):
         hit, miss, held = law.hit + (size - 1) * law.miss, size * law.miss, Fraction(n * size, law.k)

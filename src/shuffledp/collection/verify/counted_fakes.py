@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp.collection.verify.counted_law import DIGITS, WORD, CountedLaw
+from shuffledp.collection.verify.counted_losses import losses_of_counts
 from shuffledp.collection.verify.counted_messages import CountedMessages
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, TooLarge
 from shuffledp.literature.exact.lattice import Array
@@ -25,6 +26,7 @@ __all__ = ["FAKED", "CountedFakes"]
 FAKED = {
     "fakes": ("slots", "chance", "kind"),
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),
+    "tree": ("levels", "branches", "kind", "center", "left", "right", "rate"),
 }
 LEFT_OUT = 1e-25  # of a law of counts, at either end
 MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
@@ -35,8 +37,8 @@ UNSEEN = 1e-19  # what is left out, in all
 
 @dataclass(frozen=True)
 class CountedFakes(CountedMessages):
-    """A law of ``fakes`` or of ``dummies``; ``own`` are its parameters beside k and epsilon0, which
-    is infinite where a message is the plain truth.
+    """A law of ``fakes``, of ``dummies`` or of a ``tree``; ``own`` are its parameters beside k and
+    epsilon0, which is infinite where a message is the plain truth.
     """
 
     parameters = FAKED
@@ -57,7 +59,17 @@ class CountedFakes(CountedMessages):
 
     @property
     def _coins(self) -> int:
-        return 2 if self.family == "dummies" or self.own["kind"] == "bernoulli" else 1
+        return 2 if self.from_shuffler or self.own["kind"] == "bernoulli" else 1
+
+    @property
+    def from_shuffler(self) -> bool:
+        """Whether the shuffler adds them."""
+        return self.family != "fakes"
+
+    @property
+    def repeats(self) -> int:
+        """As how many rounds of the same the view counts."""
+        return 1
 
     @property
     def plain(self) -> bool:
@@ -90,7 +102,7 @@ class CountedFakes(CountedMessages):
     @cached_property
     def keep(self) -> Fraction:
         """How often a true message is handed on."""
-        return Fraction(self._parts[0][1], WORD) if self.family == "dummies" else Fraction(1)
+        return Fraction(self._parts[0][1], WORD) if self.from_shuffler else Fraction(1)
 
     @cached_property
     def hit(self) -> Fraction:
@@ -117,9 +129,9 @@ class CountedFakes(CountedMessages):
         light = 0
         if not self.plain:
             light = CountedLaw("krr", self.k, (WORD // 2,), 0, self.epsilon0).least_integers[0]
-        coin = {"dummies": "keep", "fakes": "chance"}[self.family]
+        tossed = self.own["chance"] if self.family == "fakes" else self.own.get("keep", 1.0)  # a tree keeps all
         head, first, weights = self._parts
-        coins = (light, round(Fraction(self.own[coin]) * WORD)) if len(head) == 2 else (light,)
+        coins = (light, round(Fraction(tossed) * WORD)) if len(head) == 2 else (light,)
         if not weights:
             return coins
         ideal = self._ideal(first, len(weights))
@@ -133,7 +145,7 @@ class CountedFakes(CountedMessages):
     def _ideal(self, first: int, size: int) -> list[Fraction]:
         """The probabilities of as many counts from the first on."""
         counts = range(first, first + size)
-        if self.family == "dummies" and self.own["kind"] == "geometric":
+        if self.from_shuffler and self.own["kind"] == "geometric":
             center, left, right = self.own["center"], Fraction(self.own["left"]), Fraction(self.own["right"])
             total = sum((left**step for step in range(1, min(center, 4096) + 1)), Fraction(0)) if left else Fraction(0)
             rounded = Fraction(DIGITS.divide(Decimal(total.numerator), Decimal(total.denominator)))
@@ -142,7 +154,7 @@ class CountedFakes(CountedMessages):
                 _power(left, center - each, norm) if each < center else _power(right, each - center, norm)
                 for each in counts
             ]
-        mean = self.own["rate"] if self.family == "dummies" else self.own["slots"] * self.own["chance"]
+        mean = self.own["rate"] if self.from_shuffler else self.own["slots"] * self.own["chance"]
         rate = Decimal(mean)
         chances = []
         for each in counts:
@@ -160,7 +172,7 @@ class CountedFakes(CountedMessages):
 
     def fakes(self, people: int, size: int = 1) -> tuple[int, Array]:
         """How many fakes name one of ``size`` values, where so many people sent theirs."""
-        if self.family == "dummies":
+        if self.from_shuffler:
             return _many(*self.table, size)
         share = size / self.k
         if self.own["kind"] == "bernoulli":
@@ -185,7 +197,7 @@ class CountedFakes(CountedMessages):
         mean = Fraction(sum((first + at) * weight for at, weight in enumerate(weights)), WORD)
         square = Fraction(sum((first + at) ** 2 * weight for at, weight in enumerate(weights)), WORD)
         variance = square - mean**2
-        if self.family == "dummies":
+        if self.from_shuffler:
             return size * mean, size * variance
         return people * mean * share, people * (mean * share * (1 - share) + variance * share**2)
 
@@ -194,7 +206,7 @@ class CountedFakes(CountedMessages):
         if self.family == "fakes":
             return people * self.messages
         first, chances = self.table
-        return people + first + len(chances) - 1
+        return people * self.messages + first + len(chances) - 1
 
     def usual_votes(self, people: int, least: int) -> tuple[int, int]:
         """From where to where the number of messages that name a value lies, if ``least`` of the
@@ -202,10 +214,10 @@ class CountedFakes(CountedMessages):
         """
         from scipy.stats import binom
 
-        honest = people if self.family == "dummies" else min(least, people)
-        first, chances = self.fakes(honest, self.k)
+        honest = people if self.from_shuffler else min(least, people)
+        first, chances = self.fakes(honest, self.places)
         if self.keep == 1:
-            first += honest
+            first += honest * self.repeats
         else:
             keep = float(self.keep)
             least_kept, most_kept = (int(each) for each in binom.interval(1.0 - IMPOSSIBLE, honest, keep))
@@ -216,10 +228,12 @@ class CountedFakes(CountedMessages):
         return first + low, first + high + (people - honest) * self.messages
 
     def deltas(self, users: int, epsilons: Array) -> tuple[Array, Array]:
-        """What is seen of one round with so many honest users, from below and from above."""
+        """What is seen of one round with so many honest users, from below and from above; of one of
+        its ``repeats``, if it counts as several.
+        """
         if not self.plain:
             raise TooLarge("randomized values among fakes have no sum that is short enough")
-        if self.family == "dummies":
+        if self.from_shuffler:
             first, chances = self.table
             del first  # where counts begin tells nothing
             if len(chances) > MOST_CELLS // 2:
@@ -229,6 +243,12 @@ class CountedFakes(CountedMessages):
         if len(chances) > MOST_CELLS:
             raise TooLarge(f"{len(chances)} numbers of fakes are too many to be added up")
         return _split_in_two(first, chances, epsilons)
+
+    def composed(self, times: int, epsilons: Array) -> tuple[Array, Array]:
+        """What is seen of so many rounds of the shuffler's dummies, from below and from above."""
+        if not self.plain:
+            raise TooLarge("randomized values among fakes have no sum that is short enough")
+        return losses_of_counts(self.table[1], float(self.keep), times, epsilons)
 
 
 def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:

@@ -108,6 +108,11 @@ class CountedLaw:
         return self.family in {"oue", "rappor"}
 
     @property
+    def places(self) -> int:
+        """How many different votes there are."""
+        return self.k
+
+    @property
     def messages(self) -> int:
         """How many messages a person sends."""
         return 1

@@ -62,6 +62,10 @@ class CountedLevels(CountedLaw):
         return cls(LEVELS, sizes[-1], integers, 0, epsilon0, levels, tuple(map(float, weights)))
 
     @property
+    def places(self) -> int:
+        return sum(level.k for level in self.levels)
+
+    @property
     def names(self) -> set[str]:
         return {"randomizer", "epsilon0", "weights", "questions", "integers"}
 

@@ -97,12 +97,18 @@ class Oracle:
     swapped: dict[float, float] = field(default_factory=dict)
 
     @property
+    def repeated(self) -> int:
+        """The rounds, each as often as its law counts."""
+        return self.rounds * (self.law.repeats if isinstance(self.law, CountedFakes) else 1)
+
+    @property
     def how(self) -> str:
         """In words."""
         if isinstance(self.law, CountedShares):
             return "every view, added up, and its distance" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
         if isinstance(self.law, CountedFakes):
-            return "every count of fakes, added up" + f", {self.rounds} rounds convolved" * (self.rounds > 1)
+            what = "rounds" if self.law.repeats == 1 else "levels of all rounds"
+            return "every count of fakes, added up" + f", {self.repeated} {what} convolved" * (self.repeated > 1)
         sums = "ball arithmetic over" if BALLS else "lattice sums of"
         one = "binomial sums over datasets" if self.law.binary else f"{sums} the blanket and explicit datasets"
         one += ", and sums of the first-clone swap" * self.swap
@@ -150,14 +156,17 @@ class Oracle:
 
     def _among_fakes(self, law: CountedFakes | CountedShares, epsilons: Array) -> Span:
         """A true value among fakes: one pair for both ends, composed where there are rounds."""
-        if self.rounds == 1:
+        if self.repeated == 1:
             ends = law.deltas(self.users, epsilons)
             return Span(ends, ends)
         last = float(np.max(epsilons))
         knots = np.linspace(0.0, last, FAKE_KNOTS)
         low, high = law.deltas(self.users, knots)
-        most = rounds_at_most(knots, high, high, self.rounds, epsilons)
-        least = rounds_at_least(knots, (low, high), (low, high), self.rounds, epsilons)
+        most = rounds_at_most(knots, high, high, self.repeated, epsilons)
+        least = rounds_at_least(knots, (low, high), (low, high), self.repeated, epsilons)
+        if isinstance(law, CountedFakes) and law.from_shuffler:  # both hold, and losses are sharper unless too rare
+            below, above = law.composed(self.repeated, epsilons)
+            least, most = np.maximum(least, below), np.minimum(most, above)
         return Span((least, most), (least, most))
 
     def _swaps(self, epsilons: Array, closely: int = 0) -> Array:

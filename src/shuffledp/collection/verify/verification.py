@@ -20,6 +20,7 @@ from shuffledp.collection.verify.counted_fakes import FAKED, CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import counted_law
 from shuffledp.collection.verify.counted_shares import SHARED, CountedShares
+from shuffledp.collection.verify.counted_tree import TREE, CountedTree
 from shuffledp.collection.verify.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.collection.verify.oracle import Oracle, Tick
 from shuffledp.collection.verify.outcomes import Check, unchecked, vital
@@ -116,6 +117,8 @@ def counted(law: Mapping[str, Any]) -> CountedLaw:
     """The law of a design, by its family."""
     if law.get("randomizer") in SHARED:
         return CountedShares.of(law)
+    if law.get("randomizer") == TREE:
+        return CountedTree.of(law)
     return CountedFakes.of(law) if law.get("randomizer") in FAKED else counted_law(law)
 
 

@@ -17,6 +17,7 @@ from shuffledp.accounting.reductions import ADVERSARIES
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users
 from shuffledp.randomizers import KRR, Randomizer
+from shuffledp.randomizers.messages import MessageLaw
 
 __all__ = ["Published", "Setting", "Status", "require"]
 
@@ -28,6 +29,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "side": ("upper", "lower"),
     "adversary": ADVERSARIES,
     "rounds": ("one", "any"),
+    "messages": ("one", "any"),
 }
 LOG_DELTAS = [i * math.log(10.0) for i in range(-250, 0)] + [math.log(0.5), math.log(0.999)]
 
@@ -105,6 +107,7 @@ class Published:
     "unproven" (its constants are reconstructed, or a step of the proof is missing; ``remark`` says
     which) or "invalid" (enumeration refutes it). A bound states epsilon at a delta, or delta at an
     epsilon, or both; what it does not state is found by bisection. ``cost`` estimates its seconds.
+    A bound about ``messages`` other than one of each user says so.
     """
 
     name: str
@@ -117,6 +120,7 @@ class Published:
     side: End = "upper"
     adversary: Adversary = "shuffled"
     rounds: Literal["one", "any"] = "one"
+    messages: Literal["one", "any"] = "one"
     epsilon_at: Callable[[Setting, float], float] | None = None
     delta_at: Callable[[Setting, float], float] | None = None
     cost: Callable[[Setting], float] | None = None
@@ -167,6 +171,8 @@ class Published:
         return 0.0 if self.cost is None else self.cost(setting)
 
     def _check(self, setting: Setting) -> None:
+        covered = self.messages == "any" or not isinstance(setting.randomizer, MessageLaw)
+        require(covered, "it is about one message of each user", setting.randomizer)
         require(self.rounds == "any" or setting.rounds == 1, "it covers one round", f"{setting.rounds} rounds")
         known, asked = ADVERSARIES.index(self.adversary), ADVERSARIES.index(setting.adversary)
         enough = known >= asked if self.side == "upper" else known <= asked  # who sees more learns more

@@ -14,6 +14,7 @@ __all__ = ["FLAT", "LEVELS", "MOST_ASKED", "MOST_BINS", "QuantileTask"]
 
 MOST_BINS, MOST_ASKED = 1024, 100
 FLAT, LEVELS = ("krr",), "one of"  # what a level of bins is asked by, and the law of several levels
+TREE = "tree"  # the law of all levels at once
 
 
 @register
@@ -114,7 +115,7 @@ class QuantileTask(Task):
             )
 
     def fits(self, family: str, k: int) -> bool:
-        return family in (*NAMING, LEVELS) and k == self.size
+        return family in (*NAMING, LEVELS, TREE) and k == self.size
 
     @property
     def labels(self) -> tuple[str, ...]:

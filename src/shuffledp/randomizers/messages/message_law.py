@@ -56,6 +56,13 @@ class MessageLaw(Randomizer, Reporting):
         """
         return self, 1
 
+    @property
+    def loss_step(self) -> float:
+        """What all likely losses of privacy are multiples of, up to rounding; 0 if there is no such
+        number.
+        """
+        return 0.0
+
     @abstractmethod
     def expected_stderr(self, people: int) -> float:
         """Of a value's count, if all are held equally often; of a sum of numbers in [0, 1], for the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import socket
 import ssl
 import threading
 import time
@@ -34,6 +35,8 @@ Tamper = Callable[[BaseHTTPRequestHandler, httpx.Response], bool]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Courier, "pause", lambda *_: None)
+    for name in ("NO_PROXY", "no_proxy"):  # which would excuse this machine from what a test sets
+        monkeypatch.delenv(name, raising=False)
 
 
 @contextmanager
@@ -168,10 +171,11 @@ def test_an_answer_that_drips_is_given_up(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_where_nobody_listens_the_report_is_stored(tmp_path: Path) -> None:
-    with listening() as shuffler:
-        pass
-    with pytest.raises(Unsent, match="could not be reached"):
-        send(shuffler.collection, tmp_path)
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # so that nobody else gets the port
+        address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        with pytest.raises(Unsent, match="could not be reached"):
+            send(replace(study(), shuffler=address), tmp_path)
     assert list((tmp_path / "box").glob("*.outbox"))
 
 
@@ -208,10 +212,10 @@ def test_a_compressed_answer_is_not_unpacked(tmp_path: Path) -> None:
 
 
 def test_an_upload_may_take_longer_than_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shuffledp.collection.network.sending.courier.PATIENCE", 0.2)
+    monkeypatch.setattr("shuffledp.collection.network.sending.courier.PATIENCE", 2.0)
 
     def tamper(handler: BaseHTTPRequestHandler, _: httpx.Response) -> bool:
-        time.sleep(0.3 * (handler.command == "POST"))
+        time.sleep(2.1 * (handler.command == "POST"))
         return False
 
     with listening(tamper) as shuffler:

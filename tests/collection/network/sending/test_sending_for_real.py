@@ -16,7 +16,7 @@ from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from tests.collection.network.shufflers import Process, process
 from tests.collection.network.studies import study
 
-pytestmark = pytest.mark.fleet
+pytestmark = pytest.mark.long
 
 CLIENTS, AT_ONCE = 200, 16
 

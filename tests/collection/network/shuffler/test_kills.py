@@ -11,7 +11,7 @@ from shuffledp.protocols.dummy_histogram import FakesHistogram
 from tests.collection.network.kills import killed
 from tests.collection.network.memory_folder import memory_folder
 
-pytestmark = pytest.mark.fleet
+pytestmark = pytest.mark.long
 
 ROUNDS = 3
 

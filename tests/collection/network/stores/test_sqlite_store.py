@@ -137,7 +137,7 @@ def killed_while_closing(folder: Path, more: list[bytes], line: int, collection:
     os._exit(0)
 
 
-@pytest.mark.fleet
+@pytest.mark.long
 def test_a_close_that_is_killed_at_any_line_loses_nothing(folder: Path, record_property: pytest.RecordProperty) -> None:
     some, begun = envelopes(study(), 600), folder / "begun"
     begun.mkdir()

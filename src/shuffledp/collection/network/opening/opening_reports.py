@@ -31,7 +31,8 @@ from shuffledp.collection.release.write import check_folder
 from shuffledp.errors import InvalidInput, called_as
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SplitShares
+from shuffledp.randomizers.messages import MessageLaw, SplitShares
+from shuffledp.randomizers.messages.added_dummies import AddedDummies
 from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["CountedStudy", "Study", "count_study", "open_collection", "publish_study"]
@@ -83,12 +84,12 @@ class Study:
     def _check_messages(self, header: SealedHeader, title: str) -> None:
         """Refuse envelopes that cannot be of whole people."""
         again, told = "Fetch it again: shuffledp collection fetch.", header.people is not None
-        if told != isinstance(self.law, ShufflerDummies):
+        if told != isinstance(self.law, AddedDummies):
             raise InvalidInput(
                 f"{title} must say how many people reported if the shuffler adds dummies, and only then, got "
                 f"{'a' if told else 'no'} number. {again}"
             )
-        if header.count % self.law.messages:
+        if not told and header.count % self.law.messages:
             raise InvalidInput(
                 f"{title} must hold {self.law.messages} sealed messages of each person, got {header.count:,} in all. "
                 f"{again}"
@@ -165,7 +166,7 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     if isinstance(study.law, MessageLaw):
         study.check_shares(opened.invalid)
         messages = sealed.header.count
-        if isinstance(study.law, ShufflerDummies):
+        if isinstance(study.law, AddedDummies) and study.law.messages == 1:
             arrived = valid  # each of them sent one message, so that these are known to be left out
         sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
         certified.protocol.check_noise(sums.votes)  # before anything is spent

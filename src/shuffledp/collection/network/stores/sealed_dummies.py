@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import Envelopes
-from shuffledp.randomizers.messages import ShufflerDummies
+from shuffledp.randomizers.messages.added_dummies import AddedDummies
 from shuffledp.sampling import WORD, bernoulli, source_of
 
 __all__ = ["SealedDummies"]
@@ -29,13 +29,13 @@ class SealedDummies:
     """The shuffler's part in the law of a collection."""
 
     collection: Collection
-    law: ShufflerDummies
+    law: AddedDummies
 
     @classmethod
     def of(cls, collection: Collection) -> Self | None:
         """If it has one."""
         law = collection.encoder.randomizer
-        return cls(collection, law) if isinstance(law, ShufflerDummies) else None
+        return cls(collection, law) if isinstance(law, AddedDummies) else None
 
     @property
     def drops(self) -> bool:

@@ -11,7 +11,8 @@ from shuffledp.collection.verify.counted_distribution import counted_bins, in_bi
 from shuffledp.collection.verify.counted_estimates import Estimated
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
-from shuffledp.collection.verify.counted_levels import LEVELS, CountedLevels
+from shuffledp.collection.verify.counted_levels import LEVELS
+from shuffledp.collection.verify.counted_tree import TREE
 from shuffledp.collection.verify.outcomes import Check, agree, equal, holds, unchecked
 from shuffledp.literature.exact.lattice import Array
 
@@ -26,7 +27,7 @@ class ToldCuts(Told):
     same = 1e-7
 
     def families(self, design: Designed) -> tuple[str, ...]:
-        return ("krr", LEVELS, *AMONG_FAKES)
+        return ("krr", LEVELS, *AMONG_FAKES, TREE)
 
     def size(self, design: Designed, law: CountedLaw) -> int:
         return len(design.cuts or ()) - 1
@@ -44,11 +45,11 @@ class ToldCuts(Told):
         """A stranger may write any number of cut points, and in any order."""
         cuts, votes = record.design.cuts or (), len(record.tally.votes)
         rising = all(low < high for low, high in pairwise(cuts))
-        shaped = len(cuts) - 1 == law.k and votes == _reports_of(law)
+        shaped = len(cuts) - 1 == law.k and votes == law.places
         cast = isinstance(law, CountedFakes) or sum(record.tally.votes) == record.tally.reports
         if rising and shaped and cast and record.tally.reports > 0:
             return None
-        claimed, found = f"{len(cuts)} cut points, {votes} votes", f"{law.k + 1} and {_reports_of(law)}, rising"
+        claimed, found = f"{len(cuts)} cut points, {votes} votes", f"{law.k + 1} and {law.places}, rising"
         return holds("bins and votes", claimed, found, "the design", False)
 
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
@@ -70,11 +71,6 @@ class ToldCuts(Told):
 def _below(law: CountedLaw) -> list[tuple[int, int]]:
     """The bins below each cut point."""
     return [(0, end) for end in range(1, law.k)]
-
-
-def _reports_of(law: CountedLaw) -> int:
-    """How many different reports there are."""
-    return sum(level.k for level in law.levels) if isinstance(law, CountedLevels) else law.k
 
 
 def _plainly(number: float) -> str:
