@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.long
 def test_no_test_computes_while_it_is_imported() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "tests.collecting"],

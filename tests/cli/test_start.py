@@ -61,16 +61,23 @@ def test_a_command_loads_what_it_needs() -> None:
 
 
 def test_the_name_audit_is_the_function_whichever_is_imported_first() -> None:
-    for first in (
-        "import shuffledp.audits",
-        "from shuffledp.audits.auditing import BUDGET",
-        "import shuffledp.cli.audit",
-        "",
-    ):
-        run = fresh(
-            f"{first}\nimport shuffledp as sdp\nprint(callable(sdp.audit), sdp.audit is sdp.audit, 'audit' in dir(sdp))"
-        )
-        assert run.stdout == "True True True\n", run.stderr
+    run = fresh(
+        """
+import sys
+for first in (
+    "import shuffledp.audits",
+    "from shuffledp.audits.auditing import BUDGET",
+    "import shuffledp.cli.audit",
+    "",
+):
+    for name in [name for name in sys.modules if name.startswith("shuffledp")]:
+        del sys.modules[name]
+    exec(first)
+    import shuffledp as sdp
+    print(callable(sdp.audit), sdp.audit is sdp.audit, "audit" in dir(sdp))
+"""
+    )
+    assert run.stdout == 4 * "True True True\n", run.stderr
 
 
 def test_the_list_says_what_the_commands_say() -> None:

@@ -197,6 +197,7 @@ def test_a_folder_that_takes_no_files_is_refused_before_anything_is_computed(
     assert contents(tmp_path) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_ended_at_any_moment_leaves_whole_files_and_no_processes(end: signal.Signals, tmp_path: Path) -> None:
     out = tmp_path / "out"

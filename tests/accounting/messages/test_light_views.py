@@ -76,7 +76,7 @@ def test_all_that_may_be_seen_lies_between_the_ends(rounds: int, cases: int) -> 
 def test_counting_agrees_with_integrating() -> None:
     """The grid of the rest adds little, and leaves out nothing."""
     epsilons = np.array([0.0, 0.4, 0.8])
-    upper, lower = LightReport(16, 6.0, 9_999).among_fakes(10_000, 0.06)
+    upper, (lower,) = LightReport(16, 6.0, 9_999).among_fakes(10_000, 0.06)
     blanket, datasets = uniform_fakes_and_reports(16, 6.0, 9_999, 10_000, 0.06)
     high, known = upper.bounds(epsilons)[1], blanket.bounds(epsilons)
     assert np.all(high >= known[0])

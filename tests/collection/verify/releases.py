@@ -38,7 +38,9 @@ NAMES = (
     "few rounds",
     "binary rounds",
     "fakes",
+    "light fakes",
     "dummies",
+    "light dummies",
     "dummies in rounds",
     "crosstab",
 )
@@ -158,11 +160,14 @@ def _asked(name: str) -> tuple[ReportingProtocol, Any]:
         columns = {"columns": ["region", "smoker"], "categories": [["n", "s"], 2], "other": ["s", None]}
         return sdp.Crosstab(**columns, n=900, epsilon0=3.0, delta=1e-6), rng.integers(0, 3, 900)  # type: ignore[arg-type]
     few: dict[str, Any] = {"categories": ["x", "y", "z"], "n": 2000, "epsilon": 1.0, "delta": 1e-6}
-    if name == "fakes":
+    if name.startswith("light"):
+        few |= {"light_epsilon0": 6.0}
+    if name.endswith("fakes"):
         return sdp.FakesHistogram(**few), rng.integers(0, 3, 2000)
-    if name.startswith("dummies"):
+    if "dummies" in name:
         rounds = {"rounds": 3, "kind": "poisson"} if "rounds" in name else {"keep": 0.9}
-        return sdp.DummyHistogram(**few, **rounds), rng.integers(0, 3, 2000)
+        few |= {"kind": "poisson"} if "light" in name else {}
+        return sdp.DummyHistogram(**few | rounds), rng.integers(0, 3, 2000)
     if name == "count":
         return SignedCount(value="yes", n=500, epsilon=1.0, delta=1e-6), rng.integers(0, 2, 500)
     if name == "split":

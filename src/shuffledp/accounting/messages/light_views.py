@@ -11,7 +11,8 @@ with probability kq, so that each lands on x0 or x1 with probability q. With x =
 where E R is what the rest of the view says of a report that lands elsewhere.
 
 *Lower*: whoever looks at a and b alone has E = (k - 2) H and R = 1. If all others hold a third
-value, H is the truth.
+value, H is the truth. (Among dummies others are left out of the upper end: how many of their
+reports were drawn would be shown, and that is not worth its price.)
 
 *Upper*: all is shown, and of other people's reports which ones were drawn. The positive part falls
 with R and is convex in it, so R may be replaced by what is smaller, or has the same mean and is
@@ -47,7 +48,8 @@ UNSEEN = 1e-46  # a view so rare that it is as good as outside
 MOST_VIEWS = 3_000_000
 FINE = 0.125  # deviations between the points of a grid that is added to others
 ADDED = 1.2e-3  # six times the share of variance that a grid may add
-WIDE = 6.0  # deviations; beyond are one point or two
+COARSEST = 2.0  # deviations between points
+WIDE, FARTHER = 6.0, (-14.0, -9.0)  # deviations up to which points are as close, and points beyond
 FAR = 8.0  # deviations: there, whether a report landed elsewhere may be shown
 SAFE = 1.0 - 1e-11  # more than what rounding does to a mean
 SURE = 1e6  # a Poisson number of this mean is as good as its mean
@@ -117,19 +119,19 @@ class LightReport:
         """p: the probability of the truth."""
         return math.exp(self.epsilon0) * self.miss
 
-    def among_fakes(self, slots: int, chance: float) -> tuple[Curve, Curve]:
-        """Both ends, where each of ``slots`` slots holds a uniform fake with probability
-        ``chance``.
+    def among_fakes(self, slots: int, chance: float) -> tuple[Curve, tuple[Curve, ...]]:
+        """An upper end and lower ones, where each of ``slots`` slots holds a uniform fake with
+        probability ``chance``.
         """
         share = chance / self.k
         drop = share * (self.k - 2) / max(1.0 - 2.0 * share, 1e-300)
         return self._among_fakes(_coins(slots, 2.0 * share), slots * drop, drop)
 
-    def among_poisson_fakes(self, mean: float) -> tuple[Curve, Curve]:
-        """Both ends, where every value has a Poisson number of fakes."""
+    def among_poisson_fakes(self, mean: float) -> tuple[Curve, tuple[Curve, ...]]:
+        """An upper end and lower ones, where every value has a Poisson number of fakes."""
         return self._among_fakes(_poisson(2.0 * mean), (self.k - 2) * mean, 0.0)
 
-    def _among_fakes(self, fakes: Numbers, elsewhere: float, drop: float) -> tuple[Curve, Curve]:
+    def _among_fakes(self, fakes: Numbers, elsewhere: float, drop: float) -> tuple[Curve, tuple[Curve, ...]]:
         """``fakes`` of two values, and on average so many of all others."""
         q = self.miss
         own = q * (self.k - 2) / (1.0 - 2.0 * q)
@@ -145,7 +147,7 @@ class LightReport:
             values = np.arange(float(number.first), number.last + 1.0) / min(least, SURE)
             rest = _spread(values, number.law, self._closeness)
         upper = self._pair("blanket and fakes", hay, scale * _moved(hay, 1, 0), rest, 1.0, doubt)
-        return upper, self._third(hay, 1.0, doubt)
+        return upper, (self._third(hay, 1.0, doubt),) if self.k > 2 else self._first(fakes)
 
     def among_dummies(self, chances: Floats, keep: float) -> Curve:
         """The upper end, where every value has i dummies with probability chances[i], and reports
@@ -172,6 +174,19 @@ class LightReport:
         name = "the counts of two values; all others hold a third"
         return self._pair(name, hay, (self.k - 2.0) * _moved(hay, 0, 0), HIDDEN, keep, doubt)
 
+    def _first(self, fakes: Numbers) -> tuple[Curve, ...]:
+        """Two values, of which all others hold the first: how many fakes there are, and how often
+        the second value is named.
+        """
+        if fakes.law.size**2 > MOST_VIEWS:
+            raise TooManyViews
+        p, q, strays = self.hit, self.miss, _coins(self.others, self.miss)
+        sums = [chance * _coins(fakes.first + i, 0.5).plus(strays).law for i, chance in enumerate(fakes.law.tolist())]
+        fewer, more = (np.concatenate([np.pad(law, way) for law in sums]) for way in ((0, 1), (1, 0)))
+        doubt = _doubt(fakes) + _doubt(strays)
+        pair = DiscretePair("all others hold x0", p * fewer + q * more, q * fewer + p * more, doubt, OUTSIDE)
+        return pair, pair.swapped()
+
     def _pair(self, name: str, hay: Floats, scale: Floats, rest: Rest, keep: float, doubt: float) -> MirroredPair:
         """P0 and P1 of the module's formula, E being ``scale``."""
         if abs(float(hay.sum()) - 1.0) > 8.0 * doubt:
@@ -196,7 +211,7 @@ class LightReport:
         about (k - 2) (q / p)^2.
         """
         share = max(self.k - 2, 1) * math.exp(-2.0 * self.epsilon0)
-        return min(max(math.sqrt(ADDED / share), 2.0 * FINE), WIDE) if share > 0.0 else WIDE
+        return min(max(math.sqrt(ADDED / share), 2.0 * FINE), COARSEST) if share > 0.0 else COARSEST
 
 
 def _coins(trials: int, p: float) -> Numbers:
@@ -275,7 +290,8 @@ def _spread(values: Floats, chances: Floats, step: float) -> Rest:
     """The same on few points, ``step`` deviations apart; the largest values are made smaller."""
     mean = float(values @ chances) / float(chances.sum())
     deviation = math.sqrt(float((values - mean) ** 2 @ chances))
-    points = mean + deviation * step * np.arange(-math.ceil(WIDE / step), math.ceil(WIDE / step) + 1.0)
+    near = step * np.arange(-math.ceil(WIDE / step), math.ceil(WIDE / step) + 1.0)
+    points = mean + deviation * np.append(FARTHER, near)
     grid = np.unique(np.append(0.0, points[points > 0.0]))
     if grid.size < 2:
         return SHOWN

@@ -93,11 +93,11 @@ class CountedFakes(CountedMessages):
         if self.family == "fakes":
             return (("fakes and reports",),)
         beside: tuple[tuple[str, ...], ...] = (("scan",),) if self.k == 2 else (("blanket", "swap"), ("blanket",))
-        return tuple(("dummies", *each) for each in beside)
+        return (("dummies",), *(("dummies", *each) for each in beside))
 
     @property
     def cuts(self) -> bool:
-        return self.family == "fakes" and self.own["kind"] == "poisson"
+        return not self.plain or (self.family == "fakes" and self.own["kind"] == "poisson")
 
     @cached_property
     def keep(self) -> Fraction:
@@ -227,12 +227,47 @@ class CountedFakes(CountedMessages):
         high = len(chances) - 1 - int(np.searchsorted(np.cumsum(chances[::-1]), IMPOSSIBLE))
         return first + low, first + high + (people - honest) * self.messages
 
+    def light_deltas(self, users: int, epsilons: Array) -> list[tuple[Array, Array]]:
+        """Where true messages are randomized: both ends of what the theorem says, and of what is
+        seen on one dataset.
+        """
+        from shuffledp.literature.exact.light_sums import LightSums  # slow to import, and for these laws only
+
+        keep = float(self.keep)
+        sums = LightSums(self.k, float(self.hit) / keep, float(self.miss) / keep, users - 1)
+        inside = np.minimum(epsilons, self.epsilon0)
+        if self.family == "dummies":
+            return sums.among_dummies(self.table[1], keep, inside)
+        first, chances = self.fakes(users, 2)
+        mean, _ = self.moments(users, self.k - 2)
+        if self.own["kind"] == "bernoulli":
+            share = self._parts[0][1] / WORD / self.k
+            drop = (self.k - 2) * share / max(1.0 - 2.0 * share, 1e-300)
+            return sums.among_fakes(first, chances, users * int(self.own["slots"]) * drop, drop, inside)
+        # Of Poisson numbers, those of other values would say nothing of these.
+        (low, high), seen = sums.among_fakes(first, chances, float(mean), 0.0, inside)
+        paid = (1.0 + np.exp(inside)) * users * self._from_poisson
+        order = np.argsort(epsilons)
+        high = np.minimum(high + paid, 1.0)
+        high[order] = np.minimum.accumulate(high[order])  # what is kept at an epsilon is kept at larger ones
+        return [(low, high), seen]
+
+    @property
+    def _from_poisson(self) -> float:
+        """How far a person's table is from a Poisson number of fakes."""
+        _, first, weights = self._parts
+        rate = Decimal(self.own["slots"] * self.own["chance"])
+        chance, excess = DIGITS.exp(-rate), Fraction(0)
+        for count in range(first + len(weights)):
+            if count >= first:
+                excess += max(Fraction(weights[count - first], WORD) - Fraction(chance), Fraction(0))
+            chance = DIGITS.divide(DIGITS.multiply(chance, rate), Decimal(count + 1))
+        return float(excess)
+
     def deltas(self, users: int, epsilons: Array) -> tuple[Array, Array]:
         """What is seen of one round with so many honest users, from below and from above; of one of
         its ``repeats``, if it counts as several.
         """
-        if not self.plain:
-            raise TooLarge("randomized values among fakes have no sum that is short enough")
         if self.from_shuffler:
             first, chances = self.table
             del first  # where counts begin tells nothing

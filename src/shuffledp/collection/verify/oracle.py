@@ -155,19 +155,29 @@ class Oracle:
         return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
 
     def _among_fakes(self, law: CountedFakes | CountedShares, epsilons: Array) -> Span:
-        """A true value among fakes: one pair for both ends, composed where there are rounds."""
-        if self.repeated == 1:
-            ends = law.deltas(self.users, epsilons)
-            return Span(ends, ends)
-        last = float(np.max(epsilons))
-        knots = np.linspace(0.0, last, FAKE_KNOTS)
-        low, high = law.deltas(self.users, knots)
-        most = rounds_at_most(knots, high, high, self.repeated, epsilons)
-        least = rounds_at_least(knots, (low, high), (low, high), self.repeated, epsilons)
-        if isinstance(law, CountedFakes) and law.from_shuffler:  # both hold, and losses are sharper unless too rare
+        """A true value among fakes: one pair for both ends, composed where there are rounds; two
+        where true values are randomized.
+        """
+        knots = epsilons if self.repeated == 1 else np.linspace(0.0, float(np.max(epsilons)), FAKE_KNOTS)
+        if isinstance(law, CountedShares) or law.plain:
+            upper = lower = law.deltas(self.users, knots)
+        else:
+            upper, lower = law.light_deltas(self.users, knots)
+        if self.swap:  # where a page rests on randomized values alone, too, no dataset is a contradiction
+            upper = lower[0], upper[1]
+        span = Span(*(self._over_rounds(knots, each, epsilons) for each in (upper, lower)))
+        if self.repeated > 1 and isinstance(law, CountedFakes) and law.plain and law.from_shuffler:
+            # Both hold, and losses are sharper unless too rare.
             below, above = law.composed(self.repeated, epsilons)
-            least, most = np.maximum(least, below), np.minimum(most, above)
-        return Span((least, most), (least, most))
+            ends = np.maximum(span.lower[0], below), np.minimum(span.lower[1], above)
+            return Span(ends, ends)
+        return span
+
+    def _over_rounds(self, knots: Array, ends: tuple[Array, Array], epsilons: Array) -> tuple[Array, Array]:
+        if self.repeated == 1:
+            return ends
+        most = rounds_at_most(knots, ends[1], ends[1], self.repeated, epsilons)
+        return rounds_at_least(knots, ends, ends, self.repeated, epsilons), most
 
     def _swaps(self, epsilons: Array, closely: int = 0) -> Array:
         """The first-clone swap at every epsilon; 1 where it is too much work, and beside the ends

@@ -12,6 +12,7 @@ first_clone  the first-clone swap for a handful of users, by direct sums
 clone_sums   the same for any number of users, from above
 message_views  several messages of everybody, for a handful of people
 message_sums   the same for any number of people
+light_sums     randomized values among fakes or dummies, for any number of people
 
 >>> [float(f"{delta:.3e}") for delta in worst_delta(krr(3, 1.0), n=6, epsilons=[0.5, 0.9])]
 [0.03877, 0.00348]

@@ -463,7 +463,8 @@ def ever_sent(folder: Path, send: Send, *, forget: bool) -> tuple[int, set[int]]
     raise AssertionError("a client never ends")
 
 
-@pytest.mark.parametrize("send, people", [(one, 1), pytest.param(five, 5, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("send, people", [(one, 1), (five, 5)])
 def test_a_client_that_is_killed_at_any_step_has_one_envelope_for_each_person(
     send: Send, people: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Any
 ) -> None:
