@@ -259,7 +259,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--people", type=float, default=1e6)
     parser.add_argument("--many", type=float, default=1e7)
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--attacks", type=int, default=1000)
+    parser.add_argument("--attacks", type=int, default=300)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args(arguments)
     os.environ.setdefault("MPLBACKEND", "Agg")

@@ -1,4 +1,4 @@
-"""Data that were made to break what a list says. ``make top-words`` runs a thousand of each; here a
+"""Data that were made to break what a list says. ``make top-words`` runs hundreds of each; here a
 few are run, and the same with the protection off.
 """
 

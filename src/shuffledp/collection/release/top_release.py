@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import (
+    WHOLE_VOTES,
     Asked,
     Collected,
     Counted,
@@ -289,4 +290,5 @@ def _estimates(found: TopWords) -> Estimates:
         all_lower=all_lower,
         all_upper=all_upper,
         sway=(sway,) * len(places),
+        interval=WHOLE_VOTES,
     )

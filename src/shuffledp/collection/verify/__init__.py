@@ -18,6 +18,7 @@ check_certificate  the certified intervals, against the oracle
 check_comparison   what other kinds of trust would cost
 oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
+counted_messages   what a design says of a law of several messages
 counted_fakes      true values among fakes, from their integers, and what that hides
 counted_tree       the same of dummies in all levels of a tree of bins
 counted_losses     dummies over several rounds or levels, by their losses
