@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import platform
 import resource
 import subprocess
@@ -21,15 +22,21 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp import Quantiles
+from shuffledp import Quantiles, TreeDummies
 from shuffledp._types import Floats
 from shuffledp.protocols.binning import cut_points, in_bins
+from shuffledp.protocols.faked_tables import DummyQuantiles
+from shuffledp.protocols.least_noise import fewest_dummies
 from shuffledp.protocols.levels import level_sizes
+from shuffledp.protocols.tree_squares import TreeSquares
+from shuffledp.randomizers.messages.added_dummies import DUMMIES_KINDS
 
 RUNS = 200
 PROMISE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 AT = (0.1, 0.5, 0.9)
 SHAPES = ((1_000, 64), (1_000, 256), (10_000, 64), (10_000, 256), (10_000, 1024), (100_000, 256), (100_000, 1024))
+IN_TREES = (16, 64, 120, 256, 1024, 4096, 65_536)
+AROUND = 512  # cut points on either side of the middle one
 PEOPLE = (1_000_000, 10_000_000)
 
 
@@ -41,6 +48,7 @@ class Population:
     numbers: Floats
     cuts: tuple[float, ...]
     levels: tuple[int, ...] | None = None
+    dummies: bool = False
 
 
 def populations() -> list[Population]:
@@ -56,6 +64,9 @@ def populations() -> list[Population]:
         Population("the same, 256 bins in levels", lognormal.clip(1e3, 1e7), log256),
         Population("the same, 256 bins at once", lognormal.clip(1e3, 1e7), log256, ()),
         Population("Pareto incomes (100,000), 64 bins", pareto.clip(1e3, 1e7), log64),
+        Population("survey, by dummies", ages, cut_points(15, 50), dummies=True),
+        Population("lognormal incomes, 256 bins, by dummies", lognormal.clip(1e3, 1e7), log256, dummies=True),
+        Population("Pareto incomes, 256 bins, by dummies", pareto.clip(1e3, 1e7), log256, dummies=True),
     ]
 
 
@@ -79,6 +90,38 @@ def shapes() -> list[str]:
     return rows
 
 
+def trees() -> list[str]:
+    """The error of dummies in one level and in several, at the worst cut point of many: the same
+    for all data and for any number of people.
+    """
+    rows = [
+        "| bins | dummies in all bins, the smaller side counted | all bins, people known | 2 levels | 3 | 4 | 5 | 6 | "
+        "best |",
+        "|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    for bins in IN_TREES:
+        middle = range(max(1, bins // 2 - AROUND), min(bins, bins // 2 + AROUND))  # where errors are largest
+        errors = {}
+        for levels in range(1, 7):
+            branches = max(2, round(bins ** (1.0 / levels)))
+            if branches ** (levels - 1) >= bins:
+                continue
+            numbers = [
+                fewest_dummies(2, 1000, *PROMISE.values(), levels, keep=1.0, kind=kind, epsilon0=math.inf)
+                for kind in DUMMIES_KINDS
+            ]
+            best = min(numbers, key=lambda law: law.numbers.variance)
+            described = {name: getattr(best, name) for name in ("kind", "center", "left", "right", "rate")}
+            law = TreeDummies(k=bins, levels=levels, branches=branches, **described)
+            worst = TreeSquares(law).noise([(0, cut) for cut in middle]).base.max()
+            errors[levels] = (float(np.sqrt(worst)), f"{levels} levels of {best.kind} dummies, {branches} branches")
+        error, shape = min(errors.values())
+        flat = errors[1][0] * math.sqrt(bins // 2 / (bins / 4.0))
+        listed = " | ".join(f"{errors[levels][0]:.1f}" if levels in errors else "" for levels in range(1, 7))
+        rows.append(f"| {bins:,} | {flat:.1f} | {listed} | {shape.replace('1 levels', '1 level')}: {error:.1f} |")
+    return rows
+
+
 def accuracy(runs: int) -> list[str]:
     """Error and coverage of every population."""
     rows = [
@@ -91,7 +134,11 @@ def accuracy(runs: int) -> list[str]:
 
 def _measured(people: Population, runs: int) -> str:
     n, cuts = len(people.numbers), np.array(people.cuts)
-    asked = Quantiles(cuts=people.cuts, at=AT, n=n, levels=people.levels, **PROMISE).settle()
+    asked: Quantiles | DummyQuantiles
+    if people.dummies:
+        asked = DummyQuantiles(cuts=people.cuts, at=AT, n=n, **PROMISE).settle()
+    else:
+        asked = Quantiles(cuts=people.cuts, at=AT, n=n, levels=people.levels, **PROMISE).settle()
     held = np.bincount(in_bins(people.numbers, people.cuts), minlength=len(cuts) - 1)
     below = np.cumsum(held)[:-1]
     places = [int(np.argmax(np.append(below, n) >= share * n)) for share in AT]
@@ -99,7 +146,8 @@ def _measured(people: Population, runs: int) -> str:
     rng = np.random.default_rng(2026)
     errors, covered, together, caught, off, wide = [], [], [], [], [], []
     for _ in range(runs):
-        found = asked.analyse_counts(asked.tally(asked.encode(people.numbers, rng=rng).rows))
+        tally = asked.tally(asked.encode(people.numbers, rng=rng).rows)
+        found = asked.analyse_counts(asked.randomizer.mixed(tally, rng=rng))
         low, high = found.interval()
         lowest, highest = found.simultaneous()
         errors.append(found.values - below)
@@ -111,7 +159,9 @@ def _measured(people: Population, runs: int) -> str:
         wide.append((rows[1].upper - rows[1].lower) / median)
     predicted = float(asked.predicted_stderrs(held).max())
     measured = float(np.sqrt(np.mean(np.square(errors), axis=0)).max())
-    shape = f"levels {', '.join(map(str, asked.levels))}" if asked.levels else f"{len(cuts) - 1} bins"
+    law = asked.randomizer
+    sizes = law.sizes if isinstance(law, TreeDummies) else asked.levels or (len(cuts) - 1,)
+    shape = f"levels {', '.join(map(str, sizes))}" if len(sizes) > 1 else f"{len(cuts) - 1} bins"
     return (
         f"| {people.name} | {shape} | {predicted:.1f} | {measured:.1f} | {100.0 * np.mean(covered):.1f} % | "
         f"{100.0 * np.mean(together):.1f} % | {100.0 * np.mean(off):.2f} % | ± {50.0 * np.mean(wide):.1f} % | "
@@ -170,6 +220,16 @@ place inside a bin, which no report tells.
 
 {accuracy}
 
+## All levels at once, by dummies
+
+The shuffler adds dummies to every node of a tree, of which everybody names one on each level: the largest
+standard error, in people, of the count below any cut point. It is the same for all data, and for any number of
+people. Each level is one more round to account for, so that every node needs more dummies; and yet of many bins
+the noise of few nodes adds up. One person can move a count by a few people instead of one. Up to 1,024 bins can
+be asked for; the rest shows where this goes.
+
+{trees}
+
 ## Time and memory
 
 Encoding, counting and analyzing numbers that are in memory, which themselves take 8 bytes a person.
@@ -180,7 +240,7 @@ Encoding, counting and analyzing numbers that are in memory, which themselves ta
 
 def page(runs: int) -> str:
     """The page of docs."""
-    tables = {"shapes": shapes(), "accuracy": accuracy(runs), "cost": cost()}
+    tables = {"shapes": shapes(), "accuracy": accuracy(runs), "trees": trees(), "cost": cost()}
     joined = {name: "\n".join(rows) for name, rows in tables.items()}
     return PAGE.format(python=platform.python_version(), numpy=np.__version__, runs=runs, **joined)
 

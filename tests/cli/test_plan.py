@@ -12,7 +12,7 @@ from shuffledp.protocols import protocol as base
 from shuffledp.protocols import sums as summation
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.planning import plan, worst_error
-from shuffledp.protocols.top_words.search import planned_search, rarest_found
+from shuffledp.protocols.top_words.search_plan import planned_search, rarest_found
 
 MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]
 
@@ -126,7 +126,8 @@ def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.Captur
     assert (told["levels"], told["found_from"]) == (len(search.spans), rarest_found(search))
     assert told["epsilon"] <= 1.0
     assert told["people_of_a_level"] == search.group(0).least
-    law, share = search.randomizer, search.group(len(search.spans), counting=True).share
+    group = search.group(len(search.spans), counting=True)
+    law, share = group.randomizer, group.share
     _, noise = inversion(np.array([0]), 50_000, share * law.hit, share * law.miss, share * law.contrast)
     found = np.array([float(told["found_from"])])
     assert told["error_of_a_count"] == pytest.approx(float(noise.stderr(found)[0]))

@@ -82,3 +82,42 @@ def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:
     assert "must have a week to draw" in track.refused("plot", "polls")
     assert [each.state for each in Ledger(track.place / "b.sqlite").releases()] == ["paid in advance"]
     assert not list((track.place / "polls" / "weeks").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (("top",), "got a search for top words"),
+        (
+            ("mean", "--lower", "0", "--upper", "9", "--protocol", "fakes"),
+            "must be of a histogram, crosstab or quantile",
+        ),
+        (("mean", "--lower", "0", "--upper", "9", "--by", "x"), "--by must be one of the columns of a crosstab"),
+        (("histogram", "--categories", "yes,no", "--bins", "4"), "a histogram takes no --bins"),
+        (("histogram", "--categories", "yes,no", "--value", "yes"), "--value must be given for a count"),
+        (("quantile", "--lower", "0", "--upper", "9", "--messages", "5"), "--messages must be of a mean"),
+        (("crosstab", "--column", "a", "--by", "a"), "at least two columns"),
+        (("quantile", "--lower", "0", "--upper", "9", "--at", "1.5"), "between 0 and 1"),
+    ],
+)
+def test_what_a_series_cannot_ask_is_refused(track: Tracking, words: tuple[str, ...], remedy: str) -> None:
+    ledger = ("--ledger", "b.sqlite", *LIMITS)
+    assert remedy in track.refused("new", "polls", "--task", *words, *SETTLED[4:], *PROMISE, *ledger)
+    assert not (track.place / "b.sqlite").exists()
+    assert not (track.place / "polls").exists()
+
+
+@pytest.mark.fleet
+def test_groups_are_followed_by_dummies(track: Tracking) -> None:
+    rows = ["north,yes", "north,no", "south,no"] * 117
+    (track.place / "week.csv").write_text("\n".join(["region,smoker", *rows]) + "\n", encoding="utf-8")
+    asked = ("--column", "smoker", "--by", "region", "--categories", "region=north,south", "--categories", "yes,no")
+    track.said("new", "areas", "--task", "crosstab", *asked, "--protocol", "dummies", *SETTLED[4:], *PROMISE)
+    for _ in range(2):
+        said = track.said("add", "areas", "week.csv")
+        assert said["asked"]["by"] == "region"
+        assert said["estimates"]["shares"] is not None
+    trend = track.said("plot", "areas")
+    assert {each["unit"] for each in trend["points"]} == {"share of people", "share of the group"}
+    assert sum(each["label"] == "north: yes" for each in trend["points"]) == 2
+    assert [pace["gain"] for pace in track.said("status", "areas")["paces"]] == [None]

@@ -213,12 +213,13 @@ def _plan(asking: Asking, question: "TopQuestion", search: "TopSearch") -> None:
 
 def expected(search: "TopSearch") -> dict[str, Any]:
     """What is certified of a search, who would be asked, and what could be found."""
-    from shuffledp.protocols.top_words.search import MISS, rarest_found
+    from shuffledp.protocols.top_words.search import MISS
+    from shuffledp.protocols.top_words.search_plan import rarest_found
 
     design, rarest, levels = search.first_design(), rarest_found(search), len(search.spans)
     assert rarest is not None  # else no search is planned
     return {
-        "epsilon": design.protocol.guarantee.epsilon_at_most(delta=search.delta),
+        "epsilon": design.protocol.guarantee.epsilon_at_most(delta=search.level_delta),
         "levels": levels,
         "people_of_a_level": search.group(0).least,
         "people_who_count": search.group(levels, counting=True).least,

@@ -27,6 +27,7 @@ binning       cut points, and the bins into which numbers fall
 below         how many people are in a group of bins, and the quantiles that follow
 levels        coarse and fine bins, brought together by least squares
 quantiles     distribution functions
+tree_squares  all levels of a tree of bins at once, brought together the same way
 faked_tables  crosstabs and distribution functions from true values among fakes
 top_words     which words are frequent, from no list at all
 baselines     the same by a trusted curator

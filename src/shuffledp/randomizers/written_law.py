@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.family import FAMILIES, family_of
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer
@@ -21,6 +22,7 @@ __all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
 REMEDY = "Take it from a file that shuffledp wrote, with the same version on both sides."
 MOST_NESTED = 32  # a file may say anything
 WRAPPERS = ("check-in", "one of", "all of")
+ANY = "any"  # nobody draws by it: it stands for what a ledger knows no more of
 
 
 def law_of(randomizer: Randomizer) -> dict[str, Any]:
@@ -43,6 +45,8 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
         return _wrapped("one of", randomizer, {"weights": list(randomizer.shares), "questions": questions})
     if isinstance(randomizer, AllOf):
         return _wrapped("all of", randomizer, {"questions": [law_of(each) for each in randomizer.parts]})
+    if isinstance(randomizer, AnyLDP) and randomizer.adaptive:
+        return {"randomizer": ANY, "epsilon0": randomizer.epsilon0, "delta0": randomizer.delta0, "integers": []}
     family = family_of(randomizer)
     if family is None or family.law is None:
         raise InvalidInput(
@@ -74,6 +78,11 @@ def randomizer_of(law: object) -> Randomizer:
     CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
     """
     name = law.get("randomizer") if isinstance(law, Mapping) else None
+    if isinstance(law, Mapping) and name == ANY:
+        made = AnyLDP(epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
+        if law_of(made) != law:
+            raise InvalidInput(f"the law of {ANY} must have epsilon0, delta0 and no integers, got {law!r}. {REMEDY}")
+        return made
     return _read(law, 0) if name in WRAPPERS else from_law(law)
 
 

@@ -17,7 +17,7 @@ import pytest
 from shuffledp.cli import main
 from shuffledp.collection.engines import spark_search
 from shuffledp.collection.engines.spark_search import at_level
-from shuffledp.protocols.top_words.search import planned_search
+from shuffledp.protocols.top_words.search_plan import planned_search
 
 PEOPLE = 12_000
 ASKED = ("--column", "word", "--k", "3", "--longest", "2", "--epsilon", "1", "--delta", "1e-5", "--engine", "spark")

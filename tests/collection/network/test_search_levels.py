@@ -20,7 +20,7 @@ from shuffledp.collection.network.sending.typed_answers import read_answer
 from shuffledp.collection.release.budget import Budget
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.top_words.search import planned_search
+from shuffledp.protocols.top_words.search_plan import planned_search
 from shuffledp.protocols.top_words.top_level import TopLevel
 from tests.collection.network.shufflers import process
 from tests.collection.network.studies import ADDRESS, KEY

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,14 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.ledger import Ledger
+from shuffledp.collection.record import read_record
 from shuffledp.collection.release.top_release import TopRelease, drawn_levels
 from shuffledp.collection.verify import verify
+from shuffledp.collection.verify.check_second_law import check_second_law
+from shuffledp.collection.verify.effort import Effort
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.top_words.search import planned_search
-from shuffledp.randomizers.votes import VotingRandomizer
-from shuffledp.randomizers.written_law import from_law
+from shuffledp.protocols.top_words.search_plan import planned_search
+from shuffledp.randomizers.written_law import law_of
 from tests.collection.verify.releases import as_page, rehashed
 
 LETTERS = list("abcdefgh")
@@ -82,6 +83,11 @@ FORGERIES = {
     "a word": ("what was asked at each level", lambda search: search["levels"][-1]["words"].append("dead")),
     "found from": ("holders of a word that is found", lambda search: search.update(found_from=3)),
     "a share": ("share of the people", lambda search: search["levels"][-1].update(share=0.9)),
+    "no law of those who count": ("delta of a level", lambda search: search.pop("counting_law")),
+    "those who count": (
+        "votes needed",
+        lambda search: search.update(counting_law=law_of(sdp.KRR(k=17, epsilon0=6.0))),
+    ),
     "fewer people": ("reports", lambda search: search["levels"][-1].update(reports=3)),
 }
 
@@ -96,6 +102,17 @@ def test_a_forged_search_is_found_out(
     forge(made["counted"]["search"])
     found = verify(as_page(rehashed(made)))
     assert any(what in check.what for check in found.failed), found.failed
+
+
+def test_those_who_count_are_certified_too(kept: tuple[TopRelease, Path]) -> None:
+    """The oracle sums it again; of a law that shows more it says so."""
+    facts = json.loads(json.dumps(kept[0].facts))
+    checks = list(check_second_law(kept[0].record, Effort()))
+    assert {check.outcome for check in checks} == {"pass"}
+    assert [check.what for check in checks if check.vital] == ["delta of those who count"]
+    facts["counted"]["search"]["counting_law"] = law_of(sdp.KRR(k=17, epsilon0=6.0))
+    louder = check_second_law(read_record(as_page(rehashed(facts))), Effort())
+    assert [check.what for check in louder if check.outcome == "FAIL"] == ["delta of those who count"]
 
 
 def test_forged_estimates_are_found_out(kept: tuple[TopRelease, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,8 +162,9 @@ def test_what_is_refused_in_python() -> None:
 
 
 def test_where_not_all_are_honest_the_ledger_counts_groups_that_are_too_small(tmp_path: Path) -> None:
-    """A group has too few honest people with probability 1e-3 of delta: that is a part of its own,
-    in which a report is seen by itself.
+    """A group has too few honest people with probability 1e-3 of delta, and those who count may
+    show as much more than the first level: that is a part of its own, in which all is seen. A
+    promise that equals the limit fits.
     """
     place = tmp_path / "budget.sqlite"
     sdp.top(
@@ -155,16 +173,13 @@ def test_where_not_all_are_honest_the_ledger_counts_groups_that_are_too_small(tm
         least=15_000,
         ledger=place,
         population="people",
-        limit_epsilon=2.0,
+        limit_epsilon=1.0,
         limit_delta=1e-6,
         rng=np.random.default_rng(9),
     )
     (release,) = Ledger(place).releases("people")
-    (level, _), (short, _) = release.entry.mechanisms
-    law = from_law(release.entry.parts[0].law)
-    assert isinstance(law, VotingRandomizer)
+    (level, _), (besides, _) = release.entry.mechanisms
     whole = Ledger(place).total("people")
     for epsilon in (0.5, 1.0):
-        seen = 1e-9 * (law.hit - math.exp(epsilon) * law.miss)  # a report that nobody hides
-        assert short.delta_at_most(epsilon=epsilon) == pytest.approx(seen, rel=1e-6)
-        assert whole.delta_at_most(epsilon=epsilon) > level.delta(epsilon=epsilon).lower + seen
+        assert besides.delta_at_most(epsilon=epsilon) == pytest.approx(2e-9, rel=1e-6)
+        assert whole.delta_at_most(epsilon=epsilon) > level.delta(epsilon=epsilon).lower + 2e-9

@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from shuffledp.accounting.accountant import Accountant
+from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
+from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.settling import certify
 from shuffledp.protocols.top_words.found_words import TopWords, found_words
 from shuffledp.protocols.top_words.progress import progress_of
-from shuffledp.protocols.top_words.search import OUT_OF, TopSearch, planned_search, rarest_found
-from shuffledp.randomizers.wrappers.check_in import CheckIn
+from shuffledp.protocols.top_words.search import OUT_OF, TopSearch, gentler
+from shuffledp.protocols.top_words.search_plan import planned_search, rarest_found
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.written_law import law_of
 
 LETTERS = tuple("abcdefgh")
 PEOPLE = 60_000
@@ -43,10 +47,11 @@ def carried_out(search: TopSearch, words: list[str], seed: int, malicious: int =
     while (asked := progress_of(search, tallies)).next is not None:
         mine = levels >= len(tallies) if asked.next.counting else levels == len(tallies)
         places = asked.next.places.places(rows[mine])
-        reports = search.randomizer.randomize(places, rng=rng)
+        law = asked.next.group.randomizer
+        reports = law.randomize(places, rng=rng)
         cheats = np.arange(len(words))[mine] >= len(words) - malicious
         reports[cheats] = places[cheats]
-        tallies.append(search.randomizer.tally(reports))
+        tallies.append(law.tally(reports))
     return found_words(asked, secure=False)
 
 
@@ -163,9 +168,39 @@ def test_more_people_find_rarer_words() -> None:
 
 
 @pytest.mark.parametrize("delta", [1e-6, 1e-16, 1e-18])
-def test_no_chance_of_a_short_group_is_rounded_away(search: TopSearch, delta: float) -> None:
-    """Coins have 64 bits and are rounded down, which was half of 1e-19 and all of 1e-20."""
-    short = replace(search, least=PEOPLE - 1, delta=delta).short_group
-    assert short is not None
-    assert isinstance(short.randomizer, CheckIn)
-    assert 1e-3 * delta <= short.randomizer.threshold / 2**64 <= 1e-3 * delta + 2.0**-62
+def test_what_the_first_level_does_not_show_is_counted_whole(search: TopSearch, delta: float) -> None:
+    """A chance for short groups, and one for those who count; no digit of either is lost."""
+    one_law = replace(search, counting=None, delta=delta)
+    assert one_law.besides is None
+    for each, parts in ((one_law, 1), (replace(search, delta=delta), 2)):
+        besides = replace(each, least=PEOPLE - 1).besides
+        assert besides is not None
+        for epsilon in (0.1, 1.0, 30.0):
+            assert besides.delta_at_most(epsilon=epsilon) == pytest.approx(parts * 1e-3 * delta, rel=1e-9)
+        left = replace(each, least=PEOPLE - 1).level_delta
+        assert left + parts * 1e-3 * delta == pytest.approx(delta, rel=1e-12)
+
+
+def test_those_who_count_show_no_more_than_the_first_level(search: TopSearch) -> None:
+    """Alone, for every epsilon, and in sums; a law that a ledger would not know is refused."""
+    first, last = search.group(0), search.group(len(search.spans), counting=True)
+    assert last.randomizer.contrast > 1.1 * first.randomizer.contrast
+    before, after = (shuffle(group.randomizer, n=group.least) for group in (first, last))
+    for epsilon in np.linspace(0.0, 4.0, 17).tolist():
+        room = 1e-9 + before.delta(epsilon=epsilon).lower
+        assert after.delta_at_most(epsilon=epsilon) <= room
+    assert search.besides is not None
+    charged = Accountant().add(before).add(search.besides).total.compose(5)
+    assert after.compose(5).epsilon(delta=1e-6).upper <= charged.epsilon(delta=1e-6).lower
+    louder = Law.from_json(law_of(KRR(k=last.law.k, epsilon0=last.law.epsilon0 + 0.5)))
+    assert not gentler(replace(search, counting=louder))
+    with pytest.raises(InvalidInput, match="show no more than the first level"):
+        TopSearch.from_json(search.as_json() | {"counting": louder.as_json()})
+
+
+def test_a_search_of_an_earlier_version_has_one_law(search: TopSearch) -> None:
+    written = {name: value for name, value in search.as_json().items() if name != "counting"}
+    read = TopSearch.from_json(written)
+    assert read.as_json() == written
+    assert (read.counting, read.level_delta) == (None, read.delta)
+    assert read.group(len(read.spans), counting=True).law == read.law

@@ -85,3 +85,19 @@ def test_it_is_written_down_and_read_again() -> None:
 def test_what_is_no_tree_is_refused(wrong: dict[str, float], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         TreeDummies(**{"k": 16, "levels": 2, "branches": 4, **NUMBERS, **wrong})
+
+
+def test_messages_that_stayed_together_would_give_everybody_away() -> None:
+    """The positive control: dummies come alone, so whoever sees which messages came together counts
+    people exactly. After the shuffler nothing is together.
+    """
+    law = tree(9, 2, 3)
+    people = np.arange(50) % 9
+    rows = law.randomize(people)
+    dummies = np.repeat(np.arange(law.places), law.dummies(rng=np.random.default_rng(1)))[:, None]
+    together = [*rows.tolist(), *dummies.tolist()]
+    pairs = [pair[1] - law.firsts[1] for pair in together if len(pair) == 2]
+    assert np.bincount(pairs).tolist() == np.bincount(people).tolist()
+    mixed = [np.sort(law.mixed_messages(each.ravel(), rng=np.random.default_rng(1))) for each in (rows, rows[:, ::-1])]
+    assert mixed[0].ndim == 1
+    assert np.array_equal(*mixed)  # whichever came with which

@@ -476,6 +476,12 @@ ONE_LEVEL = Phrase(
     "each. So the certificate is that of one level: of the first one, which has the fewest people. What was asked at a "
     "level follows from the votes of the levels before it."
 )
+OWN_LAW = Phrase(
+    "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
+    "each but the last, where words are counted: more people tell fewer values apart there, and need less noise to "
+    "show no more. So the certificate is that of one level: of the first one, which has the fewest people. What was "
+    "asked at a level follows from the votes of the levels before it."
+)
 MISSED_WORDS = Phrase(
     "A word that {found_from} or more people hold is missed with probability {miss} at most, if it is not crowded out. "
 )

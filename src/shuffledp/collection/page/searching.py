@@ -27,7 +27,8 @@ class ShownWords(ShownPeople):
 
     def section(self, record: Record) -> Markup:
         search = _search(record)
-        said = gloss(phrases.ONE_LEVEL(record))
+        levels = phrases.ONE_LEVEL if search.counting_law is None else phrases.OWN_LAW
+        said = gloss(levels(record))
         return section("estimates", "The words", _words(record, search), said, _levels(search))
 
     def accuracy(self, record: Record) -> str:

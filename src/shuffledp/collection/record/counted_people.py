@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shuffledp.collection.record.designed import WrittenLaw
 from shuffledp.collection.record.forms import (
     CHANCE,
     Part,
@@ -76,7 +77,8 @@ class Searched(Part):
     """A search for frequent words: what was agreed on, and its levels. ``delta`` is what the search
     promises; its levels promise a little less, and the rest is the chance that a group is smaller
     than they assume. Words of ``found_from`` holders or more are missed with probability ``miss``
-    at most, and so is one that nobody holds but ``faked_from`` malicious people vote for.
+    at most, and so is one that nobody holds but ``faked_from`` malicious people vote for. Those who
+    count draw by ``counting_law``, or, if there is none, by the law of the design, as all others.
     """
 
     people: int = needed(some)
@@ -91,6 +93,7 @@ class Searched(Part):
     found_from: int | None = needed(or_none(count))
     miss: float = needed(CHANCE)
     faked_from: int | None = perhaps(count, default=None)
+    counting_law: WrittenLaw | None = perhaps(WrittenLaw, default=None)
     levels: tuple[SearchLevel, ...] = needed([SearchLevel])
 
     @property

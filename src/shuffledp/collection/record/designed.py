@@ -101,6 +101,11 @@ class WrittenLaw(Part):
             )
         return read
 
+    @classmethod
+    def from_json(cls, law: Mapping[str, Any]) -> Self:
+        """What a law writes."""
+        return cls.read(dict(law), Reading(""), "law.")
+
     @property
     def parameters(self) -> dict[str, Any]:
         """All that its family is told, in the order of the design."""

@@ -26,10 +26,10 @@ FAR_DELTA = 1e-15  # where the curve ends
 BEYOND = 4.0  # or so many times the certified epsilon
 
 
-def certificate(design: Design, *, collected: bool = False) -> Certificate:
+def certificate(design: Design, *, collected: bool = False, last: float | None = None) -> Certificate:
     """The guarantee of a design, for all its rounds, as long as the promised number of honest
     reports is shuffled together; where they were ``collected`` over the network, no table is
-    spoken of.
+    spoken of. The curve ends at the ``last`` epsilon of which it speaks, if there is one.
     """
     protocol = design.protocol
     guarantee, delta = protocol.guarantee, design.delta
@@ -38,7 +38,7 @@ def certificate(design: Design, *, collected: bool = False) -> Certificate:
     return Certificate(
         epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
         delta=None if promised is None else _delta(guarantee, promised),
-        curve=_curve(guarantee, bound.upper),
+        curve=_curve(guarantee, bound.upper, last),
         method=guarantee.method,
         assumptions=assumptions,
         adversary=statement("adversary"),
@@ -81,8 +81,9 @@ def _computed(theorem: Theorem, epsilon: float) -> tuple[float, float]:
     return max(float(low[0]) for low, _ in ends), max(float(high[0]) for _, high in ends)
 
 
-def _curve(guarantee: Guarantee, epsilon: float) -> Curve:
-    last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
+def _curve(guarantee: Guarantee, epsilon: float, last: float | None = None) -> Curve:
+    if last is None:
+        last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
     if last == math.inf:  # some delta is left however large epsilon is
         last = BEYOND * epsilon
     epsilons = np.linspace(0.0, last, POINTS)

@@ -15,7 +15,8 @@ from shuffledp.collection.tables import AS_WRITTEN, Cleaning, Column, Keep, Spel
 from shuffledp.collection.tables.formats import Table
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.top_words.alphabet import Alphabet, check_tokens
-from shuffledp.protocols.top_words.search import TopSearch, check_asked, planned_search
+from shuffledp.protocols.top_words.search import TopSearch, check_asked
+from shuffledp.protocols.top_words.search_plan import planned_search
 from shuffledp.sampling import Rng
 
 __all__ = ["TopQuestion", "read_tokens"]

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.collection.record import Asked, Collected, Counted, Designed, Estimates, Record, Searched, SearchLevel
+from shuffledp.collection.record import (
+    Asked,
+    Collected,
+    Counted,
+    Designed,
+    Estimates,
+    Record,
+    Searched,
+    SearchLevel,
+    WrittenLaw,
+)
 from shuffledp.collection.record import Tally as TallyPart
 from shuffledp.collection.release.budget import Budget, Spent
 from shuffledp.collection.release.certificate import certificate, comparison
@@ -69,7 +79,7 @@ def release_search(
         levels, tallies = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]]()
         secure = True
         while progress.next is not None:
-            counted = ask_level(search, progress.next, values, levels, len(tallies), rng=rng, tick=tick)
+            counted = ask_level(progress.next, values, levels, len(tallies), rng=rng, tick=tick)
             tallies.append(counted.votes)
             secure = secure and counted.secure
             progress = progress_of(search, tallies)
@@ -87,10 +97,10 @@ def release_search(
 
 
 def paying(budget: Budget | None, search: TopSearch) -> Budget | None:
-    """The budget for a search: charged for its first level, and for the chance of a group that is
-    too small.
+    """The budget for a search: charged for its first level, and for what others may show beside
+    it.
     """
-    return None if budget is None else replace(budget, besides=search.short_group)
+    return None if budget is None else replace(budget, besides=search.besides)
 
 
 def drawn_levels(search: TopSearch, people: int, *, rng: Rng = None) -> NDArray[np.uint8]:
@@ -115,7 +125,6 @@ def _fits(search: TopSearch, sizes: NDArray[np.intp], asked: int) -> bool:
 
 
 def ask_level(
-    search: TopSearch,
     level: NextLevel,
     values: Values,
     levels: NDArray[np.uint8],
@@ -135,7 +144,7 @@ def ask_level(
             if len(rows):
                 yield level.places.places(rows)
 
-    law = search.randomizer
+    law = level.group.randomizer
     source = None if rng is None else source_of(rng)
     return tally(
         mine(), lambda places, words: law.randomize(places, rng=words), law.tally, row_bytes=8, source=source, tick=tick
@@ -181,11 +190,13 @@ def _record(
     notes: tuple[str, ...],
     collected: Collected | None,
 ) -> Record:
-    """The certificate is that of the first level: all levels draw by one law, and no later one has
-    fewer people.
+    """The certificate is that of the first level: no later one has fewer people, and those who draw
+    by another law show no more, up to the epsilon of the promise.
     """
     first, design = found.progress.asked[0], found.search.first_design()
-    certified = certificate(design, collected=collected is not None)
+    search = found.search
+    last = None if search.counting is None else search.epsilon
+    certified = certificate(design, collected=collected is not None, last=last)
     return Record.of(
         made=made_now(),
         asked=asked,
@@ -222,6 +233,7 @@ def _searched(found: TopWords) -> Searched:
         found_from=found.found_from,
         miss=MISS,
         faked_from=found.faked_from,
+        counting_law=None if search.counting is None else WrittenLaw.from_json(search.counting.as_json()),
         levels=tuple(_level(search, level) for level in found.progress.asked),
     )
 
@@ -264,7 +276,7 @@ def _estimates(found: TopWords) -> Estimates:
         columns = [column[places] for column in columns]
     value, stderr, lower, upper, all_lower, all_upper = (tuple(column.tolist()) for column in columns)
     counting = found.progress.counted
-    sway = 0.0 if counting is None else found.search.randomizer.sway / counting.group.share
+    sway = 0.0 if counting is None else counting.group.randomizer.sway / counting.group.share
     return Estimates(
         unit="people",
         level=LEVEL,

@@ -9,6 +9,7 @@ check_sentences    method, assumptions and adversary
 check_estimates    every column of estimates
 by_task            what the votes tell, by the task
 check_shares       shares within the groups of a crosstab
+check_second_law   the law of those who count what a search found
 check_search       the levels of a search for frequent words
 check_symbols      the words of a search, symbol by symbol
 check_table        the estimates.csv beside it

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import bdtrc, gammaln
 
 from shuffledp.collection.record import Record, Searched, SearchLevel
+from shuffledp.collection.verify.check_second_law import OUT_OF, SHORT_GROUPS, fewest_of, law_of_level
 from shuffledp.collection.verify.check_symbols import check_symbols
 from shuffledp.collection.verify.counted_estimates import Estimated, counts
 from shuffledp.collection.verify.counted_law import CountedLaw
@@ -22,8 +23,9 @@ from shuffledp.literature.exact.lattice import UNIT
 
 __all__ = ["check_search"]
 
-OUT_OF, BYTES, LONGEST, LEVEL, GOES_ON = 1 << 32, 210, 255, 0.95, "…"
-SHORT_GROUPS, COUNTING, MISS = 1e-3, 0.25, 0.05
+BYTES, LONGEST, LEVEL, GOES_ON = 210, 255, 0.95, "…"
+COUNTING = (0.2, 0.25)  # the least share of those who count, now and in what earlier versions wrote
+MISS, SECOND_LAW = 0.05, 1e-3
 NEARLY = 1e-6  # of a tail: far more than its sum loses in floats
 LOOSER = 10.0
 
@@ -80,8 +82,10 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
     design, size = record.design, _size(record)
     widest = [_ways(size, search.spans[0]), *(search.candidates * _ways(size, span) for span in search.spans[1:])]
     levels = len(search.spans)
-    share = math.floor(min((1.0 - COUNTING) / levels, 1.0 / (levels + 1)) * OUT_OF)
-    delta = search.delta if search.least == search.people else search.delta * (1.0 - SHORT_GROUPS)
+    shares = [math.floor(min((1.0 - least) / levels, 1.0 / (levels + 1)) * OUT_OF) for least in COUNTING]
+    besides = 0.0 if search.least == search.people else SHORT_GROUPS
+    besides += 0.0 if search.counting_law is None else SECOND_LAW
+    delta = search.delta * (1.0 - besides)
     most = 2 * search.candidates
     followed = f"at most {search.candidates}"
     return [
@@ -89,8 +93,8 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
         equal("chance to miss a word", search.miss, MISS, "what shuffledp writes"),
         equal("symbols of all levels", sum(search.spans), design.longest, "the design"),
         equal("values that the law has room for", design.room, max(*widest, most) + 1, "the widest level"),
-        equal("share of a level", search.share, share, "how many levels there are"),
-        equal("delta of a level", design.delta, delta, "what is left for groups that are too small"),
+        holds("share of a level", search.share, shares[0], "how many levels there are", search.share in shares),
+        equal("delta of a level", design.delta, delta, "what is left for small groups, and for those who count"),
         equal("the first level", _asked(search.levels[0]), ((), ("",), search.spans[0]), "nothing is known before it"),
         equal("the design", (design.words, design.prefixes, design.span), _asked(search.levels[0]), "the first level"),
         equal("reports of the first level", record.counted.reports, search.levels[0].reports, "the reports"),
@@ -118,7 +122,8 @@ def _check_levels(record: Record, search: Searched, law: CountedLaw) -> Iterator
         name, counting = f"level {number}", bool(level.words)
         values = len(level.words) + len(level.prefixes) * _ways(size, level.span)
         tail = search.error / (len(search.spans) + 1) / max(values, 1)
-        hit, miss = float(share * law.hit), float(share * law.miss)
+        own = law_of_level(search, law, counting=counting)
+        hit, miss = float(share * own.hit), float(share * own.miss)
         at, before = (_above(search.people, search.least_holders - 1, votes, hit, miss) for votes in _near(level))
         right = at <= tail * (1.0 + NEARLY) and before > tail * (1.0 - NEARLY)
         claimed, found = f"{level.threshold} votes", f"{at:.3g} there, of {tail:.3g}"
@@ -179,10 +184,10 @@ def _near(level: SearchLevel) -> tuple[int, int]:
 def _check_group(name: str, level: SearchLevel, search: Searched, share: Fraction) -> Check:
     """Chernoff's bounds on how many people draw a level."""
     rare, part = -math.log(SHORT_GROUPS * search.delta), float(share)
-    least = math.floor(search.least * part - math.sqrt(2.0 * search.least * part * rare))
+    least = fewest_of(search, part)
     most = math.ceil(search.people * part + rare + math.sqrt(2.0 * search.people * part * rare))
-    there = max(1, least) <= level.reports <= most
-    return holds(f"{name}: reports", level.reports, f"{max(1, least)} to {most}", "people who draw a level", there)
+    there = least <= level.reports <= most
+    return holds(f"{name}: reports", level.reports, f"{least} to {most}", "people who draw a level", there)
 
 
 def _chain(record: Record, search: Searched) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], int]]:
@@ -227,7 +232,7 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
     yield equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes")
     if level is None or not of:
         return
-    share = _shares(search)[-1]
+    share, law = _shares(search)[-1], law_of_level(search, law, counting=True)
     values, errors, limits = counts(votes, search.people, share * law.hit, share * law.miss)
     found = Estimated(values, errors, limits, math.sqrt(UNIT * search.people))
     loosely = found.within + found.rounding
@@ -260,19 +265,21 @@ def _check_enough(search: Searched, law: CountedLaw) -> list[Check]:
     people, who vote for one word for sure.
     """
     return [
-        _check_fewest("holders of a word that is found", search.found_from, search, law, law.hit),
-        _check_fewest("malicious people who get a word listed", search.faked_from, search, law, Fraction(1)),
+        _check_fewest("holders of a word that is found", search.found_from, search, law, honest=True),
+        _check_fewest("malicious people who get a word listed", search.faked_from, search, law, honest=False),
     ]
 
 
-def _check_fewest(what: str, claimed: int | None, search: Searched, law: CountedLaw, hit: Fraction) -> Check:
+def _check_fewest(what: str, claimed: int | None, search: Searched, law: CountedLaw, *, honest: bool) -> Check:
     part = search.miss / len(search.levels)
 
+    def below(level: SearchLevel, share: Fraction, held: int) -> float:
+        own = law_of_level(search, law, counting=bool(level.words))
+        hit = own.hit if honest else Fraction(1)
+        return 1.0 - _above(search.people, held, level.threshold, float(share * hit), float(share * own.miss))
+
     def missed(held: int) -> float:
-        return max(
-            1.0 - _above(search.people, held, level.threshold, float(share * hit), float(share * law.miss))
-            for level, share in zip(search.levels, _shares(search), strict=True)
-        )
+        return max(below(level, share, held) for level, share in zip(search.levels, _shares(search), strict=True))
 
     how, held = "the exact law of the votes", search.people if claimed is None else claimed
     at, before = missed(held), 1.0 if held == 0 else missed(held - 1)

@@ -5,7 +5,8 @@ alphabet      words as rows of symbols: bytes, or tokens of one's own
 level_places  which word counts as which value at a level
 top_level     one level as a protocol
 vote_tails    the exact law of a word's votes, and the thresholds that follow from it
-search        what everybody agrees on before anybody is asked: people, law, levels, thresholds
+search        what everybody agrees on before anybody is asked: people, laws, levels, thresholds
+search_plan   the search that finds the rarest words
 progress      from the tallies so far to the next level, or to the words
 found_words   the words, with estimates and what may have been missed
 

@@ -24,6 +24,7 @@ __all__ = ["LONGEST", "MOST_TOKENS", "Alphabet", "check_tokens"]
 # The bytes of printable text: ASCII, and all that UTF-8 writes other letters with.
 BYTES = (*range(0x20, 0x7F), *range(0x80, 0xC0), *range(0xC2, 0xF5))
 LONGEST, MOST_TOKENS = 255, 4096
+CUT = re.compile("[\udc80-\udcff]")  # how Python reads bytes that are no whole letter
 PLACES = np.zeros(256, dtype=np.uint8)
 PLACES[list(BYTES)] = np.arange(1, len(BYTES) + 1)
 
@@ -108,10 +109,15 @@ class Alphabet:
         )
 
     def word(self, codes: Iterable[int]) -> str:
-        """The word of some symbols, to be read by people."""
-        text = self.text(codes)
+        """The word of some symbols, to be read by people; no other word is written like that.
+
+        >>> [Alphabet().word(Alphabet().codes(word, most=9)) for word in ("5%", "%20")]
+        ['5%', '%2520']
+        """
+        known = tuple(codes)
+        text = self.text(known)
         written = text.replace("%25", "%")
-        return written if text == written.replace("%", "%25") else text
+        return written if self.tokens is None and self.read(written) == known else text
 
     def read(self, text: str) -> tuple[int, ...]:
         """The symbols of ``text(codes)``; none if it is nobody's."""
@@ -134,7 +140,7 @@ class Alphabet:
 
     def whole(self, codes: tuple[int, ...]) -> bool:
         """Whether a word can end there: not within a letter."""
-        return self.tokens is not None or not self._bytes(codes).decode(errors="replace").endswith("\ufffd")
+        return self.tokens is not None or not CUT.search(self._bytes(codes).decode(errors="surrogateescape"))
 
     def _bytes(self, codes: Iterable[int]) -> bytes:
         return bytes(BYTES[code - 1] for code in codes)

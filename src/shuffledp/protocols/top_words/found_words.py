@@ -150,7 +150,7 @@ def found_words(progress: Progress, *, secure: bool = True) -> TopWords:
     search, counted = progress.search, progress.counted
     if counted is None:
         return TopWords(progress, None, (), secure)
-    law, share = search.randomizer, counted.group.share
+    law, share = counted.group.randomizer, counted.group.share
     values, noise = inversion(counted.votes, search.people, share * law.hit, share * law.miss, share * law.contrast)
     stderr = noise.stderr(np.clip(values, 0.0, search.people))
     labels = tuple(label_of(search.alphabet, each) for each in counted.places.beginnings())
@@ -177,5 +177,5 @@ def label_of(alphabet: Alphabet, beginning: Beginning) -> str:
 
 def _held(search: TopSearch, level: AskedLevel, votes: int) -> float:
     """How many people hold what got so many votes."""
-    law, share = search.randomizer, level.group.share
+    law, share = level.group.randomizer, level.group.share
     return (votes - search.people * share * law.miss) / (share * law.contrast)

@@ -120,10 +120,10 @@ def _level(
     counting: bool,
 ) -> NextLevel:
     text = search.alphabet.text
-    task = TopTask(
-        search.tokens, search.longest, tuple(map(text, words)), tuple(map(text, prefixes)), span, search.law.k
-    ).checked()
     group = search.group(asked, counting=counting)
+    task = TopTask(
+        search.tokens, search.longest, tuple(map(text, words)), tuple(map(text, prefixes)), span, group.law.k
+    ).checked()
     return NextLevel(task, group, search.threshold(group, task.places.other), counting)
 
 
@@ -131,11 +131,11 @@ def _count(search: TopSearch, level: NextLevel, tally: Any, *, most: int) -> Ask
     """Which values go on: those that reach the threshold, at most so many, those with most votes
     first. What nobody can have written does not: it got there by chance.
     """
-    votes = np.asarray(tally)
-    fits = votes.shape == (search.law.k,) and votes.dtype.kind in "iu"
-    if not fits or votes.min() < 0 or not level.group.least <= votes.sum() <= level.group.most:
+    votes, group = np.asarray(tally), level.group
+    fits = votes.shape == (group.law.k,) and votes.dtype.kind in "iu"
+    if not fits or votes.min() < 0 or not group.least <= votes.sum() <= group.most:
         raise InvalidInput(
-            f"a tally must count from {level.group.least} to {level.group.most} reports about {search.law.k} values, "
+            f"a tally must count from {group.least} to {group.most} reports about {group.law.k} values, "
             f"got shape {votes.shape} and sum {votes.sum()}. Take that of the level's own design."
         )
     own = votes[: level.places.other]
@@ -145,7 +145,7 @@ def _count(search: TopSearch, level: NextLevel, tally: Any, *, most: int) -> Ask
     kept, fallen = possible[:most], possible[most:]
     return AskedLevel(
         level.task,
-        level.group,
+        group,
         level.threshold,
         level.counting,
         own,

@@ -1,18 +1,19 @@
 """What everybody agrees on before anybody is asked: how many people, in how many levels, with which
-law, and from which votes on a beginning is followed.
+laws, and from which votes on a beginning is followed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.mechanism import Shuffled, shuffle
 from shuffledp.errors import InvalidInput, check_count, check_probability, check_users
 from shuffledp.protocols.design import Design, Law
@@ -21,32 +22,58 @@ from shuffledp.protocols.top_words.alphabet import LONGEST, Alphabet, check_toke
 from shuffledp.protocols.top_words.level_places import extensions
 from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.protocols.top_words.vote_tails import SplitVotes
+from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.votes import VotingRandomizer
-from shuffledp.randomizers.wrappers.check_in import CheckIn
 from shuffledp.randomizers.written_law import from_law
 from shuffledp.storage.canonical import digest_of
 
-__all__ = ["MISS", "OUT_OF", "Group", "TopSearch", "check_asked", "planned_search", "rarest_found"]
+__all__ = [
+    "MISS",
+    "OUT_OF",
+    "SECOND_LAW",
+    "Group",
+    "TopSearch",
+    "check_asked",
+    "checked_terms",
+    "counting_room",
+    "gentler",
+    "room_of",
+]
 
 FORMAT, VERSION = "shuffledp-search", 1
 OUT_OF = 1 << 32  # a person's level is drawn with a number below this
-COUNTING = 0.25  # the least share of the people who count what was found
-MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
 SHORT_GROUPS = 1e-3  # of delta: that a group has fewer honest people than its law was made for
-COIN = 2.0**-63  # more than what a coin of 64 bits, rounded down, leaves out of a chance
+SECOND_LAW = 1e-3  # of delta: what those who count may show more than those who are asked before them
 MISS = 0.05
-MOST_WORDS, MOST_PEOPLE = 4096, 1 << 40
+MOST_WORDS = 4096
+LAWS = ("law", "counting")
+NEARLY_NONE = 1e-9  # epsilon0 of what is seen with a small probability, and hidden else
+KNOTS = 65
 REMEDY = "Take a search that shuffledp wrote, unchanged."
 
 
 class Group(NamedTuple):
-    """The people of one level: each is in it with probability ``share``. Reports number at most
-    ``most``, and ``least`` honest ones but for a probability that the promise has in it.
+    """The people of one level: each is in it with probability ``share``, and reports by ``law``.
+    Reports number at most ``most``, and ``least`` honest ones but for a probability that the
+    promise has in it.
     """
 
     share: float
     least: int
     most: int
+    law: Law
+
+    @property
+    def randomizer(self) -> VotingRandomizer:
+        """The law, ready to be drawn from."""
+        return _randomizer(self.law)
+
+
+@cache
+def _randomizer(law: Law) -> VotingRandomizer:
+    drawn = from_law(law.as_json())
+    assert isinstance(drawn, VotingRandomizer)
+    return drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +83,9 @@ class TopSearch:
     The first level tells the beginnings of ``spans[0]`` symbols apart, the next those of
     ``spans[1]`` more, and so on to ``longest``; at most ``candidates`` beginnings go on from each.
     Every level but the last has ``share`` of ``OUT_OF`` people, drawn person by person; whoever is
-    left counts what was found. All draw their reports by one ``law``, which keeps the promise of
-    (epsilon, delta) in the smallest group.
+    left counts what was found. Levels draw their reports by one ``law``, which keeps the promise of
+    (epsilon, delta) in the smallest group. Those who count have more people, and fewer values to
+    tell apart: they draw by ``counting``, or by the same law if that is None.
 
     A beginning goes on, and a word is listed, from so many votes on that with probability 1 -
     ``error`` none does, at any level, that fewer than ``least_holders`` people hold.
@@ -76,6 +104,7 @@ class TopSearch:
     spans: tuple[int, ...]
     share: int
     law: Law
+    counting: Law | None = None
 
     @property
     def alphabet(self) -> Alphabet:
@@ -87,39 +116,43 @@ class TopSearch:
         """What they are called."""
         return "bytes" if self.tokens is None else "tokens"
 
-    @cached_property
-    def randomizer(self) -> VotingRandomizer:
-        """The law that all levels draw by."""
-        law = from_law(self.law.as_json())
-        assert isinstance(law, VotingRandomizer)
-        return law
-
     @property
     def level_delta(self) -> float:
-        """The delta of one level. Where some people are not honest, the rest is the chance that a
-        group has too few who are; if all are, the size of a group is looked at.
+        """The delta of the first level. The rest is for what that level does not show of others:
+        ``besides``.
         """
-        return self.delta if self.least == self.people else self.delta * (1.0 - SHORT_GROUPS)
+        return self.delta * (1.0 - self._besides)
 
     @property
-    def short_group(self) -> Shuffled | None:
-        """What ``level_delta`` leaves out, as a mechanism of its own, for sums over several
-        releases: with the probability of a short group a person's report is seen by itself, which
-        is the worst that such a group shows. None if all people are honest.
+    def _besides(self) -> float:
+        """Of delta: where some people are not honest, the chance that a group has too few who are;
+        if all are, the size of a group is looked at. And what those who count may show more.
         """
-        if self.least == self.people:
-            return None
-        return shuffle(CheckIn(self.randomizer, probability=SHORT_GROUPS * self.delta + COIN), n=1)
+        short = 0.0 if self.least == self.people else SHORT_GROUPS
+        return short if self.counting is None else short + SECOND_LAW
+
+    @property
+    def besides(self) -> Shuffled | None:
+        """What ``level_delta`` leaves out, as a mechanism of its own, for sums over several
+        releases: with so small a probability all is seen. None if nothing is left out.
+
+        What a short group shows of a person is at most that. Those who count show no more than the
+        first level at each epsilon up to that of the promise, and beyond it less than their part of
+        this (``gentler``): a curve that is nowhere below another is that of a mechanism from whose
+        output the other's can be made (Blackwell).
+        """
+        return shuffle(AnyLDP(epsilon0=NEARLY_NONE, delta0=self._besides * self.delta), n=1) if self._besides else None
 
     def group(self, asked: int, *, counting: bool = False) -> Group:
         """The people of the next level when ``asked`` levels were asked; those who count are all
         that are left.
         """
         share = (OUT_OF - asked * self.share if counting else self.share) / OUT_OF
+        law = self.counting if counting and self.counting is not None else self.law
         rare = math.log(1.0 / (SHORT_GROUPS * self.delta))
         fewest = self.least * share - math.sqrt(2.0 * self.least * share * rare)  # Chernoff
         most = self.people * share + rare + math.sqrt(2.0 * self.people * share * rare)
-        return Group(share, max(1, math.floor(fewest)), min(self.people, math.ceil(most)))
+        return Group(share, max(1, math.floor(fewest)), min(self.people, math.ceil(most)), law)
 
     def levels_of(self, numbers: NDArray[np.uint32]) -> NDArray[np.intp]:
         """The level of each person, from 0 on, by a number that was drawn for them."""
@@ -132,20 +165,21 @@ class TopSearch:
             n=group.most,
             least=group.least,
             delta=self.level_delta,
-            randomizer=self.randomizer,
+            randomizer=group.randomizer,
         )
         return replace(Design.of(level), epsilon=self.epsilon)
 
     def first_design(self) -> Design:
-        """The first level. No other has fewer people, and all draw by one law, so what it keeps all
-        keep: it stands for the whole search in a certificate, and in a ledger.
+        """The first level. No other has fewer people, and those who draw by another law show no
+        more than it, so what it keeps all keep: it stands for the whole search in a certificate,
+        and, with what is shown ``besides``, in a ledger.
         """
         task = TopTask(self.tokens, self.longest, (), ("",), self.spans[0], self.law.k)
         return self.design(task, self.group(0))
 
     def votes(self, group: Group) -> SplitVotes:
         """The law of a word's votes in a group."""
-        return SplitVotes(self.people, group.share * self.randomizer.hit, group.share * self.randomizer.miss)
+        return SplitVotes(self.people, group.share * group.randomizer.hit, group.share * group.randomizer.miss)
 
     def threshold(self, group: Group, values: int) -> int:
         """From how many votes on one of so many ``values`` goes on, or is listed."""
@@ -153,38 +187,45 @@ class TopSearch:
 
     def count_error(self, held: int) -> float:
         """The standard error of the count of a listed word that so many of all people hold."""
-        law, share = self.randomizer, self.group(len(self.spans), counting=True).share
+        group = self.group(len(self.spans), counting=True)
+        law, share = group.randomizer, group.share
         hit, miss = share * law.hit, share * law.miss
         votes = held * hit * (1.0 - hit) + (self.people - held) * miss * (1.0 - miss)
         return math.sqrt(votes) / (share * law.contrast)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in LAWS}
         written = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
-        return {"format": FORMAT, "version": VERSION, **written, "law": self.law.as_json()}
+        laws = {name: law.as_json() for name in LAWS if (law := getattr(self, name)) is not None}
+        return {"format": FORMAT, "version": VERSION, **written, **laws}
 
     @classmethod
     def from_json(cls, written: object) -> Self:
         """The search of ``as_json``; every rule is checked again."""
-        names = [each.name for each in fields(cls)]
-        if not isinstance(written, Mapping) or set(written) != {"format", "version", *names}:
+        needed = {each.name for each in fields(cls) if each.default is MISSING}
+        if not isinstance(written, Mapping) or set(written) - {"counting"} != {"format", "version", *needed}:
             raise InvalidInput(f"a search must have its own fields, got something else. {REMEDY}")
         if written["format"] != FORMAT or written["version"] != VERSION:
             raise InvalidInput(f"a search must be of version {VERSION}, got {written['version']!r}. {REMEDY}")
-        own: dict[str, Any] = {name: written[name] for name in names}
+        own: dict[str, Any] = {name: value for name, value in written.items() if name not in ("format", "version")}
         for name in ("tokens", "spans"):
             own[name] = None if own[name] is None else tuple(own[name])
-        return cls(**own | {"law": Law.from_json(own["law"])})._checked()
+        return cls(**own | {name: Law.from_json(own[name]) for name in LAWS if name in own})._checked()
 
     def _checked(self) -> Self:
-        terms = checked_terms(
-            {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("spans", "share", "law")}
-        )
+        agreed = ("spans", "share", *LAWS)
+        terms = checked_terms({each.name: getattr(self, each.name) for each in fields(self) if each.name not in agreed})
         if sum(self.spans) != self.longest or min(self.spans) < 1 or not 1 <= self.share * len(self.spans) < OUT_OF:
             raise InvalidInput(f"spans must add up to longest, got {self.spans!r}. {REMEDY}")
         if self.law.k != room_of(self.alphabet.size, self.candidates, self.spans) or self.law.family != "krr":
             raise InvalidInput(f"the law of a search must fit its levels, got {self.law.as_json()!r}. {REMEDY}")
+        if (counting := self.counting) is not None:
+            fits = counting.family == "krr" and counting.k == counting_room(self.candidates)
+            if not fits or not gentler(self):
+                raise InvalidInput(
+                    f"those who count must show no more than the first level, got {counting.as_json()!r}. {REMEDY}"
+                )
         return replace(self, **terms)
 
     @cached_property
@@ -196,100 +237,31 @@ class TopSearch:
 def room_of(size: int, candidates: int, spans: tuple[int, ...]) -> int:
     """How many values the law must tell apart: those of the widest level, and one for the rest."""
     first, later = extensions(size, spans[0]), [candidates * extensions(size, span) for span in spans[1:]]
-    return max(first, *later, 2 * candidates, 1) + 1
+    return max(first, *later, counting_room(candidates) - 1) + 1
 
 
-def planned_search(
-    *,
-    people: int,
-    least: int | None = None,
-    epsilon: float,
-    delta: float,
-    k: int,
-    longest: int = 16,
-    tokens: tuple[str, ...] | None = None,
-    candidates: int | None = None,
-    least_holders: int = 50,
-    error: float = 1e-3,
-) -> TopSearch:
-    """The search whose rarest word that is found is as rare as possible, whatever its length.
+def counting_room(candidates: int) -> int:
+    """The same where words are counted: all that went on from one level, and as many whole ones."""
+    return 2 * candidates + 1
 
-    >>> search = planned_search(
-    ...     people=100_000, epsilon=1.0, delta=1e-6, k=5, longest=4, tokens=("a", "b", "c")
-    ... )
-    >>> search.spans, search.law.k
-    ((4,), 122)
+
+def gentler(search: TopSearch) -> bool:
+    """Whether those who count show no more than the first level: alone, no larger epsilon0; among
+    others, at each epsilon up to that of the promise a smaller delta, and beyond it less than their
+    part of ``besides``.
+
+    Both curves fall, so between two knots it is enough that the one is at the first of them no
+    higher than the other is at the second.
     """
-    terms = checked_terms(
-        {
-            "people": people,
-            "least": people if least is None else least,
-            "epsilon": epsilon,
-            "delta": delta,
-            "k": k,
-            "longest": longest,
-            "tokens": tokens,
-            "candidates": 2 * k if candidates is None else candidates,
-            "least_holders": least_holders,
-            "error": error,
-        }
+    assert search.counting is not None
+    first, last = search.group(0), search.group(len(search.spans), counting=True)
+    knots = np.linspace(0.0, search.epsilon, KNOTS)
+    above, below = (
+        shuffle(group.randomizer, n=group.most, honest=group.least).profile(knots, gap=DRAWN_GAP)
+        for group in (first, last)
     )
-    best = _best(terms)
-    if best is None:
-        enough = terms["people"]
-        while best is None and enough < MOST_PEOPLE:
-            enough *= 2
-            best = _best(terms | {"people": enough, "least": enough})
-        raise InvalidInput(
-            f"people must be enough for the levels of a search, got {terms['people']:,}, of whom not even a word that "
-            f"all hold would be found. Ask about {enough:,} or more, for words of fewer symbols (--longest), or of a "
-            f"few tokens (--tokens)."
-        )
-    return best
-
-
-def _best(terms: dict[str, Any]) -> TopSearch | None:
-    """The shape that finds the rarest words, if one finds any."""
-    found = [(rarest, search) for search in _shapes(terms) if (rarest := rarest_found(search)) is not None]
-    return min(found, key=lambda each: each[0])[1] if found else None
-
-
-def rarest_found(search: TopSearch, miss: float = MISS) -> int | None:
-    """How many holders a word needs to pass every level except with probability ``miss``, as long
-    as no level has more candidates than go on; None if nobody is found.
-    """
-    levels, most = len(search.spans), search.law.k - 1
-    groups = [search.group(0), search.group(levels, counting=True)]
-    needed = [search.votes(group).found_from(search.threshold(group, most), miss / (levels + 1)) for group in groups]
-    return None if None in needed else max(each for each in needed if each is not None)
-
-
-def _shapes(terms: dict[str, Any]) -> Iterator[TopSearch]:
-    """Searches that differ in how many symbols a level has."""
-    size, longest, candidates = Alphabet(terms["tokens"]).size, terms["longest"], terms["candidates"]
-    firsts = [span for span in range(1, longest + 1) if span == 1 or extensions(size, span) <= MOST_ROOM]
-    laters = [span for span in range(1, longest + 1) if span == 1 or candidates * extensions(size, span) <= MOST_ROOM]
-    shapes = {_spans(longest, first, later) for first in firsts for later in laters}
-    for spans in sorted(shapes):
-        share = math.floor(min((1.0 - COUNTING) / len(spans), 1.0 / (len(spans) + 1)) * OUT_OF)
-        draft = TopSearch(**terms, spans=spans, share=share, law=Law("krr", {"k": 2, "epsilon0": 1.0}, (1,)))
-        smallest = draft.group(0)  # those who count are no fewer
-        level = TopLevel(
-            tokens=terms["tokens"],
-            longest=longest,
-            span=1,
-            room=room_of(size, candidates, spans),
-            n=smallest.most,
-            least=smallest.least,
-            epsilon=terms["epsilon"],
-            delta=draft.level_delta,
-        )
-        yield replace(draft, law=level.settle().law)
-
-
-def _spans(longest: int, first: int, later: int) -> tuple[int, ...]:
-    rest = longest - first
-    return (first, *[later] * (rest // later), *([rest % later] if rest % later else []))
+    hidden = below.upper[-1] <= SECOND_LAW * search.delta and last.law.epsilon0 <= first.law.epsilon0
+    return bool(hidden and np.all(below.upper[:-1] <= above.lower[1:]))
 
 
 def checked_terms(terms: dict[str, Any]) -> dict[str, Any]:

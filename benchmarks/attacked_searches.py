@@ -1,0 +1,147 @@
+"""Searches for frequent words on data that were made to break what their lists say: how often
+something is listed or followed that too few people hold, how often all intervals hold at once, and
+how often a word is missed that is said to be found. ``benchmarks/top_words.py`` writes it down.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.top_words.found_words import TopWords
+from shuffledp.protocols.top_words.level_places import Beginning, Codes
+from shuffledp.protocols.top_words.search import TopSearch
+from shuffledp.protocols.top_words.search_plan import planned_search
+
+Run = Callable[[TopSearch, "Attack", int], TopWords]
+
+LETTERS = tuple("abcdefgh")
+ERROR = 0.05  # so large that too many would be seen
+FEW = 49  # holders: one fewer than a listed word has
+EMOJI = "\U0001f600"
+
+
+class Attack(NamedTuple):
+    """Words, and how many people hold each of them; everybody else holds none."""
+
+    name: str
+    held: dict[str, int]
+    people: int
+    terms: dict[str, Any]
+
+    @property
+    def words(self) -> list[str]:
+        return [*self.held, ""]
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Of each person's word among ``words``."""
+        counts = [*self.held.values(), self.people - sum(self.held.values())]
+        return np.repeat(np.arange(len(counts)), counts)
+
+    def search(self) -> TopSearch:
+        return planned_search(people=self.people, delta=1e-6, least_holders=FEW + 1, error=ERROR, **self.terms)
+
+
+def numbered(number: int, length: int) -> str:
+    """A word of so many letters."""
+    return "".join(LETTERS[number // 8**place % 8] for place in range(length))
+
+
+FOUR = {"k": 20, "longest": 4, "tokens": LETTERS, "epsilon": 2.0}
+SIX = {"k": 20, "longest": 6, "tokens": tuple("abcdefghijklmnopqrstuvwxyz"), "epsilon": 4.0}
+NESTED = {"k": 10, "longest": 3, "tokens": ("a", "ab", "b", "ba", "aba"), "epsilon": 2.0}
+BYTES = {"k": 20, "longest": 10, "epsilon": 6.0}
+STRANGE = (EMOJI, f"x{EMOJI}", "é", "e\u0301", "a\u200b", "a%E2%80%8B", "a%", "日本語", "tab\t", "…", "a…", "\ufffd")
+
+ATTACKS = (
+    Attack("205 words of 49 holders each", {numbered(each, 4): FEW for each in range(0, 4100, 20)}, 20_000, FOUR),
+    Attack("400 beginnings of 49 holders each", {numbered(each, 4): FEW for each in range(400)}, 20_000, FOUR),
+    Attack("130 words at the threshold", {numbered(13 * each % 4096, 4): 150 for each in range(130)}, 20_000, FOUR),
+    Attack(
+        "one beginning that most share, and 64 words of 49 holders from it",
+        {**{f"aaa{numbered(each, 2)}": FEW for each in range(64)}, "aaa": 9000, "aaaa": 3000},
+        20_000,
+        FOUR | {"longest": 5},
+    ),
+    Attack(
+        "100 words at the thresholds of four levels",
+        {numbered(41 * each + 7, 6): 170 for each in range(100)},
+        50_000,
+        SIX,
+    ),
+    Attack(
+        "from 900 holders down to 49, four levels",
+        {numbered(41 * each + 7, 6): each_held for each, each_held in enumerate([900] * 8 + [300] * 20 + [FEW] * 60)},
+        50_000,
+        SIX,
+    ),
+    Attack(
+        "tokens that begin others, words that are too long, or of other letters",
+        {"a": 900, "ab": 800, "aba": 700, "abab": 600, "b": 500, "ba": 400, "aab": 300, "abba": 250, "ab" * 5: 400}
+        | {"xyz": 200},
+        20_000,
+        NESTED,
+    ),
+    Attack("bytes: letters cut in two, look-alikes, spaces", dict.fromkeys(STRANGE, 1400), 40_000, BYTES),
+)
+
+
+class Withstood(NamedTuple):
+    """Over many searches: in how many too little was held, how many listed something, in how many
+    of those all intervals held, and how many words of enough holders were missed.
+    """
+
+    searches: int
+    too_few: int
+    listing: int
+    together: int
+    enough: int
+    missed: int
+    wrong: int  # labels that are no text, or twice in a list
+
+
+def attacked(attack: Attack, runs: int, run: Run) -> Withstood:
+    search = attack.search()
+    followed, true = holders(search, attack)
+    found = Counter[str]()
+    for seed in range(runs):
+        words = run(search, attack, seed)
+        asked = words.progress.asked
+        held = [(true if level.counting else followed)[each] for level in asked for each in level.went_on]
+        found["too_few"] += min(held, default=FEW + 1) <= FEW
+        labels = [each.word for each in words]
+        found["wrong"] += len(set(labels)) < len(labels) or not all(each and each.isprintable() for each in labels)
+        listed = [] if words.progress.counted is None else words.progress.counted.went_on
+        if listed:
+            found["listing"] += 1
+            limits = zip(words.words, listed, strict=True)
+            found["together"] += all(each.lower <= true[which] <= each.upper for each, which in limits)
+        if words.found_from is not None and not any(level.fell_out for level in asked):
+            enough = [each for each, count in true.items() if count >= words.found_from]
+            found["enough"] += len(enough)
+            found["missed"] += len(set(enough) - set(listed))
+    return Withstood(runs, *(found[name] for name in Withstood._fields[1:]))
+
+
+def holders(search: TopSearch, attack: Attack) -> tuple[Counter[Beginning], Counter[Beginning]]:
+    """How many people hold what may be followed, and what may be counted: whole words, and
+    beginnings; where words are counted, those alone that are too long.
+    """
+    followed, counted = Counter[Beginning](), Counter[Beginning]()
+    rows = search.alphabet.rows(attack.words, longest=search.longest)
+    counts = np.bincount(attack.places)
+    for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
+        codes: Codes = tuple(code for code in row if code)
+        if not codes:
+            continue
+        whole = len(codes) <= search.longest
+        counted[Beginning(codes[: search.longest], whole=whole)] += count
+        followed[Beginning(codes, whole=True)] += count
+        for depth in range(1, min(len(codes), search.longest) + 1):
+            followed[Beginning(codes[:depth], whole=False)] += count
+    return followed, counted

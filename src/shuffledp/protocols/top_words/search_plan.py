@@ -1,0 +1,166 @@
+"""The search that finds the rarest words: how many symbols a level has, and the laws that keep the
+promise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Law
+from shuffledp.protocols.top_words.alphabet import Alphabet
+from shuffledp.protocols.top_words.level_places import extensions
+from shuffledp.protocols.top_words.search import (
+    MISS,
+    OUT_OF,
+    SECOND_LAW,
+    Group,
+    TopSearch,
+    checked_terms,
+    counting_room,
+    gentler,
+    room_of,
+)
+from shuffledp.protocols.top_words.top_level import TopLevel
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.written_law import law_of
+
+__all__ = ["planned_search", "rarest_found"]
+
+COUNTING = 0.2  # the least share of the people who count what was found
+MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
+MOST_PEOPLE = 1 << 40
+EASED = 0.999  # of epsilon: a ledger, which adds up what is seen besides the first level, rounds up
+NEARLY = 0.95  # of what those who count may show beyond epsilon: the rest is for rounding
+GENTLER = (1.0, 0.8, 0.6)  # of epsilon: for which the law of those who count is tried, until it is
+NO_LAW = Law("krr", {"k": 2, "epsilon0": 1.0}, (1,))
+
+
+def planned_search(
+    *,
+    people: int,
+    least: int | None = None,
+    epsilon: float,
+    delta: float,
+    k: int,
+    longest: int = 16,
+    tokens: tuple[str, ...] | None = None,
+    candidates: int | None = None,
+    least_holders: int = 50,
+    error: float = 1e-3,
+) -> TopSearch:
+    """The search whose rarest word that is found is as rare as possible, whatever its length.
+
+    >>> search = planned_search(
+    ...     people=100_000, epsilon=1.0, delta=1e-6, k=5, longest=4, tokens=("a", "b", "c")
+    ... )
+    >>> search.spans, search.law.k
+    ((4,), 122)
+    """
+    terms = checked_terms(
+        {
+            "people": people,
+            "least": people if least is None else least,
+            "epsilon": epsilon,
+            "delta": delta,
+            "k": k,
+            "longest": longest,
+            "tokens": tokens,
+            "candidates": 2 * k if candidates is None else candidates,
+            "least_holders": least_holders,
+            "error": error,
+        }
+    )
+    best = _best(terms)
+    if best is None:
+        enough = terms["people"]
+        while best is None and enough < MOST_PEOPLE:
+            enough *= 2
+            best = _best(terms | {"people": enough, "least": enough})
+        raise InvalidInput(
+            f"people must be enough for the levels of a search, got {terms['people']:,}, of whom not even a word that "
+            f"all hold would be found. Ask about {enough:,} or more, for words of fewer symbols (--longest), or of a "
+            f"few tokens (--tokens)."
+        )
+    return _with_counting(best)
+
+
+def _best(terms: dict[str, Any]) -> TopSearch | None:
+    """The shape that finds the rarest words, if one finds any."""
+    found = [(rarest, search) for search in _shapes(terms) if (rarest := rarest_found(search)) is not None]
+    return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def rarest_found(search: TopSearch, miss: float = MISS) -> int | None:
+    """How many holders a word needs to pass every level except with probability ``miss``, as long
+    as no level has more candidates than go on; None if nobody is found.
+    """
+    levels = len(search.spans)
+
+    def needed(group: Group) -> int | None:
+        return search.votes(group).found_from(search.threshold(group, group.law.k - 1), miss / (levels + 1))
+
+    each = [needed(search.group(0)), needed(search.group(levels, counting=True))]
+    return None if None in each else max(holders for holders in each if holders is not None)
+
+
+def _shapes(terms: dict[str, Any]) -> Iterator[TopSearch]:
+    """Searches that differ in how many symbols a level has, all levels with one law yet."""
+    size, longest, candidates = Alphabet(terms["tokens"]).size, terms["longest"], terms["candidates"]
+    firsts = [span for span in range(1, longest + 1) if span == 1 or extensions(size, span) <= MOST_ROOM]
+    laters = [span for span in range(1, longest + 1) if span == 1 or candidates * extensions(size, span) <= MOST_ROOM]
+    shapes = {_spans(longest, first, later) for first in firsts for later in laters}
+    for spans in sorted(shapes):
+        share = math.floor(min((1.0 - COUNTING) / len(spans), 1.0 / (len(spans) + 1)) * OUT_OF)
+        draft = TopSearch(**terms, spans=spans, share=share, law=NO_LAW, counting=NO_LAW)
+        # Those who count are no fewer than the first group.
+        law = _law(draft, draft.group(0), room_of(size, candidates, spans), EASED, draft.level_delta)
+        yield replace(draft, law=law, counting=None)
+
+
+def _with_counting(search: TopSearch) -> TopSearch:
+    """The same, but whoever counts has a law of their own, if there is one that shows no more than
+    the first level and errs less.
+    """
+    group = search.group(len(search.spans), counting=True)
+    rarest = rarest_found(search) or 0
+    for part in GENTLER:
+        law = _law(search, group, counting_room(search.candidates), part, NEARLY * SECOND_LAW * search.delta)
+        found = replace(search, counting=_no_louder(law, search.law))
+        if found.count_error(rarest) >= search.count_error(rarest):
+            break
+        if gentler(found):
+            return found
+    return search
+
+
+def _law(search: TopSearch, group: Group, room: int, part: float, delta: float) -> Law:
+    """The law that keeps a part of epsilon, at a delta of its own, in a group."""
+    level = TopLevel(
+        tokens=search.tokens,
+        longest=search.longest,
+        prefixes=(),
+        span=0,
+        room=room,
+        n=group.most,
+        least=group.least,
+        epsilon=part * search.epsilon,
+        delta=delta,
+    )
+    law: Law = level.settle().law
+    return law
+
+
+def _no_louder(law: Law, other: Law) -> Law:
+    """A law of the same values whose epsilon0 is not above that of the other."""
+    if law.epsilon0 <= other.epsilon0:
+        return law
+    return Law.from_json(law_of(KRR(k=law.k, epsilon0=other.epsilon0)))
+
+
+def _spans(longest: int, first: int, later: int) -> tuple[int, ...]:
+    rest = longest - first
+    return (first, *[later] * (rest // later), *([rest % later] if rest % later else []))
