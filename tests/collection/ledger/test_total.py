@@ -87,10 +87,10 @@ def test_a_search_whose_promise_is_the_limit_fits() -> None:
     search = planned_search(
         people=100_000, least=90_000, epsilon=1.0, delta=1e-6, k=5, longest=4, tokens=("a", "b", "c")
     )
-    group, short = search.group(0), search.besides
-    assert isinstance(short, Shuffled)
+    group, besides = search.group(0), search.besides
+    assert isinstance(besides, Shuffled)
     level = sdp.shuffle(group.randomizer, n=group.most, honest=group.least)
-    total = composed([(level, 1), (short, 1)])
+    total = composed([(level, 1), (besides, 1)])
     assert isinstance(total, RarelySeen)
     assert total.delta_at_most(epsilon=1.0) <= 1e-6
     assert 0.99 < total.epsilon_at_least(delta=1e-6) <= total.epsilon_at_most(delta=1e-6) <= 1.0
