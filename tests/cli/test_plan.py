@@ -135,6 +135,19 @@ def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.Captur
     assert f"{told['found_from']:,}" in capsys.readouterr().out
 
 
+def test_a_promise_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """An epsilon that nobody needs noise for is planned; a delta that breaks every promise is not."""
+    for task in (["count"], ["sum"], ["crosstab", "--domain", "2x2"]):
+        assert main(["plan", *task, "--n", "10000", "--epsilon", "700", "--delta", "1e-6", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["refused"] == []
+    assert main(["plan", "top", "--n", "10000", "--epsilon", "1", "--delta", "0"]) == 2
+    assert "delta must lie in (0, 1)" in capsys.readouterr().err
+    assert main(["plan", "quantile", "--domain", "1e9", "--n", "10000", "--epsilon", "1", "--delta", "1e-6"]) == 2
+    assert "must be at most" in capsys.readouterr().err
+    assert main(["plan", "mean", "--n", "10000", "--epsilon", "1", "--delta", "0.999999999"]) == 2
+    assert "delta must be at most 0.1 for a plan" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "options, words",
     [
@@ -142,6 +155,8 @@ def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.Captur
         (["top", "--latex"], "--latex must be left out of a plan of top"),
         (["top", "--rounds", "2"], "rounds must be 1 for top words"),
         (["top"], "not even a word that all hold would be found"),
+        (["top", "--k", "5", "--least-holders", "200"], "least_holders must be at most the 100 people"),
+        (["mean", "--least-holders", "4"], "--least-holders must be left out of a plan of mean"),
         (["mean", "--longest", "4"], "--longest must be left out of a plan of mean"),
     ],
 )

@@ -22,6 +22,7 @@ from shuffledp.accounting.hulls import convex, minorant
 from shuffledp.accounting.meeting_delta import crossing
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.errors import (
+    LARGEST_EPSILON,
     CertificateError,
     InvalidInput,
     called_as,
@@ -134,11 +135,15 @@ class Guarantee(ABC):
     def deltas(self, epsilons: ArrayLike, *, end: End, gap: float = DEFAULT_GAP) -> Floats:
         """One end of delta at many epsilons, as it is computed: valid at each of them, and not
         smoothed into a curve as ``profile`` does. For ``gap`` see ``delta_at_most``.
+
+        Epsilons beyond all that ``delta`` answers are allowed here, where a curve may run on: delta
+        falls, so that its upper end stays as it is there, and its lower end is 0.
         """
         at = _numbers("epsilons", epsilons)
         if not np.all(at >= 0.0):
             check_epsilon(float(at[~(at >= 0.0)][0]))
-        return self._end(end, at, gap)
+        values = self._end(end, np.minimum(at, LARGEST_EPSILON), gap)
+        return np.where(at > LARGEST_EPSILON, 0.0, values) if end == "lower" else values
 
     @called_as("survey.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float) -> Bound:

@@ -26,6 +26,7 @@ hiding_options   what hides a value
 engine_options   where the data are
 promise_options  what is promised, whose budget, where it is written
 asking           the options of a question about a table, as one ``Asking``
+answering        a question is carried out, and its release shown
 release          histogram, frequency, mean: from a table to a defended answer
 crosstab         the same for several columns at once
 top              the most frequent words of a column, from no list at all

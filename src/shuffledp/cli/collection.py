@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
+from shuffledp.cli.answering import show_release
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.numbers import read_count
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json
 from shuffledp.cli.parsing import App
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
-from shuffledp.cli.release import show_release
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.top import SEARCH_OPTIONS, given_terms
 from shuffledp.cli.waiting import patiently

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from shuffledp.cli.answering import answer
 from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.release import PROMISED, answer
+from shuffledp.cli.release import PROMISED
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import COLUMNS, TABLE
 from shuffledp.cli.value_options import LEARN, LISTS

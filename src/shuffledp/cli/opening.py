@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shuffledp.cli.answering import fitting, heard, show_release
 from shuffledp.cli.engine_options import ENGINE, LOCAL, check_engine
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER, AS_JSON
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
-from shuffledp.cli.release import fitting, heard, show_release
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.track import SERIES, refresh
 from shuffledp.cli.waiting import patiently, progress

@@ -13,7 +13,7 @@ from shuffledp.cli.numbers import read_count, read_people, read_sizes
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.protocols.planning import PLANNED, Task, error_of, worst_of
 from shuffledp.protocols.planning import plan as made
 
@@ -84,6 +84,9 @@ def plan(
         int | None,
         _searching("--longest", "For top: follow words for so many bytes or tokens; if left out, 16."),
     ] = None,
+    least_holders: Annotated[
+        int | None, _searching("--least-holders", "For top: list no word that fewer people hold; if left out, 50.")
+    ] = None,
     tokens: Annotated[
         Path | None,
         typer.Option(
@@ -105,9 +108,11 @@ def plan(
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
-    searched = {name: each for name, each in (("k", k), ("longest", longest), ("tokens", tokens)) if each is not None}
+    terms_of_search = {"k": k, "longest": longest, "least_holders": least_holders, "tokens": tokens}
+    searched = {name: each for name, each in terms_of_search.items() if each is not None}
     if task == "top":
         _refuse(task, domain=domain, plot=plot, latex=latex or None)
+        check_delta(delta)
         promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
         return _plan_top(n, promise, searched, as_json=as_json)
     _refuse(task, **searched)
@@ -176,7 +181,9 @@ def _plain(cell: Any) -> Any:
 def _refuse(task: str, **options: object) -> None:
     """Refuse options that say nothing of this task."""
     if given := [name for name, value in options.items() if value is not None]:
-        raise InvalidInput(f"--{given[0]} must be left out of a plan of {task}, got it. It is for other tasks.")
+        raise InvalidInput(
+            f"--{given[0].replace('_', '-')} must be left out of a plan of {task}, got it. It is for other tasks."
+        )
 
 
 def _plan_top(n: int, promise: Promise, given: dict[str, Any], *, as_json: bool) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
+from shuffledp.cli.answering import show_release
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, MostEpsilon0, OutFile, ReplaceFile
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
-from shuffledp.cli.release import show_release
 from shuffledp.cli.sharing import argument, sharing
 from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE_OPTIONS, Reading
 from shuffledp.cli.value_options import Clipping, MissingName

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shuffledp.cli import show
+from shuffledp.cli.answering import fitting, heard, show_release
 from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.engine_options import Engine
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import QUESTION
-from shuffledp.cli.release import fitting, heard, show_release
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import rounded

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
+from shuffledp.cli.answering import found, heard, show_release
 from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.design import ASKED_EARLY, settled_question
 from shuffledp.cli.listing import RUN, app, examples
@@ -15,7 +16,6 @@ from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json
 from shuffledp.cli.parsing import App
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
-from shuffledp.cli.release import found, heard, show_release
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.table_options import COLUMNS, TABLE
 from shuffledp.cli.value_options import Clipping, EncodedBy, LowerBound, MissingName, UpperBound

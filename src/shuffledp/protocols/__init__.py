@@ -20,6 +20,7 @@ dummy_histogram  counts from true values among fakes of users, or of the shuffle
 crosstab      counts of every combination of several columns' categories
 frequency     counts of very many
 sums          sums, means, statistical queries
+share_limits         the shares of a group that a test does not reject
 shared_noise_limits  intervals where everybody adds a share of the noise
 count         how many hold a value, by +1 and -1 messages
 split_and_mix  sums and means by shares that say nothing one by one

@@ -25,6 +25,7 @@ from shuffledp.protocols.shared_noise_limits import SharedNoise
 from shuffledp.protocols.tasks import CountTask
 from shuffledp.protocols.tasks.task import Label
 from shuffledp.randomizers.messages import MessageLaw, SignedUnits
+from shuffledp.randomizers.messages.shared_noise import LARGEST_DECAY
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import rounded
 
@@ -76,7 +77,7 @@ class SignedCount(MessageProtocol):
     def _calibrated(self) -> SignedUnits:
         assert self.epsilon is not None
         assert self.delta is not None
-        terms = (self._crowd(self.least), self.epsilon, self.delta, self.rounds)
+        terms = (self._crowd(self.least), min(self.epsilon, LARGEST_DECAY), self.delta, self.rounds)
         if self.most_messages is None and self.most_error is None:
             return _fewest(USUAL, *terms)
         laws = [law for hidden in HIDDEN if (law := _tried(hidden, *terms)) is not None]

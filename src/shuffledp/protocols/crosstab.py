@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
@@ -24,9 +23,10 @@ from shuffledp.protocols.bag import Bag, Reports, notes_of
 from shuffledp.protocols.below import counted_group
 from shuffledp.protocols.categories import Categories, as_list
 from shuffledp.protocols.estimate import Estimate, Noise, check_level
-from shuffledp.protocols.exact_limits import Law, Stacked
+from shuffledp.protocols.exact_limits import FEW, Law, Stacked
 from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.share_limits import ShareTest
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import kept_columns
 from shuffledp.randomizers.reporting import Reporting
@@ -167,9 +167,8 @@ def crossed_shares(
 ) -> Shares:
     """Of those in each group of the column ``by``, the share in each cell.
 
-    The interval is Fieller's (1954): the shares r for which (count in the cell) - r (count in the
-    group) is as near to 0 as its standard error allows. Where votes are too few for a normal law,
-    the ends are those that intervals for both counts allow.
+    The interval holds the shares that a test does not reject (``share_limits``). Where votes are
+    too few for a normal law, the ends are those that intervals for both counts allow.
     """
     check_level(level)
     if by not in task.columns:
@@ -180,7 +179,6 @@ def crossed_shares(
     many = np.full_like(votes, len(votes) // task.sizes[axis])
     part, part_noise = _groups(law, votes, np.ones_like(votes), people)
     whole, whole_noise = _groups(law, in_group, many, people)
-    rest, rest_noise = _groups(law, in_group - votes, many - 1, people)
 
     tail = (1.0 - level) / 2.0
     together = tail / len(task.rows)
@@ -192,15 +190,16 @@ def crossed_shares(
         ends: Floats = np.clip(counts / np.where(known, wholes, 1.0), 0.0, 1.0)
         return ends
 
-    estimated = ((part, part_noise), (whole, whole_noise), (rest, rest_noise))
-    variances = [noise.stderr(np.clip(each, 0.0, people)) ** 2 for each, noise in estimated]
-    lower, upper = _fieller(part, whole, variances, -float(ndtri(tail)))
-    few = known & np.any([noise.few(each) for each, noise in estimated], axis=0)
+    values = shared(part, whole)
+    few, (lower, upper) = known, (np.zeros_like(values), np.ones_like(values))
+    if not part_noise.throughout:
+        size = int(many[0])
+        test = ShareTest(part, whole, law.group_law(1, people), law.group_law(size - 1, people), people)
+        few, (lower, upper) = known & (test.variance(values) < FEW), test.limits(values, tail)
     if few.any():
         parts, wholes = part_noise.interval(part, tail / 2.0), whole_noise.interval(whole, tail / 2.0)
         lower = np.where(few, shared(parts.lower, wholes.upper), lower)
         upper = np.where(few, shared(parts.upper, wholes.lower), upper)
-    values = shared(part, whole)
     lower, upper = np.clip(lower, 0.0, values), np.clip(upper, values, 1.0)
     says = known & ~((lower <= 0.0) & (upper >= 1.0))
     all_lower, all_upper = shared(all_parts.lower, all_wholes.upper), shared(all_parts.upper, all_wholes.lower)
@@ -211,19 +210,20 @@ def _groups(law: Reporting, votes: NDArray[np.int64], sizes: NDArray[np.int64], 
     """How many people hold a value of each group, from the votes for the group and its size; groups
     of one size have one law.
     """
-    values, base, slope, skew, unit = np.zeros((5, len(votes)))
+    values, base, slope, skew, unit, grain = np.zeros((6, len(votes)))
     parts: list[tuple[NDArray[np.int64], Law]] = []
     for size in np.unique(sizes).tolist():
         places = np.flatnonzero(sizes == size)
         values[places], noise = counted_group(votes[places], size, law, people)
-        base[places], slope[places], skew[places], unit[places] = noise.base, noise.slope, noise.skew, noise.unit
+        base[places], slope[places], skew[places] = noise.base, noise.slope, noise.skew
+        unit[places], grain[places] = noise.unit, noise.grain
         if noise.law is None:
             raise InvalidInput(
                 f"the law of a crosstab must be k-ary randomized response, or true values among fakes, got "
                 f"{law.describe()['randomizer']}. Use one of those."
             )
         parts.append((places, noise.law))
-    return values, Noise(base, slope, skew, unit, Stacked(votes, people, parts=tuple(parts)))
+    return values, Noise(base, slope, skew, unit, Stacked(votes, people, parts=tuple(parts)), grain)
 
 
 def _written(listed: object) -> tuple[Any, ...] | int:
@@ -242,17 +242,3 @@ def summed(cells: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
     table, axes = cells.reshape(sizes), range(len(sizes))
     sums = [table.sum(axis=tuple(axis for axis in axes if axis not in kept)) for kept in kept_columns(len(sizes))]
     return np.concatenate([cells, *(each.ravel() for each in sums)])
-
-
-def _fieller(part: Floats, whole: Floats, variances: Sequence[Floats], z: float) -> tuple[Floats, Floats]:
-    """The r with (part - r whole)^2 <= z^2 Var(part - r whole), where ``whole`` is more than z of
-    its standard errors: the roots of a parabola. The ``variances`` are those of part, whole, and
-    the rest, whole - part, which says how much part and whole vary together.
-    """
-    part_variance, whole_variance, rest_variance = variances
-    covariance = (part_variance + whole_variance - rest_variance) / 2.0
-    curvature = np.maximum(whole**2 - z**2 * whole_variance, 1e-300)
-    middle = part * whole - z**2 * covariance
-    level = part**2 - z**2 * part_variance
-    half = np.sqrt(np.maximum(middle**2 - curvature * level, 0.0))
-    return (middle - half) / curvature, (middle + half) / curvature

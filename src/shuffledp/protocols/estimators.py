@@ -16,7 +16,7 @@ from shuffledp.protocols.exact_limits import Bounded, Signed, Supports
 from shuffledp.randomizers.unmixing import Unmixed
 from shuffledp.randomizers.votes import VotingRandomizer
 
-__all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex", "unmixed"]
+__all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex", "unmixed", "widest_gap"]
 
 
 def inversion(
@@ -37,7 +37,8 @@ def inversion(
     third = held * own * (1.0 - 2.0 * hit) + (n - held) * others * (1.0 - 2.0 * miss)
     skew = np.divide(third, variance * contrast, out=np.zeros_like(values), where=variance > 0.0)
     base, slope = np.full_like(values, n * others / contrast**2), np.full_like(values, (1.0 - hit - miss) / contrast)
-    return values, Noise(base, slope, skew, 1.0 / contrast, Supports(supports, n, hit, miss=miss))
+    vote = 1.0 / contrast
+    return values, Noise(base, slope, skew, vote, Supports(supports, n, hit, miss=miss), grain=vote)
 
 
 def signed(
@@ -64,7 +65,8 @@ def signed(
     third = held * own * (1.0 - 3.0 * (own + far) + 2.0 * own**2)
     skew = np.divide(third, variance * own, out=np.zeros_like(values), where=variance > 0.0)
     base, slope = np.where(alone, n * far, cast) / own**2, np.where(alone, (1.0 - own) / own, -1.0)
-    noise = Noise(base, slope, skew, 1.0 / own, Signed(votes, n, own, cast=blocks[block]))
+    # Of the votes cast, one more is for it where one less is against: they move in steps of two.
+    noise = Noise(base, slope, skew, 1.0 / own, Signed(votes, n, own, cast=blocks[block]), grain=2.0 / own)
     return values, noise, np.sqrt(variance) / own
 
 
@@ -86,7 +88,19 @@ def unmixed(counts: NDArray[np.int64], n: int, randomizer: Unmixed) -> tuple[Flo
     law = Bounded(values, n, own=own, others=others, above=above, below=below)
     unit = np.maximum(above, below)
     unit[unit == 0.0] = 1.0  # a report without noise
-    return values, Noise(n * others, own - others, skew, unit, law), np.sqrt(variance)
+    grain = widest_gap(randomizer.weights.T)
+    return values, Noise(n * others, own - others, skew, unit, law, grain), np.sqrt(variance)
+
+
+def widest_gap(weights: Floats) -> Floats:
+    """How far apart two neighboring estimates are at most, each a sum of its row of reports'
+    ``weights``: the farthest from one weight to the next larger one.
+
+    >>> widest_gap(np.array([[3.0, 0.0, 1.0]])).tolist()
+    [2.0]
+    """
+    widest: Floats = np.diff(np.sort(weights, axis=1), axis=1).max(axis=1, initial=0.0)
+    return widest
 
 
 def opened(

@@ -19,10 +19,14 @@ from scipy.special import betainc
 
 from shuffledp._types import Floats
 
-__all__ = ["Bounded", "Law", "Signed", "Stacked", "Supports"]
+__all__ = ["FEW", "Bounded", "Law", "Signed", "Stacked", "Supports", "Uncertain"]
 
 Ints = NDArray[np.int64]
 CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
+FEW, MANY = (
+    3.0 - 1e-9,
+    50.0 - 1e-9,
+)  # variances of votes; these are often whole numbers, and a tie must not hang on rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +48,12 @@ class Law(ABC):
         ``tail``.
         """
 
+    def few(self, there: Floats, nobody: Floats) -> NDArray[np.bool_]:
+        """Where limits must come from here: votes with a variance of ``there``, and of ``nobody``
+        for a value that nobody holds, are too few for a normal law.
+        """
+        return (there < FEW) | ((nobody < FEW) & (there < MANY))
+
     @abstractmethod
     def add(self, other: Self) -> Self | None:
         """The law of both rounds' votes together, if both follow the same one."""
@@ -58,6 +68,10 @@ class Supports(Law):
     """Bin(c, hit) + Bin(n - c, miss) reports support a value that c users hold; it grows with c."""
 
     miss: float = 0.0
+
+    def few(self, there: Floats, nobody: Floats) -> NDArray[np.bool_]:
+        """The exact law is known, so it is taken as long as a normal one can be told from it."""
+        return there < MANY
 
     def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
         distinct, back = np.unique(self.seen[chosen], return_inverse=True)
@@ -141,6 +155,12 @@ class Stacked(Law):
     def throughout(self) -> bool:  # type: ignore[override]
         return any(law.throughout for _, law in self.parts)
 
+    def few(self, there: Floats, nobody: Floats) -> NDArray[np.bool_]:
+        found = np.zeros(len(self.seen), dtype=np.bool_)
+        for places, law in self.parts:
+            found[places] = law.few(there[places], nobody[places])
+        return found
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Signed(Law):
@@ -211,6 +231,13 @@ class Bounded(Law):
     @property
     def _parts(self) -> tuple[Floats, Floats, Floats, Floats]:
         return self.own, self.others, self.above, self.below
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uncertain(Bounded):
+    """The same where what was seen does not even tell how much it varies."""
+
+    throughout: ClassVar[bool] = True
 
 
 def _farthest(variance: Floats, linear: Floats, strength: float) -> Floats:

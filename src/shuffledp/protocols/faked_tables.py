@@ -24,7 +24,7 @@ from shuffledp.protocols.least_noise import fewest_dummies
 from shuffledp.protocols.quantiles import Distribution, lower_bins
 from shuffledp.protocols.tree_squares import TreeSquares, tree_shapes
 from shuffledp.randomizers.messages import MessageLaw, TreeDummies
-from shuffledp.randomizers.messages.added_dummies import DUMMIES_KINDS, AddedDummies, DummiesKind
+from shuffledp.randomizers.messages.added_dummies import AddedDummies
 
 __all__ = ["DummyCrosstab", "DummyQuantiles", "FakesCrosstab", "FakesQuantiles"]
 
@@ -112,15 +112,14 @@ class DummyQuantiles(Distribution, DummiesOfShuffler):
         shapes = tree_shapes(self._size)
         if self.levels is not None and self.branches is not None:
             shapes = [(self.levels, self.branches)]
-        kinds = DUMMIES_KINDS if self.kind is None else (self.kind,)
-        laws = [self._in_tree(*shape, kind) for shape in shapes for kind in kinds]
+        laws = [self._in_tree(*shape) for shape in shapes]
         return min(laws, key=lambda law: float(_below(law).base.max()))
 
-    def _in_tree(self, levels: int, branches: int, kind: DummiesKind) -> TreeDummies:
+    def _in_tree(self, levels: int, branches: int) -> TreeDummies:
         """The least dummies that keep the promise in so many levels, each of which is a round."""
         epsilon, delta, rounds = self._promised()
         one = fewest_dummies(
-            2, self._crowd(self.least), epsilon, delta, rounds * levels, keep=1.0, kind=kind, epsilon0=math.inf
+            2, self._crowd(self.least), epsilon, delta, rounds * levels, keep=1.0, kind=self.kind, epsilon0=math.inf
         )
         numbers = {name: getattr(one, name) for name in ("kind", "center", "left", "right", "rate")}
         return TreeDummies(k=self._size, levels=levels, branches=branches, **numbers)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.protocols.estimate import Noise
+from shuffledp.protocols.estimators import widest_gap
 from shuffledp.protocols.exact_limits import Bounded
 from shuffledp.randomizers.wrappers.one_level import OneLevel
 
@@ -105,7 +106,8 @@ class LeastSquares:
         own, others = (np.where(chosen, self.variances, 0.0).max(axis=1) for chosen in (inside, ~inside))
         above, below = self.weights.max(axis=1), 1.0 - self.weights.min(axis=1)
         law = Bounded(values, n, own=own, others=others, above=above, below=below)
-        noise = Noise(variance + doubt, np.zeros_like(values), skew, np.maximum(above, below), law)
+        unit, grain = np.maximum(above, below), widest_gap(self.weights)
+        noise = Noise(variance + doubt, np.zeros_like(values), skew, unit, law, grain)
         return values, noise, np.sqrt(variance)
 
     def predicted(self, held: Sequence[float] | Floats) -> Floats:

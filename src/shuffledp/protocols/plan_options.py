@@ -25,6 +25,7 @@ from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
 from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
 from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 
 __all__ = [
     "ADDING",
@@ -111,8 +112,10 @@ def _cells(domain: Any, promise: Promised) -> tuple[int, Builders]:
 
 def _cuts(domain: Any, promise: Promised) -> tuple[int, Builders]:
     """How many people are below each cut point."""
-    cuts = tuple(map(float, range(check_count("domain", domain, least=2, remedy="It counts the bins.") + 1)))
-    size = len(cuts) - 1
+    size = check_count("domain", domain, least=2, remedy="It counts the bins.")
+    if size > MOST_BINS:
+        raise InvalidInput(f"domain must be at most {MOST_BINS:,} bins, got {size:,}. Choose wider ones.")
+    cuts = tuple(map(float, range(size + 1)))
     return size, {
         "Quantiles, all bins": ("shuffler", lambda: Quantiles(cuts=cuts, levels=(), **promise)),
         **{

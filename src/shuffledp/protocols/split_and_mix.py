@@ -28,6 +28,7 @@ from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid
 from shuffledp.protocols.shared_noise_limits import SharedNoise, noise_reach
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
+from shuffledp.randomizers.messages.shared_noise import LARGEST_DECAY
 from shuffledp.randomizers.messages.split_shares import MOST_BITS, bits_to_hold
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import rounded
@@ -82,7 +83,7 @@ class SplitSummation(MessageProtocol):
                 f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {least}. Ask more "
                 f"people, or take a mean of one message each."
             )
-        return _fewest(self.n, least, self.epsilon, self.delta, self.rounds, self.k)
+        return _fewest(self.n, least, min(self.epsilon, LARGEST_DECAY), self.delta, self.rounds, self.k)
 
     @property
     def _steps(self) -> int:

@@ -24,6 +24,7 @@ from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import as_list, check_size
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion
+from shuffledp.protocols.exact_limits import Uncertain
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import Family, ShuffledProtocol, bits_for, calibrated
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
@@ -47,6 +48,7 @@ Rounding = Literal["worst", "even", "none"]
 ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
 COARSE = 4
 TINY = 1e-12
+HARDLY_ONE = 2.0 - 1e-9  # random reports on average: with fewer, most collections hold none, or one
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,8 +188,19 @@ class Summation(ShuffledProtocol):
             np.array([m * self.lower + self._width * total]) / self._divisor(m),
             self._width / self._divisor(m),
         )
-        law = Noise.constant(np.array([variance * scale**2]))
-        return Estimate((type(self).__name__.lower(),), value, law.stderr(value), m, value, law, secure, notes)
+        found = self._noise(value, variance * scale**2, m, scale / self.randomizer.contrast)
+        return Estimate((type(self).__name__.lower(),), value, found.stderr(value), m, value, found, secure, notes)
+
+    def _noise(self, value: Floats, variance: float, m: int, far: float) -> Noise:
+        """The noise of an answer that one report of ``m`` moves by at most ``far``. The variance is
+        estimated from all of them. Where hardly one is random that says nothing, and a bound for
+        all data stands in.
+        """
+        none, law = np.zeros(1), None
+        if m * self.gamma < HARDLY_ONE:
+            most, reach = np.array([worst_variance(self.k, self.gamma) * far**2]), np.array([far])
+            law = Uncertain(value, m, own=most, others=most, above=reach, below=reach)
+        return Noise(np.array([variance]), none, none, far, law, far / self.k, float(max(m - 1, 1)))
 
     def sway(self, estimate: Estimate) -> Floats:
         """A report is one point of the grid."""

@@ -79,14 +79,14 @@ class DummyNoise(Noise):
 
     def at(self, chosen: Any) -> Noise:
         unit = np.broadcast_to(self.unit, self.base.shape)[chosen]
-        return DummyNoise(self.base[chosen], self.slope[chosen], self.skew[chosen], unit, None, self.heavy[chosen])
+        return DummyNoise(self.base[chosen], self.slope[chosen], self.skew[chosen], unit, heavy=self.heavy[chosen])
 
     def averaged(self, others: Sequence[Noise]) -> Noise | None:
         """Of rounds with the same law: the fourth cumulant falls with their number cubed."""
         if not all(isinstance(each, DummyNoise) and np.array_equal(each.base, self.base) for each in others):
             return None
         many = 1 + len(others)
-        return DummyNoise(self.base / many, self.slope, self.skew / many, self.unit / many, None, self.heavy / many)
+        return DummyNoise(self.base / many, self.slope, self.skew / many, self.unit / many, heavy=self.heavy / many)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +162,7 @@ class TreeSquares:
         second, third, fourth = self._cumulants
         base = second * squares
         heavy = fourth * fourths / base**2
-        return DummyNoise(base, np.zeros_like(base), third * cubes / base, steps, None, heavy)
+        return DummyNoise(base, np.zeros_like(base), third * cubes / base, steps, heavy=heavy)
 
     def sway(self, groups: Sequence[Group]) -> Floats:
         """How far one malicious person can move each estimate: all messages may name one node."""

@@ -190,6 +190,23 @@ def test_far_out_the_ends_stay_in_order(build: Callable[[], MessageLaw], n: int)
         assert 0.0 <= bound.lower <= bound.upper
 
 
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_no_epsilon_is_too_large_for_a_curve(rounds: int) -> None:
+    """Where one number is refused, a curve goes on as it was."""
+    for law in (
+        UserFakes(k=4, slots=1, chance=0.3),
+        UserFakes(k=4, slots=8, chance=0.03, kind="poisson", epsilon0=3.0),
+        ShufflerDummies(k=4, center=5, left=0.5, right=0.5, keep=0.5),
+        SplitShares(k=11, least=100, decay=0.1, share_bits=40, messages=12, reach=300),
+    ):
+        survey = shuffle(law, n=100).compose(rounds)
+        lower, upper = (survey.deltas([700.0, 705.0, 710.0, 1e6], end=end, gap=COARSE) for end in ("lower", "upper"))
+        assert upper.tolist() == [survey.delta_at_most(epsilon=700.0, gap=COARSE)] * 4
+        assert lower.tolist() == [survey.delta_at_least(epsilon=700.0, gap=COARSE), 0.0, 0.0, 0.0]
+        with pytest.raises(InvalidInput, match=r"epsilon must lie in \[0, 700\]"):
+            survey.delta(epsilon=705.0)
+
+
 def test_it_is_a_round_like_any_other() -> None:
     law = UserFakes(k=16, slots=1, chance=float(Fraction(7, 100)))
     survey = shuffle(law, n=10_000)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shuffledp.collection.ledger import Ledger, OverLimit, spend
+from shuffledp.collection.ledger import Ledger, OverLimit, charging, spend
 from tests.collection.ledger.made import LIMITS, entry
 
 ROOT = Path(__file__).parents[3]
@@ -75,8 +75,8 @@ def test_a_release_that_somebody_overtook_is_added_up_again(tmp_path: Path, monk
 
         monkeypatch.setattr(spend, "held", late)
 
-    within = spend._within
-    monkeypatch.setattr(spend, "_within", lambda *rest: sums.append(rest) or within(*rest))
+    within = charging._within
+    monkeypatch.setattr(charging, "_within", lambda *rest: sums.append(rest) or within(*rest))
     overtaken("q")
     assert Ledger(path).spend("r", entry(), **LIMITS).id == FIT + 1
     assert sums == [], "what others spend elsewhere changes nothing"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.collection.ledger import Entry, Ledger, OverLimit, Turn, spend, write_csv
+from shuffledp.collection.ledger import Entry, Ledger, OverLimit, Turn, charging, write_csv
 from shuffledp.errors import InvalidInput
 from tests.collection.ledger.made import DESIGN, LIMITS, entry
 
@@ -99,7 +99,7 @@ def test_a_series_is_paid_for_once_and_a_changed_design_is_another(paid: Ledger)
 
 def test_a_week_that_nobody_paid_for_is_counted_and_found(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who may write the file: the chain holds, and the rules of series do not."""
-    monkeypatch.setattr(spend, "check_turn", lambda *_, **__: None)
+    monkeypatch.setattr(charging, "check_turn", lambda *_, **__: None)
     ledger.spend("p", entry(), **LIMITS)
     ledger.spend("p", week(1))
     assert ledger.total("p").epsilon(delta=1e-6).upper == entry(rounds=2).guarantee.epsilon(delta=1e-6).upper

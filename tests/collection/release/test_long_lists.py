@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp.cli import release as command
+from shuffledp.cli import answering as command
 from shuffledp.cli import show
 from shuffledp.collection.page.shown_by_task import answer as section
 from shuffledp.collection.record import Record, embedded_json

@@ -166,8 +166,9 @@ def is_said(name: str, lines: list[str]) -> bool:
 
 
 def is_true_as_well(name: str) -> bool:
-    """A lower end that claims less, the numerical error, of which the oracle has its own, and the
-    chance that a rare word is listed, as long as the same whole number of votes keeps it.
+    """A lower end that claims less, the numerical error, of which the oracle has its own, the
+    chance that a rare word is listed, as long as the same whole number of votes keeps it, and how
+    limits are made, where both ways make the same.
     """
     return name in VAGUE or (name.startswith("certificate.") and name.endswith(".lower"))
 

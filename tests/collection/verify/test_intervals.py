@@ -24,7 +24,7 @@ def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, eps
     randomizer, n = KRR(k=k, epsilon0=epsilon0), 400
     values, noise = inversion(np.array(votes), n, randomizer.hit, randomizer.miss, randomizer.contrast)
     law = CountedLaw.of(law_of(randomizer))
-    mine, errors, limits = counts(votes, n, law.hit, law.miss)
+    mine, errors, limits = counts(votes, n, law.hit, law.miss, whole=True)
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
     assert np.allclose(errors, noise.stderr(np.clip(values, 0.0, n)), rtol=1e-9)
     for tail in TAILS:
@@ -43,7 +43,7 @@ def test_limits_of_signed_votes_agree_with_the_estimator(k: int, epsilon0: float
     )
     values, noise, stderr = signed(votes, n, randomizer, blocks)
     mine, errors, limits = signed_counts(
-        votes.tolist(), blocks.tolist(), list(range(k)), n, CountedLaw.of(law_of(randomizer))
+        votes.tolist(), blocks.tolist(), list(range(k)), n, CountedLaw.of(law_of(randomizer)), whole=True
     )
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
     assert np.allclose(errors, stderr, rtol=1e-9, atol=1e-9)

@@ -13,6 +13,7 @@ store   the SQLite file: locked, read, written and read back, and what to say wh
 book    the ledger read as it stands
 check   what is wrong with it
 export  the ledger as JSON and as CSV
+charging  on what terms a release is charged, and what would fit
 spend   ``Ledger``: spend, begin, publish, and questions
 
 Recorded is spent. A release whose program was stopped before its output stood is still counted:
@@ -35,13 +36,14 @@ nobody can tell what was seen of it.
 """
 
 from shuffledp.collection.ledger.book import Release
+from shuffledp.collection.ledger.charging import OverLimit, Receipt
 from shuffledp.collection.ledger.check import Check
 from shuffledp.collection.ledger.entry import Entry, Part, Turn
 from shuffledp.collection.ledger.export import write_csv, write_json
 from shuffledp.collection.ledger.in_advance import PaidSeries
 from shuffledp.collection.ledger.names import check_name
 from shuffledp.collection.ledger.seal import Population
-from shuffledp.collection.ledger.spend import Ledger, OverLimit, Receipt
+from shuffledp.collection.ledger.spend import Ledger
 
 __all__ = [
     "Check",

@@ -4,61 +4,39 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.book import Book, Release, book_of, parsed, read, refreshed
+from shuffledp.collection.ledger.charging import (
+    OverLimit,
+    Receipt,
+    check_batches,
+    limits_of,
+    refusal,
+    situation,
+    terms_asked,
+    terms_of,
+    this_moment,
+)
 from shuffledp.collection.ledger.check import Check, checked
 from shuffledp.collection.ledger.entry import Entry, check_digest
 from shuffledp.collection.ledger.export import exported
-from shuffledp.collection.ledger.fit import largest, more
+from shuffledp.collection.ledger.fit import more
 from shuffledp.collection.ledger.in_advance import PaidSeries, check_turn, turn_of
-from shuffledp.collection.ledger.names import check_name, check_new_name, lookalikes
+from shuffledp.collection.ledger.names import check_name
 from shuffledp.collection.ledger.schema import Damaged, damaged
 from shuffledp.collection.ledger.seal import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.collection.ledger.store import check_place, held, reading
 from shuffledp.collection.ledger.total import composed
-from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_positive, check_probability
+from shuffledp.errors import InvalidInput, check_count
 from shuffledp.storage.canonical import canonical
-from shuffledp.wording import rounded
 
 __all__ = ["Ledger", "OverLimit", "Receipt"]
 
 UNSEEN = (0, START)  # how many records were seen, and the seal of the last
-
-
-class OverLimit(InvalidInput):
-    """A release would exceed its population's limit; ``fitting`` is the same kind of release, as
-    large as would fit, if any does.
-    """
-
-    fitting: Entry | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """A release was recorded under ``id``, and sealed by ``record``; ``total`` is the epsilon of
-    all ``releases`` so far at ``limit_delta``.
-
-    Of a release that was only asked about (``afford``), ``id`` and ``record`` are ``None``.
-    ``lookalikes`` are other populations whose names a reader may take for this one: if they are the
-    same users, they should have one budget.
-    """
-
-    id: int | None
-    record: str | None
-    population: str
-    releases: int
-    total: Bound
-    limit_epsilon: float
-    limit_delta: float
-    lookalikes: tuple[str, ...] = ()
 
 
 class Ledger:
@@ -105,18 +83,18 @@ class Ledger:
         asked for; its weeks cost nothing more, and each of them begins once.
         """
         seen = self._whole()
-        terms = _terms(seen, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+        terms = terms_of(seen, population, entry, limit_epsilon, limit_delta, held_back=held_back)
         try:
             with held(self.path, create=self._seen == UNSEEN) as file:
                 with file.transaction() as connection:
                     book = _whole(self._sound(refreshed(seen, connection)), self.path)
-                    if _situation(book, terms.owner) != _situation(seen, terms.owner):
-                        terms = _asked(book, population, entry, limit_epsilon, limit_delta, held_back=held_back)
-                    _check_batches(book, entry)
+                    if situation(book, terms.owner) != situation(seen, terms.owner):
+                        terms = terms_asked(book, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+                    check_batches(book, entry)
                     taken = terms.waiting or _record(connection, book, terms.owner, entry, begun=not held_back)
                 file.confirm(lambda connection: _there(connection, taken, terms.owner))
         except OverLimit:
-            raise _refusal(terms.owner, terms.earlier, entry) from None
+            raise refusal(terms.owner, terms.earlier, entry) from None
         self._seen = max(self._seen, taken)
         return terms.receipt(book, *taken)
 
@@ -131,7 +109,7 @@ class Ledger:
     ) -> Receipt:
         """What ``spend`` would answer now, or refuse; nothing is recorded, and no file is made."""
         book = self._whole()
-        return _terms(book, population, entry, limit_epsilon, limit_delta, held_back=held_back).receipt(
+        return terms_of(book, population, entry, limit_epsilon, limit_delta, held_back=held_back).receipt(
             book, None, None
         )
 
@@ -157,7 +135,7 @@ class Ledger:
                         f"release {number} must be one that can be seen, got the payment for a series. Begin one of "
                         f"its weeks."
                     )
-                _check_batches(book, entry, but=number)
+                check_batches(book, entry, but=number)
                 check_turn(book.rows_of(row.population), entry, but=number)
                 _note_begun(connection, number, row.record)
             file.confirm(
@@ -193,7 +171,7 @@ class Ledger:
                 if begun is None:
                     _note_begun(connection, number, record)
                 if before is None:
-                    now = _now()
+                    now = this_moment()
                     connection.execute(
                         "INSERT INTO published VALUES (?, ?, ?, ?)",
                         (number, now, output, output_seal(record, now, output)),
@@ -230,7 +208,7 @@ class Ledger:
         the other; at most ``fit.MANY``.
         """
         book = self._whole()
-        owner = _limits(book, population, limit_epsilon, limit_delta)
+        owner = limits_of(book, population, limit_epsilon, limit_delta)
         return more(book.mechanisms(owner.name), like, limit_epsilon=owner.limit_epsilon, limit_delta=owner.limit_delta)
 
     def populations(self) -> tuple[Population, ...]:
@@ -288,91 +266,6 @@ class Ledger:
         return book
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """Whose budget a release is charged to, what was released before, what it all becomes, and the
-    record that waits for it, if one does.
-    """
-
-    owner: Population
-    earlier: list[Mechanism]
-    total: Guarantee
-    waiting: tuple[int, str] | None
-
-    def receipt(self, book: Book, id: int | None, record: str | None) -> Receipt:
-        releases = len(_records(book, self.owner)) + (self.waiting is None)
-        names = lookalikes(self.owner.name, (each.name for each in book.populations))
-        return Receipt(
-            id,
-            record,
-            self.owner.name,
-            releases,
-            _spent(self.owner, self.total),
-            self.owner.limit_epsilon,
-            self.owner.limit_delta,
-            names,
-        )
-
-
-def _terms(
-    book: Book,
-    population: str,
-    entry: Entry,
-    limit_epsilon: float | None,
-    limit_delta: float | None,
-    *,
-    held_back: bool,
-) -> _Terms:
-    """The terms of a release that keeps the limit; one that does not is refused, with what would
-    fit.
-    """
-    _check_batches(book, entry)
-    try:
-        return _asked(book, population, entry, limit_epsilon, limit_delta, held_back=held_back)
-    except OverLimit:
-        owner = _limits(book, population, limit_epsilon, limit_delta)
-        raise _refusal(owner, book.mechanisms(owner.name), entry) from None
-
-
-def _asked(
-    book: Book,
-    population: str,
-    entry: Entry,
-    limit_epsilon: float | None,
-    limit_delta: float | None,
-    *,
-    held_back: bool,
-) -> _Terms:
-    owner = _limits(book, population, limit_epsilon, limit_delta)
-    standing = check_turn(book.rows_of(owner.name), entry)
-    earlier, waiting = book.mechanisms(owner.name), _waiting(book, owner, entry) if held_back else standing
-    free = waiting is not None or (entry.series is not None and entry.series.week is not None)
-    return _Terms(owner, earlier, _within(owner, earlier, None if free else entry), waiting)
-
-
-def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | None:
-    """The last record of a population, if it is of the very same release and was never begun: all
-    that it says is the same, so it is paid for.
-
-    Only the last: a report states how many releases there were up to its own, and what they cost
-    together. And never a week that is drawn afresh by every run: by its own record each is known
-    from the others, of which one begins.
-    """
-    if entry.series is not None and not entry.batches:
-        return None
-    last = next((row for row in reversed(book.rows) if row.population == owner.name), None)
-    if last is None or last.begun is not None or last.entry != canonical(entry.as_json()):
-        return None
-    return last.id, last.record
-
-
-def _situation(book: Book, owner: Population) -> list[tuple[str, bool]]:
-    """The seals of all that a population has released, and what of it was begun: equal situations,
-    equal terms.
-    """
-    return [(row.record, row.begun is None) for row in book.rows if row.population == owner.name]
-
-
 def _there(connection: sqlite3.Connection, taken: tuple[int, str], owner: Population) -> bool:
     """Whether a record is there, is the last or followed by others, and counts for its population
     under its limits.
@@ -387,74 +280,6 @@ def _there(connection: sqlite3.Connection, taken: tuple[int, str], owner: Popula
     return found == [(*taken, *limits)] and count >= taken[0]
 
 
-def _check_batches(book: Book, entry: Entry, *, but: int | None = None) -> None:
-    """Refuse reports that an earlier release holds together with others: the difference of the two
-    shows what a few people sent.
-
-    The very same batches again are the same multiset, which gives away nothing new; it is charged
-    all the same. A release of which nothing was ever seen gives away nothing either.
-    """
-    for row, batches in book.sharing(entry.batches):
-        if row.begun is not None and row.id != but and batches != entry.batches:
-            raise InvalidInput(
-                f"the reports of a release must be new, got some of release {row.id} with others: anyone who compares "
-                f"the two sees what a few people sent. "
-                "Shuffle exactly the same files again, or let everybody encode again."
-            )
-
-
-def _limits(book: Book, name: str, limit_epsilon: float | None, limit_delta: float | None) -> Population:
-    """The population with its limits: as recorded, or as given for the first time."""
-    name = check_name(name)
-    if limit_epsilon is not None:
-        limit_epsilon = check_epsilon(
-            check_positive(
-                "limit_epsilon", limit_epsilon, remedy="It is the most that all releases together may reach."
-            )
-        )
-    if limit_delta is not None:
-        limit_delta = check_delta(
-            check_probability(
-                "limit_delta", limit_delta, remedy="It is a small probability, such as 1e-6, well below 1/n."
-            )
-        )
-    known = book.population(name)
-    if known is None:
-        check_new_name(name, [each.name for each in book.populations])
-        if limit_epsilon is None or limit_delta is None:
-            raise InvalidInput(
-                f"the population {name!r} must have a limit, got none yet. Give --limit-epsilon and --limit-delta with "
-                f"its first release."
-            )
-        return Population(name, limit_epsilon, limit_delta, _now())
-    for what, given, stored in (
-        ("limit-epsilon", limit_epsilon, known.limit_epsilon),
-        ("limit-delta", limit_delta, known.limit_delta),
-    ):
-        if given is not None and given != stored:
-            raise InvalidInput(
-                f"--{what} of {name!r} must stay {stored:g}, as its first release set it, got {given:g}. Leave it out; "
-                f"a limit that moves limits nothing."
-            )
-    return known
-
-
-def _within(owner: Population, earlier: list[Mechanism], entry: Entry | None) -> Guarantee:
-    """The new total, if it keeps the limit."""
-    total = composed([*earlier, *(() if entry is None else entry.mechanisms)])
-    if total.delta_at_most(epsilon=owner.limit_epsilon) > owner.limit_delta:
-        raise OverLimit
-    return total
-
-
-def _spent(owner: Population, total: Guarantee) -> Bound:
-    """The epsilon of a total within the limit. That it is within certifies the limit too, which
-    solving for epsilon may miss in the last digits.
-    """
-    bound = total.epsilon(delta=owner.limit_delta)
-    return replace(bound, lower=min(bound.lower, owner.limit_epsilon), upper=min(bound.upper, owner.limit_epsilon))
-
-
 def _record(
     connection: sqlite3.Connection, book: Book, owner: Population, entry: Entry, *, begun: bool
 ) -> tuple[int, str]:
@@ -464,7 +289,7 @@ def _record(
             "INSERT INTO populations VALUES (?, ?, ?, ?)",
             (owner.name, owner.limit_epsilon, owner.limit_delta, owner.created),
         )
-    made: dict[str, Any] = {"id": len(book.rows) + 1, "recorded": _now(), "version": version("shuffledp")}
+    made: dict[str, Any] = {"id": len(book.rows) + 1, "recorded": this_moment(), "version": version("shuffledp")}
     facts = made | {"entry": canonical(entry.as_json()), "previous": book.last}
     record = seal_of(owner, **facts)
     connection.execute(
@@ -478,33 +303,8 @@ def _record(
 
 
 def _note_begun(connection: sqlite3.Connection, id: int, record: str) -> None:
-    now = _now()
+    now = this_moment()
     connection.execute("INSERT INTO begun VALUES (?, ?, ?)", (id, now, begun_seal(record, now)))
-
-
-def _refusal(owner: Population, earlier: list[Mechanism], entry: Entry) -> OverLimit:
-    """The refusal in words: what is spent, what it would become, and what would still fit. Computed
-    when the lock is free again.
-    """
-    delta = owner.limit_delta
-    spent = min(composed(earlier).epsilon_at_most(delta=delta), owner.limit_epsilon) if earlier else 0.0
-    would = composed([*earlier, *entry.mechanisms]).epsilon_at_most(delta=delta)
-    fitting = largest(earlier, entry, limit_epsilon=owner.limit_epsilon, limit_delta=delta)
-    if fitting is None:
-        remedy = "Nothing of this kind fits any more"
-    else:
-        strength = " and ".join(
-            dict.fromkeys(rounded(part.law["epsilon0"], up=False, digits=5, zeros=False) for part in fitting.parts)
-        )
-        least = rounded(fitting.epsilon, up=False, digits=3, zeros=False)
-        remedy = f"By itself, epsilon = {least} at delta = {fitting.delta:g} (epsilon0 = {strength}) would still fit"
-    answer = OverLimit(
-        f"the releases of {owner.name!r} together must keep epsilon = {owner.limit_epsilon:g} at delta = {delta:g}, "
-        f"got {rounded(would, up=True, zeros=False)} with this one"
-        f" ({rounded(spent, up=True, zeros=False)} without). {remedy}."
-    )
-    answer.fitting = fitting
-    return answer
 
 
 def _whole(book: Book, path: Path) -> Book:
@@ -512,11 +312,6 @@ def _whole(book: Book, path: Path) -> Book:
     if book.damage:
         raise damaged(path, book.damage[0])
     return book
-
-
-def _records(book: Book, owner: Population) -> list[str]:
-    """The seals of all that a population has released: equal seals, equal releases."""
-    return [row.record for row in book.rows if row.population == owner.name]
 
 
 def _number(id: int | None) -> int:
@@ -532,7 +327,3 @@ def _unknown(book: Book, population: str) -> InvalidInput:
     return InvalidInput(
         f"population must be one of those in the ledger ({names}), got {population!r}. Check the spelling."
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -18,7 +18,15 @@ from shuffledp.collection.record.forms import (
 )
 from shuffledp.collection.record.task_kinds import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
 
-__all__ = ["CLIPPED_MEAN", "CLIPPED_SUM", "AtQuantiles", "Ends", "Estimates", "GroupShares", "InRanges"]
+__all__ = [
+    "CLIPPED_MEAN",
+    "CLIPPED_SUM",
+    "AtQuantiles",
+    "Ends",
+    "Estimates",
+    "GroupShares",
+    "InRanges",
+]
 
 CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 

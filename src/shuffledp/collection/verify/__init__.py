@@ -6,7 +6,6 @@ check_page         what a page shows, against its own facts
 check_design       its integers, and whether clients could run it
 check_consistency  counts, promises and hashes
 check_sentences    method, assumptions and adversary
-check_estimates    every column of estimates
 by_task            what the votes tell, by the task
 check_shares       shares within the groups of a crosstab
 check_second_law   the law of those who count what a search found
@@ -18,6 +17,7 @@ check_certificate  the certified intervals, against the oracle
 check_comparison   what other kinds of trust would cost
 oracle             delta of a design between two ends, by direct sums
 counted_law        a randomizer's law from its integers, by counting, in fractions
+counted_messages   what a design says of a law of several messages
 counted_fakes      true values among fakes, from their integers, and what that hides
 counted_tree       the same of dummies in all levels of a tree of bins
 counted_losses     dummies over several rounds or levels, by their losses

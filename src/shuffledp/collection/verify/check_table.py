@@ -136,7 +136,9 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
         how = "every report votes for as many values"
         checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
     checks.append(_check_digest(record.tally.digest, votes))
-    counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
+    counted = counted_people(
+        votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law, whole=record.whole_votes
+    )
     return [*checks, *_agreeing(columns, counted, record)]
 
 

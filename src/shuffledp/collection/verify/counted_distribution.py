@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from shuffledp.collection.verify.counted_estimates import FEW, Estimated, counted_groups
 from shuffledp.collection.verify.counted_fakes import CountedFakes
-from shuffledp.collection.verify.counted_intervals import score
+from shuffledp.collection.verify.counted_intervals import bernstein, score
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
 from shuffledp.collection.verify.counted_tree import CountedTree
@@ -23,10 +23,10 @@ Group = tuple[int, int]
 LEVELS_ROUND = 1e-9  # of a standard error: what solving equations in floats may lose
 
 
-def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: CountedLaw) -> Estimated:
+def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: CountedLaw, *, whole: bool) -> Estimated:
     """How many of n people are in each group of bins, from its first one to before its second."""
     if isinstance(law, CountedLevels):
-        return _by_levels(votes, groups, law)
+        return _by_levels(votes, groups, law, whole=whole)
     if isinstance(law, CountedTree):
         return law.in_groups(votes, groups, n)
     parts, values, errors = [], [], []
@@ -35,7 +35,7 @@ def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: Cou
         turned = 2 * size > law.k
         if turned:
             size, seen = law.k - size, sum(votes) - seen
-        value, error, limits = counted_groups([seen], size, n, law)
+        value, error, limits = counted_groups([seen], size, n, law, whole=whole)
         values.append(n - float(value[0]) if turned else float(value[0]))
         errors.append(float(error[0]))
         parts.append((turned, limits))
@@ -60,7 +60,7 @@ def _weights(groups: Sequence[Group], law: CountedLevels) -> tuple[Array, Array,
     return weights, laws, inside
 
 
-def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels) -> Estimated:
+def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels, *, whole: bool) -> Estimated:
     """Weighted least squares over all levels; variance and third moment of each person's report."""
     n, seen = sum(votes), np.array(votes, dtype=np.float64)
     weights, laws, inside = _weights(groups, law)
@@ -79,12 +79,15 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels
     parts = each @ bins
     uncertain = variance + np.sqrt(np.maximum(parts**2 @ seen - (parts @ seen) ** 2 / max(n, 1), 0.0))
     few = uncertain / np.maximum(above, below) ** 2 < FEW
+    half = np.zeros_like(values)
+    if whole:  # from the weight of one report to the next larger one, at most
+        half = np.array([max(b - a for a, b in pairwise(sorted(row))) / 2.0 for row in weights])
 
     def limits(tail: float) -> tuple[Array, Array]:
-        low, high = score(values, uncertain, np.zeros_like(values), skew, tail)
+        low, high = score(values, uncertain, np.zeros_like(values), skew, tail, half)
         strength, here = -math.log(tail), n * others + (own - others) * values
         over, under = (
-            _bernstein(here, reach / 3.0 + sign * (own - others), strength)
+            bernstein(here, reach / 3.0 + sign * (own - others), strength)
             for reach, sign in ((above, -1.0), (below, 1.0))
         )
         low, high = np.where(few, values - over, low), np.where(few, values + under, high)
@@ -93,12 +96,6 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels
     errors = np.sqrt(variance)
     rounding = math.sqrt(UNIT * n) + LEVELS_ROUND * float(errors.max(initial=0.0))
     return Estimated(values, errors, limits, rounding)
-
-
-def _bernstein(variance: Array, linear: Array, strength: float) -> Array:
-    """The largest t with t^2 / (2 (variance + linear t)) at most the strength."""
-    middle = strength * linear
-    return np.asarray(middle + np.sqrt(np.maximum(middle**2 + 2.0 * strength * variance, 0.0)))
 
 
 def swayed_bins(groups: Sequence[Group], law: CountedLaw) -> Array:

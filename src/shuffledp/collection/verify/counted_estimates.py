@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from shuffledp.collection.verify.counted_fakes import CountedFakes
-from shuffledp.collection.verify.counted_intervals import among, rare, rare_signed, score
+from shuffledp.collection.verify.counted_intervals import among, bernstein, rare, rare_signed, score
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
 
@@ -20,6 +20,7 @@ __all__ = ["Estimated", "counted_at_ends", "counted_groups", "counted_mean", "co
 SHARP = 1e-7  # of a standard error
 LAST_DIGITS = 1e-12  # relative
 FEW, MANY = 3, 50  # variances of votes below which the exact law is inverted instead of a normal one
+HARDLY_ONE = 2  # random reports on average, below which the variance of a mean cannot be told
 ROUNDING = Fraction(1, 4)  # of a grid step, squared: every number may lie half-way between two points
 
 Limits = Callable[[float], tuple[Array, Array]]
@@ -43,10 +44,11 @@ class Estimated:
 
 
 def counted_people(
-    votes: Sequence[int], blocks: Sequence[int], places: Sequence[int], reports: int, law: CountedLaw
+    votes: Sequence[int], blocks: Sequence[int], places: Sequence[int], reports: int, law: CountedLaw, *, whole: bool
 ) -> Estimated:
     """How many people hold the values in these places; those with the same votes, of the same
-    block, are alike, and are computed once.
+    block, are alike, and are computed once. ``whole`` says that limits know votes to be whole
+    numbers, which those of earlier pages did not.
     """
     if isinstance(law, CountedFakes):
         return Estimated(*_among_fakes(votes, 1, reports, law), math.sqrt(UNIT * reports))
@@ -57,9 +59,10 @@ def counted_people(
     again = np.array([order[kind] for kind in kinds], dtype=np.intp)
     distinct = [vote for vote, _ in order]
     if signed:
-        values, errors, limits = signed_counts(distinct, blocks, [block * rows for _, block in order], reports, law)
+        starts = [block * rows for _, block in order]
+        values, errors, limits = signed_counts(distinct, blocks, starts, reports, law, whole=whole)
     else:
-        values, errors, limits = counts(distinct, reports, law.hit, law.miss)
+        values, errors, limits = counts(distinct, reports, law.hit, law.miss, whole=whole)
 
     def spread(tail: float) -> tuple[Array, Array]:
         low, high = limits(tail)
@@ -68,10 +71,14 @@ def counted_people(
     return Estimated(values[again], errors[again], spread, math.sqrt(UNIT * reports))
 
 
-def counted_groups(votes: Sequence[int], size: int, n: int, law: CountedLaw) -> tuple[Array, Array, Limits]:
+def counted_groups(
+    votes: Sequence[int], size: int, n: int, law: CountedLaw, *, whole: bool
+) -> tuple[Array, Array, Limits]:
     """How many people hold a value of groups of ``size`` values each, from the votes for each."""
     hit, miss = law.hit + (size - 1) * law.miss, size * law.miss
-    return _among_fakes(votes, size, n, law) if isinstance(law, CountedFakes) else counts(list(votes), n, hit, miss)
+    if isinstance(law, CountedFakes):
+        return _among_fakes(votes, size, n, law)
+    return counts(list(votes), n, hit, miss, whole=whole)
 
 
 def _among_fakes(votes: Sequence[int], size: int, people: int, law: CountedFakes) -> tuple[Array, Array, Limits]:
@@ -93,13 +100,16 @@ def _among_fakes(votes: Sequence[int], size: int, people: int, law: CountedFakes
     return found[again], errors[again], limits
 
 
-def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
+def counted_at_ends(votes: Sequence[int], law: CountedLaw, *, whole: bool) -> Estimated:
     """How many people's numbers were rounded to either end of the range of a mean."""
     reports = sum(votes)
-    return Estimated(*counts([votes[0], votes[-1]], reports, law.hit, law.miss), math.sqrt(UNIT * reports))
+    found = counts([votes[0], votes[-1]], reports, law.hit, law.miss, whole=whole)
+    return Estimated(*found, math.sqrt(UNIT * reports))
 
 
-def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float], times: int = 1) -> Estimated:
+def counted_mean(
+    votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float], times: int = 1, *, whole: bool
+) -> Estimated:
     """Grid points 0, 1/k, ..., 1 and the chance ``gamma`` of a uniformly random one (Balle et al.
     2019, Algorithm 2); of a sum, ``times`` as much.
     """
@@ -118,12 +128,18 @@ def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, flo
 
     def limits(tail: float) -> tuple[Array, Array]:
         reach = -float(ndtri(tail)) * error
+        if whole:
+            unit = width / (reports * float(kept))  # what a report can move
+            reach = -float(stdtrit(max(reports - 1, 1), tail)) * error + unit / (2 * k)
+            if reports * gamma < HARDLY_ONE:
+                most = float(reports * _worst_of_mean(k, gamma)) * unit**2
+                reach = float(bernstein(np.array([most]), np.array([unit / 3.0]), -math.log(tail))[0])
         return np.array([float(value) - reach]), np.array([float(value) + reach])
 
     return Estimated(np.array([float(value)]), np.array([error]), limits, math.sqrt(UNIT * reports) * width / reports)
 
 
-def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction) -> tuple[Array, Array, Limits]:
+def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction, *, whole: bool) -> tuple[Array, Array, Limits]:
     """With c holders the votes are Bin(c, hit) + Bin(n - c, miss)."""
     contrast = hit - miss
     own, other = hit * (1 - hit), miss * (1 - miss)
@@ -134,11 +150,12 @@ def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction) -> tuple[Arr
     base = np.full(len(votes), float(n * other / contrast**2))
     slope = np.full(len(votes), float((own - other) / contrast**2))
     skew = _floats([third / (variance * contrast) for third, variance in zip(thirds, variances, strict=True)])
-    few = [too_few(variance, n * other) for variance in variances]
+    few = [variance < MANY if whole else too_few(variance, n * other) for variance in variances]
+    half = float(1 / contrast) / 2.0 if whole else 0.0
     known: dict[tuple[int, float], tuple[float, float]] = {}
 
     def limits(tail: float) -> tuple[Array, Array]:
-        low, high = score(_floats(values), base, slope, skew, tail)
+        low, high = score(_floats(values), base, slope, skew, tail, half)
         for place in np.flatnonzero(few).tolist():
             if (votes[place], tail) not in known:
                 known[votes[place], tail] = rare(votes[place], n, float(hit), float(miss), tail)
@@ -156,7 +173,7 @@ def too_few(variance: Fraction, of_nobody: Fraction) -> bool:
 
 
 def signed_counts(
-    votes: list[int], blocks: Sequence[int], places: list[int], n: int, law: CountedLaw
+    votes: list[int], blocks: Sequence[int], places: list[int], n: int, law: CountedLaw, *, whole: bool
 ) -> tuple[Array, Array, Limits]:
     """Hadamard response: of the votes cast in a value's block, its holders' are all for it, and the
     others for and against alike.
@@ -188,12 +205,22 @@ def signed_counts(
         few.append(too_few(there, nobody))
 
     def limits(tail: float) -> tuple[Array, Array]:
-        low, high = score(_floats(values), _floats(bases), _floats(slopes), skew, tail)
+        half = float(1 / hit) if whole else 0.0  # of the votes cast, for and against change together
+        low, high = score(_floats(values), _floats(bases), _floats(slopes), skew, tail, half)
         for place in np.flatnonzero(few).tolist():
             low[place], high[place] = rare_signed(votes[place], cast[place], n, float(hit), tail)
         return np.minimum(low, _floats(values)), np.maximum(high, _floats(values))
 
     return _floats(values), np.sqrt(_floats(variances)) / float(hit), limits
+
+
+def _worst_of_mean(k: int, gamma: Fraction) -> Fraction:
+    """The largest variance of one report about a number: in the outermost cell of the grid, at the
+    top of a parabola in the number's place f between two points.
+    """
+    f = min(max((1 - gamma * k) / (2 * (1 - gamma)), Fraction(0)), Fraction(1))
+    rounded, far = f * (1 - f) / k**2, (f / k - Fraction(1, 2)) ** 2
+    return (1 - gamma) * (rounded + gamma * far) + gamma * (k + 2) / (12 * k)
 
 
 def _floats(numbers: list[Fraction]) -> Array:

@@ -8,19 +8,17 @@ the table in the record.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from shuffledp.collection.verify.counted_law import DIGITS, REMEDY, WORD, CountedLaw
+from shuffledp.collection.verify.counted_law import DIGITS, WORD, CountedLaw
 from shuffledp.collection.verify.counted_losses import losses_of_counts
-from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_VALUES, TooLarge
-from shuffledp.errors import InvalidInput
+from shuffledp.collection.verify.counted_messages import CountedMessages
+from shuffledp.collection.verify.effort import LARGEST_EPSILON, TooLarge
 from shuffledp.literature.exact.lattice import Array
 
 __all__ = ["FAKED", "CountedFakes"]
@@ -38,31 +36,12 @@ UNSEEN = 1e-19  # what is left out, in all
 
 
 @dataclass(frozen=True)
-class CountedFakes(CountedLaw):
+class CountedFakes(CountedMessages):
     """A law of ``fakes``, of ``dummies`` or of a ``tree``; ``own`` are its parameters beside k and
     epsilon0, which is infinite where a message is the plain truth.
     """
 
-    own: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, law: Mapping[str, Any]) -> CountedFakes:
-        """Read what a design says."""
-        try:
-            family, k = law["randomizer"], law["k"]
-            own = {name: law[name] for name in FAKED[family]}
-            epsilon0 = math.inf if law["epsilon0"] is None else float(law["epsilon0"])
-            integers = tuple(int(each) for each in law["integers"])
-            plain = [str(each) for each in integers] == law["integers"]
-            made = cls(family, k, integers, 0, epsilon0, own)
-            sound = plain and type(k) is int and 2 <= k <= MOST_VALUES and made._sound()
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            sound = False
-        if not sound:
-            raise InvalidInput(
-                f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
-            )
-        return made
+    parameters = FAKED
 
     def _sound(self) -> bool:
         head, first, weights = self._parts
@@ -93,18 +72,6 @@ class CountedFakes(CountedLaw):
         return 1
 
     @property
-    def names(self) -> set[str]:
-        return {"randomizer", "k", "epsilon0", "integers", *FAKED[self.family]}
-
-    @property
-    def binary(self) -> bool:
-        return False
-
-    @property
-    def support(self) -> int | None:
-        return None
-
-    @property
     def plain(self) -> bool:
         """Whether a true message is the value itself."""
         return self.epsilon0 == math.inf
@@ -131,11 +98,6 @@ class CountedFakes(CountedLaw):
     @property
     def cuts(self) -> bool:
         return not self.plain or (self.family == "fakes" and self.own["kind"] == "poisson")
-
-    @property
-    def lone(self) -> CountedLaw:
-        """Randomized response with as many values: what a report without a shuffler would be."""
-        return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)
 
     @cached_property
     def keep(self) -> Fraction:
@@ -274,7 +236,7 @@ class CountedFakes(CountedLaw):
         keep = float(self.keep)
         sums = LightSums(self.k, float(self.hit) / keep, float(self.miss) / keep, users - 1)
         inside = np.minimum(epsilons, self.epsilon0)
-        if self.family == "dummies":
+        if self.from_shuffler:
             return sums.among_dummies(self.table[1], keep, inside)
         first, chances = self.fakes(users, 2)
         mean, _ = self.moments(users, self.k - 2)

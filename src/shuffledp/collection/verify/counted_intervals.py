@@ -14,26 +14,28 @@ from scipy.special import ndtri
 from shuffledp.collection.verify.effort import MOST_STRAY_VOTES, TooLarge
 from shuffledp.literature.exact.lattice import Array
 
-__all__ = ["among", "rare", "rare_signed", "score"]
+__all__ = ["among", "bernstein", "rare", "rare_signed", "score"]
 
 HALVINGS = 80  # more than floats have digits
 LEFT_OUT = 1e-16
 
 
-def score(values: Array, base: Array, slope: Array, skew: Array, tail: float) -> tuple[Array, Array]:
-    """Where |values - c - shift| = z sqrt(base + slope c): the normal test, its shift the first
-    Cornish-Fisher term.
+def score(
+    values: Array, base: Array, slope: Array, skew: Array, tail: float, half: float | Array = 0.0
+) -> tuple[Array, Array]:
+    """Where |values - c - shift| = z sqrt(base + slope c) + half: the normal test, its shift the
+    first Cornish-Fisher term, and half of what two neighboring numbers of votes differ in.
     """
     z = -float(ndtri(tail))
-    centre = values - (z * z - 1.0) / 6.0 * skew
-
-    def inside(c: Array) -> NDArray[np.bool_]:
-        return np.asarray((centre - c) ** 2 <= z * z * (base + slope * c))
-
-    far = 4.0 * z * np.sqrt(np.abs(base) + np.abs(slope * centre)) + 4.0 * (z * slope) ** 2 + 1.0
-    turn = centre + z * z * slope / 2.0  # the middle of the parabola's roots: inside, if any point is
     ends = []
     for side in (-1.0, 1.0):
+        centre = values - (z * z - 1.0) / 6.0 * skew + side * half
+
+        def inside(c: Array, centre: Array = centre) -> NDArray[np.bool_]:
+            return np.asarray((centre - c) ** 2 <= z * z * (base + slope * c))
+
+        far = 4.0 * z * np.sqrt(np.abs(base) + np.abs(slope * centre)) + 4.0 * (z * slope) ** 2 + 1.0
+        turn = centre + z * z * slope / 2.0  # the middle of the parabola's roots: inside, if any point is
         good, bad = turn.copy(), turn + side * far
         for _ in range(HALVINGS):
             middle = 0.5 * (good + bad)
@@ -103,6 +105,12 @@ def among(votes: int, n: int, hit: float, miss: float, fakes: tuple[int, Array],
     low = _first(lambda c: beyond(c, votes) > tail, n)
     high = _first(lambda c: beyond(c, votes + 1) >= 1.0 - tail, n + 1) - 1
     return float(low), float(max(high, 0))
+
+
+def bernstein(variance: Array, linear: Array, strength: float) -> Array:
+    """The largest t with t^2 / (2 (variance + linear t)) at most the strength."""
+    middle = strength * linear
+    return np.asarray(middle + np.sqrt(np.maximum(middle**2 + 2.0 * strength * variance, 0.0)))
 
 
 def _first(fits: Callable[[int], bool], most: int) -> int:

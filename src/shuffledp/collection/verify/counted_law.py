@@ -26,7 +26,7 @@ from shuffledp.collection.verify.effort import LARGEST_EPSILON, MOST_VALUES
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact.clone_sums import CloneSwap, Row
 
-__all__ = ["Classes", "CountedLaw"]
+__all__ = ["Classes", "CountedLaw", "not_run", "read_integers"]
 
 WORD = 2**64
 DIGITS = Context(prec=60)
@@ -37,6 +37,19 @@ REMEDY = "Pass a page that shuffledp wrote, unchanged."
 
 Classes = tuple[tuple[Fraction, Fraction, Fraction], ...]  # hay, needle0, needle1 of every class of reports
 Patterns = Mapping[tuple[int, ...], Fraction]
+
+
+def read_integers(law: Mapping[str, Any]) -> tuple[int, ...]:
+    """The numbers of words that a design says; none if they are not written as shuffledp writes
+    them, such as " 1_0", which int() would read.
+    """
+    integers = tuple(int(each) for each in law["integers"])
+    return integers if [str(each) for each in integers] == law["integers"] else ()
+
+
+def not_run(law: Mapping[str, Any]) -> InvalidInput:
+    """The refusal of a law that no design of shuffledp has."""
+    return InvalidInput(f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}")
 
 
 @dataclass(frozen=True)
@@ -56,8 +69,7 @@ class CountedLaw:
         """Read what a design says."""
         try:
             family, k, epsilon0 = law["randomizer"], law["k"], float(law["epsilon0"])
-            integers = tuple(int(each) for each in law["integers"])
-            plain = [str(each) for each in integers] == law["integers"]  # not " 1_0", which int() would read
+            integers = read_integers(law)
             size: Any = law[SIZES[family]] if SIZES[family] else 0
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidInput(
@@ -73,14 +85,11 @@ class CountedLaw:
         )
         sound = (
             sound
-            and plain
             and all(0 < each < WORD for each in integers)
             and (size >= 1 + (family == "hash") if family in {"hash", "subset"} else True)
         )
         if not sound or (family == "subset" and size >= k) or (unary and integers[0] <= integers[1]):
-            raise InvalidInput(
-                f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
-            )
+            raise not_run(law)
         return cls(family, k, integers, size, epsilon0)
 
     @property

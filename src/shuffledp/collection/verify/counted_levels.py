@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise, permutations
 from typing import Any
 
-from shuffledp.collection.verify.counted_law import REMEDY, WORD, Classes, CountedLaw
+from shuffledp.collection.verify.counted_law import REMEDY, WORD, Classes, CountedLaw, not_run, read_integers
 from shuffledp.collection.verify.effort import LARGEST_EPSILON
 from shuffledp.errors import InvalidInput
 
@@ -39,8 +39,7 @@ class CountedLevels(CountedLaw):
         try:
             levels = tuple(CountedLaw.of(each) for each in law["questions"])
             weights = tuple(Fraction(each) for each in law["weights"])
-            integers = tuple(int(each) for each in law["integers"])
-            plain = [str(each) for each in integers] == law["integers"]
+            integers = read_integers(law)
             epsilon0 = float(law["epsilon0"])
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidInput(
@@ -55,14 +54,11 @@ class CountedLevels(CountedLaw):
             and all(coarse < fine for coarse, fine in pairwise(sizes))
             and FEWEST <= min(sizes) <= max(sizes) <= MOST_BINS
             and 0.0 <= epsilon0 <= LARGEST_EPSILON
-            and plain
             and all(0 < each <= WORD for each in integers)
             and sum(integers) == WORD
         )
         if not sound:
-            raise InvalidInput(
-                f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
-            )
+            raise not_run(law)
         return cls(LEVELS, sizes[-1], integers, 0, epsilon0, levels, tuple(map(float, weights)))
 
     @property

@@ -5,18 +5,17 @@ and mix. Tables, estimates and limits are worked out again by other means than t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from shuffledp.collection.verify.counted_estimates import Estimated
-from shuffledp.collection.verify.counted_law import REMEDY, WORD, CountedLaw
-from shuffledp.collection.verify.effort import MOST_VALUES, TooLarge
-from shuffledp.errors import InvalidInput
+from shuffledp.collection.verify.counted_law import WORD
+from shuffledp.collection.verify.counted_messages import CountedMessages
+from shuffledp.collection.verify.effort import TooLarge
 from shuffledp.literature.exact.lattice import UNIT, Array
 
 __all__ = ["SHARED", "CountedShares"]
@@ -35,45 +34,17 @@ MOST_STEPS = 1 << 22
 
 
 @dataclass(frozen=True)
-class CountedShares(CountedLaw):
+class CountedShares(CountedMessages):
     """A law of ``signed`` units or of ``split`` shares; ``own`` are its parameters beside k."""
 
-    own: Mapping[str, Any] = field(default_factory=dict)
+    parameters = SHARED
 
-    @classmethod
-    def of(cls, law: Mapping[str, Any]) -> CountedShares:
-        """Read what a design says."""
-        try:
-            family, k = law["randomizer"], law["k"]
-            own = {name: law[name] for name in SHARED[family]}
-            integers = tuple(int(each) for each in law["integers"])
-            plain = [str(each) for each in integers] == law["integers"] and law["epsilon0"] is None
-            whole = all(type(own[name]) is int and 0 <= own[name] < 10**18 for name in own if name != "decay")
-            small = own["messages"] <= 1024 and own.get("share_bits", 2) <= 52 and own.get("reach", 1) <= MOST_STEPS
-            sized = len(integers) == (5 if family == "signed" else 3) and 0 < integers[0] < WORD
-            sound = (
-                plain and whole and small and sized and type(k) is int and 2 <= k <= MOST_VALUES and own["least"] > 0
-            )
-            made = cls(family, k, integers, 0, math.inf, own)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            sound = False
-        if not sound:
-            raise InvalidInput(
-                f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}"
-            )
-        return made
-
-    @property
-    def names(self) -> set[str]:
-        return {"randomizer", "k", "epsilon0", "integers", *SHARED[self.family]}
-
-    @property
-    def binary(self) -> bool:
-        return False
-
-    @property
-    def support(self) -> int | None:
-        return None
+    def _sound(self) -> bool:
+        own, integers = self.own, self.integers
+        whole = all(type(own[name]) is int and 0 <= own[name] < 10**18 for name in own if name != "decay")
+        small = own["messages"] <= 1024 and own.get("share_bits", 2) <= 52 and own.get("reach", 1) <= MOST_STEPS
+        sized = len(integers) == (5 if self.family == "signed" else 3) and 0 < integers[0] < WORD
+        return self.epsilon0 == math.inf and whole and small and sized and own["least"] > 0
 
     @property
     def messages(self) -> int:
@@ -87,11 +58,6 @@ class CountedShares(CountedLaw):
     def theorems(self) -> tuple[tuple[str, ...], ...]:
         """What is behind the upper end."""
         return (("signed units",) if self.family == "signed" else ("split shares",),)
-
-    @property
-    def lone(self) -> CountedLaw:
-        """Randomized response: what a report without a shuffler would be."""
-        return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)
 
     @property
     def implied(self) -> Decimal:

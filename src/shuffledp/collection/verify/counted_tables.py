@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from shuffledp.collection.verify.counted_estimates import Estimated, counted_groups, too_few
+from shuffledp.collection.verify.counted_estimates import FEW, Estimated, counted_groups, too_few
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
@@ -57,10 +57,63 @@ class _Group(NamedTuple):
         return too_few(held * own + (reports - held) * other, reports * other)
 
 
-def counted_table(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
+class _ShareTest(NamedTuple):
+    """The test of a share r of a group of ``size`` cells: reports for the cell weigh 1 - r, those
+    for the rest of its group -r, and others 0.
+    """
+
+    hit: float
+    miss: float
+    size: int
+    people: int
+
+    def few(self, part: float, whole: float) -> bool:
+        """Whether the weighted votes vary too little for a normal law."""
+        return whole <= 0.0 or self._central(_share(part / whole), whole)[0] < FEW
+
+    def limits(self, part: float, whole: float, z: float) -> tuple[float, float]:
+        """The last shares towards 0 and 1 that are not rejected, by halving."""
+
+        def kept(r: float) -> bool:
+            variance, third = self._central(r, whole)
+            shift = (z * z - 1.0) / 6.0 * third / variance if variance > 0.0 else 0.0
+            off = (part - r * whole) * (self.hit - self.miss) - shift
+            return abs(off) <= z * math.sqrt(variance) + 0.5
+
+        ends = []
+        for end in (0.0, 1.0):
+            inside, outside = (end if kept(end) else _share(part / whole)), end
+            for _ in range(HALVINGS):
+                middle = (inside + outside) / 2.0
+                inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+            ends.append(inside)
+        return ends[0], ends[1]
+
+    def _central(self, r: float, whole: float) -> tuple[float, float]:
+        """Variance and third central moment of the weighted votes of all people: those in the cell,
+        in the rest of the group, and elsewhere.
+        """
+        group, others = min(max(whole, 0.0), float(self.people)), (self.size - 1) * self.miss
+        variance = third = 0.0
+        for held, own, rest in (
+            (r * group, self.hit, others),
+            ((1.0 - r) * group, self.miss, self.hit + others - self.miss),
+            (self.people - group, self.miss, others),
+        ):
+            mean = (1.0 - r) * own - r * rest
+            chances = ((1.0 - r, own), (-r, rest), (0.0, 1.0 - own - rest))
+            variance += held * sum(chance * (weight - mean) ** 2 for weight, chance in chances)
+            third += held * sum(chance * (weight - mean) ** 3 for weight, chance in chances)
+        return variance, third
+
+
+def counted_table(
+    votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw, *, whole: bool
+) -> Estimated:
     """How many people are in every cell, and in every group of cells that a page lists."""
     members = [_cells(row, sizes) for row in rows_of_table(sizes)]
-    return _groups([sum(votes[cell] for cell in cells) for cells in members], list(map(len, members)), reports, law)
+    cast = [sum(votes[cell] for cell in cells) for cells in members]
+    return _groups(cast, list(map(len, members)), reports, law, whole=whole)
 
 
 class SharesOfCells:
@@ -68,7 +121,16 @@ class SharesOfCells:
     are in the group to say.
     """
 
-    def __init__(self, votes: Sequence[int], sizes: Sequence[int], axis: int, reports: int, law: CountedLaw) -> None:
+    def __init__(
+        self,
+        votes: Sequence[int],
+        sizes: Sequence[int],
+        axis: int,
+        reports: int,
+        law: CountedLaw,
+        *,
+        whole: bool,
+    ) -> None:
         rows = rows_of_table(sizes)
         cells = rows[: math.prod(sizes)]
         alike = [tuple(at if place == axis else None for place, at in enumerate(cell)) for cell in cells]
@@ -78,13 +140,18 @@ class SharesOfCells:
         many = list(map(len, groups))
         kinds = ((list(votes), [1] * len(cells)), (together, many), (others, [size - 1 for size in many]))
         self._of = len(rows)
-        self._part, self._whole, self._rest = (_groups(cast, size, reports, law) for cast, size in kinds)
+        self._part, self._whole, self._rest = (_groups(cast, size, reports, law, whole=whole) for cast, size in kinds)
         few = [
             [_Group.of(size, law).few(each, reports) for each, size in zip(cast, size_of, strict=True)]
             for cast, size_of in kinds
         ]
         among = isinstance(law, CountedFakes)  # whose votes have no normal law
         self._few = [among or any(row) for row in zip(*few, strict=True)]
+        self._test: _ShareTest | None = None
+        if whole and not among:
+            self._test = _ShareTest(float(law.hit), float(law.miss), many[0], reports)
+            counted = zip(self._part.values.tolist(), self._whole.values.tolist(), strict=True)
+            self._few = [self._test.few(part, total) for part, total in counted]
 
     def columns(self, level: float) -> dict[str, list[float | None]]:
         """The columns of the record."""
@@ -100,6 +167,9 @@ class SharesOfCells:
             value = _share(self._part.values[at] / self._whole.values[at])
             if self._few[at]:
                 lower, upper = _share(rare[0][at] / common[1][at]), _share(rare[1][at] / common[0][at])
+            elif self._test is not None:
+                counted = float(self._part.values[at]), float(self._whole.values[at])
+                lower, upper = self._test.limits(*counted, -float(ndtri(tail)))
             else:
                 lower, upper = self._fieller(at, -float(ndtri(tail)))
             lower, upper = min(lower, value), max(upper, value)
@@ -144,11 +214,11 @@ def _cells(group: Group, sizes: Sequence[int]) -> list[int]:
     return found
 
 
-def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
+def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw, *, whole: bool) -> Estimated:
     """How many people are in groups of so many cells, with so many votes."""
     parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
     found = {
-        size: (places, counted_groups([votes[at] for at in places], size, reports, law))
+        size: (places, counted_groups([votes[at] for at in places], size, reports, law, whole=whole))
         for size, places in parts.items()
     }
 

@@ -5,10 +5,9 @@ by least squares on all nodes at once, and how far that may be off.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -27,12 +26,6 @@ SOLVED = 1e-9  # of a standard error: what solving equations in floats may lose
 @dataclass(frozen=True)
 class CountedTree(CountedFakes):
     """A law of ``tree``: a node of every level is named, and every node gets dummies."""
-
-    @classmethod
-    def of(cls, law: Mapping[str, Any]) -> CountedTree:
-        made = super().of(law)
-        assert isinstance(made, CountedTree)
-        return made
 
     def _sound(self) -> bool:
         levels, branches = self.own["levels"], self.own["branches"]

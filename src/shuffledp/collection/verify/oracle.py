@@ -159,19 +159,16 @@ class Oracle:
         where true values are randomized.
         """
         knots = epsilons if self.repeated == 1 else np.linspace(0.0, float(np.max(epsilons)), FAKE_KNOTS)
-        if isinstance(law, CountedShares) or law.plain:
-            upper = lower = law.deltas(self.users, knots)
-        else:
+        if isinstance(law, CountedFakes) and not law.plain:
             upper, lower = law.light_deltas(self.users, knots)
-        if self.swap:  # where a page rests on randomized values alone, too, no dataset is a contradiction
-            upper = lower[0], upper[1]
-        span = Span(*(self._over_rounds(knots, each, epsilons) for each in (upper, lower)))
-        if self.repeated > 1 and isinstance(law, CountedFakes) and law.plain and law.from_shuffler:
-            # Both hold, and losses are sharper unless too rare.
-            below, above = law.composed(self.repeated, epsilons)
-            ends = np.maximum(span.lower[0], below), np.minimum(span.lower[1], above)
-            return Span(ends, ends)
-        return span
+            if self.swap:  # where a page rests on randomized values alone, too, no dataset is a contradiction
+                upper = lower[0], upper[1]
+            return Span(*(self._over_rounds(knots, each, epsilons) for each in (upper, lower)))
+        least, most = self._over_rounds(knots, law.deltas(self.users, knots), epsilons)
+        if self.repeated > 1 and isinstance(law, CountedFakes) and law.from_shuffler:
+            below, above = law.composed(self.repeated, epsilons)  # both hold, and losses are sharper unless too rare
+            least, most = np.maximum(least, below), np.minimum(most, above)
+        return Span((least, most), (least, most))
 
     def _over_rounds(self, knots: Array, ends: tuple[Array, Array], epsilons: Array) -> tuple[Array, Array]:
         if self.repeated == 1:

@@ -11,6 +11,7 @@ from shuffledp.randomizers.family import Parameter
 
 __all__ = [
     "DECAY",
+    "LARGEST_DECAY",
     "LEAST",
     "MESSAGES",
     "check_decay",
@@ -24,7 +25,7 @@ LEAST = Parameter("least", "count", "10000", "how many honest people's shares ad
 MESSAGES = Parameter("messages", "count", "21", "how many messages each person sends")
 DECAY = Parameter("decay", "number", "0.9", "by how much noise gets rarer from one step to the next, as a logarithm")
 
-SMALLEST_DECAY, LARGEST_DECAY = 1e-9, 45.0
+SMALLEST_DECAY, LARGEST_DECAY = 1e-9, 45.0  # noise that decays faster is none, and keeps what this keeps
 
 
 def check_decay(value: object) -> float:

@@ -1,0 +1,279 @@
+"""A question is carried out: a table is read, noise calibrated, a plan or the release shown."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.cli import show
+from shuffledp.cli.asking import Asking, Found
+from shuffledp.cli.waiting import patiently, progress
+from shuffledp.errors import InvalidInput
+from shuffledp.wording import rounded
+
+if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.collection.record import Record
+    from shuffledp.collection.release.budget import Budget
+    from shuffledp.collection.release.question import Question
+    from shuffledp.collection.release.released import Release
+    from shuffledp.collection.release.rows import EstimateTable
+    from shuffledp.protocols.design import Design
+
+__all__ = ["answer", "fitting", "found", "heard", "show_release"]
+
+TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
+WOULD_REPLACE = (
+    "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "
+    "if both are about the same people they "
+    "would be two releases, and what they cost would add up."
+)
+TO_BE_CLIPPED = (
+    "Values outside the range would be moved to its ends: the answer would be the mean of the clipped "
+    "values, not of the values themselves."
+)
+
+
+def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
+    """Read, calibrate, and either show the plan or carry it out."""
+    from shuffledp.collection.release.write import check_folder
+
+    question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
+    if not asking.dry_run:
+        check_folder(keeping.folder(), replace=keeping.force)
+    with found(asking, question) as table:
+        with patiently("calibrating"):
+            design = table.question.design(table.people, asking.promise)
+        if asking.dry_run:
+            return _plan(asking, table.question, design, table.missing)
+        with heard(as_json=keeping.as_json):
+            made = table.publish(design)
+        more = fitting(asking.budget, design)
+    return show_release(made, as_json=keeping.as_json, more=more)
+
+
+def found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
+    """The table of a question, here or on an engine."""
+    if asking.engine is None:
+        return _in_file(asking, question)
+    from shuffledp.cli.spark import in_spark
+
+    return in_spark(asking, asking.engine, question)
+
+
+@contextmanager
+def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
+    """A table that this process reads."""
+    from shuffledp.collection.release.stages import release
+
+    keeping = asking.keeping
+    with patiently(
+        "collecting the categories"
+        if asking.categories is not None and asking.categories.learned
+        else "opening the table"
+    ):
+        settled = question.settled()
+    with progress("reading") as watched:
+        column = settled.open()
+        settled = replace(settled, column=column.name)
+        values = settled.values(column, tick=watched(column.rows, column.progress))
+
+    def publish(design: "Design") -> "Release":
+        with progress("randomizing", then="certifying and writing") as watched:
+            return release(
+                settled,
+                values,
+                design,
+                keeping.folder(),
+                budget=asking.budget,
+                force=keeping.force,
+                tick=watched(values.count, lambda: None),
+            )
+
+    with values:
+        yield Found(settled, values.count, values.missing if settled.leaves_out else None, publish)
+
+
+def fitting(budget: "Budget | None", design: "Design") -> int | None:
+    """How many more releases like one that stands fit within the budget, where that can be told."""
+    if budget is None:
+        return None
+    with patiently("composing the budget"), suppress(InvalidInput):  # the release stands, whatever becomes of this
+        return budget.more(design)
+    return None
+
+
+@contextmanager
+def heard(*, as_json: bool) -> Iterator[None]:
+    """What is to be said after Ctrl-C, if anything; the parser would keep it to itself."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        words = f"interrupted. {error}"
+        if error.args:
+            print(json.dumps({"error": words, "exit": 130}) if as_json else f"error: {words}", file=sys.stderr)
+        raise
+
+
+def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
+    """What would be done, what it would be worth, and what it would cost."""
+    from shuffledp.collection.client import sparse
+    from shuffledp.collection.page.distribution import CLIPPED_ENDS
+    from shuffledp.collection.release.certificate import certificate, comparison
+    from shuffledp.collection.release.write import holds_release
+    from shuffledp.protocols.planning import worst_error
+
+    with patiently("certifying"):
+        certified = certificate(design)
+        errors = comparison(design, certified)
+        receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
+    facts = {
+        "asked": question.asked().as_json(),
+        "design": design.as_json(),
+        "certificate": certified.as_json(),
+        "comparison": [each.as_json() for each in errors],
+    }
+    cost = {"reports": design.n, "missing": missing, "bits": design.protocol.bits}
+    worst = worst_error(design.protocol)
+    if asking.keeping.as_json:
+        return show.as_json(
+            {"dry_run": True}
+            | facts
+            | {"cost": cost, "worst": worst}
+            | ({} if receipt is None else {"ledger": receipt})
+        )
+    absent = f"{missing:,} without a value" if missing is not None else "including those without a value"
+    show.answer(
+        f"{question.what}: {design.n:,} people, {absent}",
+        [
+            (
+                "epsilon",
+                rounded(certified.epsilon.upper, up=True),
+                f"at most, at delta = {show.exactly(design.delta)}",
+            ),
+            ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
+            ("bits", f"{design.protocol.bits}", "in a report"),
+            *(
+                (
+                    ("error" if each.trust == "shuffler" else ""),
+                    f"{each.stderr:.4g}",
+                    f"standard error to expect {TRUST[each.trust]}",
+                )
+                for each in errors
+            ),
+            *(
+                [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
+                if design.task.counts or design.task.edges is not None
+                else []
+            ),
+        ],
+        [f"Proof: {certified.method}."],
+    )
+    if question.clip:
+        show.warnings([TO_BE_CLIPPED if question.bins is None else CLIPPED_ENDS])
+    if said := sparse(design, design.protocol.predicted_stderr()):
+        show.warnings(said)
+    if receipt is not None:
+        spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
+        show.sentences(
+            [
+                f"\nOf the budget of {receipt['population']!r}, {spent} would be "
+                f"spent{_more(receipt.get('more'), 'would fit after it')}."
+            ]
+        )
+    if design.learned:
+        from shuffledp.collection.release.sentences import LEARNED
+
+        show.warnings([LEARNED])
+    if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
+        show.warnings([WOULD_REPLACE])
+    return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
+
+
+def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> None:
+    """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
+    within the budget, if that is known.
+    """
+    from shuffledp.collection.page.poisoning import moved_quantiles, poisoned
+    from shuffledp.collection.release.sentences import certified, charged, headline, warned
+    from shuffledp.collection.release.write import FILES
+
+    assert made.folder is not None
+    record = made.record
+    if as_json:
+        return show.as_json({**record.as_json(), "out": str(made.folder)} | ({} if more is None else {"more": more}))
+    bound = record.certificate.epsilon
+    show.answer(headline(record), [], [])
+    if said := warned(record):
+        show.warnings(said)
+    if record.design.distributes:
+        _show_quantiles(record)
+    else:
+        _show_estimates(made.estimates)
+    if made.shares:
+        show.sentences([f"\nShares within {record.asked.by}:"])
+        percent = f"{100.0 * record.estimates.level:g} % interval"
+        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
+    show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
+    if (cheated := poisoned(record)) is not None:
+        show.sentences([cheated, *moved_quantiles(record)])
+    if record.ledger is not None:
+        show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
+    show.bullets(record.notes)
+    print()
+    return show.files(made.folder, FILES)
+
+
+def _show_quantiles(record: "Record") -> None:
+    """The quantiles and ranges that were asked for; how many people are below each cut point is in
+    the files.
+    """
+    from shuffledp.collection.page.distribution import quantile_rows, range_rows
+
+    sure = f"{100.0 * record.estimates.level:g} % interval"
+    if rows := quantile_rows(record):
+        show.table(["estimate", sure, ""], [(value, ends, name) for name, value, ends in rows], numbers=2)
+    if ranges := range_rows(record):
+        table = [(people, share, ends, name) for name, people, ends, share in ranges]
+        show.table(["people", "share", sure, ""], table, numbers=3)
+    show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
+
+
+def _show_estimates(table: "EstimateTable") -> None:
+    """All estimates in their order, each with its own interval; of many, the largest, with
+    intervals that hold for all at once.
+    """
+    show.table([*table.heads, ""], [(*table.words(place), table.label[place]) for place in table.shown()], numbers=3)
+    if table.cut:
+        many = len(table)
+        show.sentences(
+            [
+                f"... and {many - len(table.shown()):,} more, in estimates.csv",
+                f"\n{_told_apart(int((table.all_lower > 0.0).sum()), many)}",
+            ]
+        )
+
+
+def _told_apart(told: int, many: int) -> str:
+    """How many of the estimates are more than noise.
+
+    >>> _told_apart(0, 9758)
+    'None of the 9,758 counts can be told from 0: the largest of so many estimates would be about as
+    large if nobody held any of these values.'
+    """
+    if told == 0:
+        return (
+            f"None of the {many:,} counts can be told from 0: the largest of so many estimates would be about as "
+            f"large if nobody held any of these values."
+        )
+    return (
+        f"{told:,} of the {many:,} counts can be told from 0, those whose interval lies above it; a ranking of the "
+        f"others is a ranking of noise."
+    )
+
+
+def _more(count: int | None, verb: str) -> str:
+    """How many more releases like this one the budget has room for, where that is known."""
+    return "" if count is None else f"; {'no' if count == 0 else f'{count:,}'} more like this {verb}"

@@ -1,0 +1,78 @@
+"""Of those in a group of cells, which share is in one of them: the shares that a test does not
+reject.
+
+With g people in the group and a share r of them in the cell, the votes weighted by 1 - r for the
+cell, -r for the rest of its group and 0 elsewhere have the mean 0 once debiased, whatever g is
+(Fieller 1954). Each person's report is one of three things, so their variance and third moment *at
+this r* are exact, but for g, which is estimated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from shuffledp._types import Floats
+from shuffledp.randomizers.reporting import GroupLaw
+
+__all__ = ["ShareTest"]
+
+HALVINGS = 50  # as many as floats have digits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShareTest:
+    """The test of a share, for each of several cells: their estimated counts, those of their groups
+    of as many cells each, and the law of votes for a ``cell`` and for the ``rest`` of its group.
+    """
+
+    part: Floats
+    whole: Floats
+    cell: GroupLaw
+    rest: GroupLaw
+    people: int
+
+    def limits(self, values: Floats, tail: float) -> tuple[Floats, Floats]:
+        """The shares next to 0 and to 1 that are not rejected, looked for from ``values`` on."""
+        z = -float(ndtri(tail))
+        lower, upper = (self._last(values, np.full_like(values, end), z) for end in (0.0, 1.0))
+        return lower, upper
+
+    def variance(self, shares: Floats) -> Floats:
+        """Of the weighted votes, in votes."""
+        return self._moments(shares)[0]
+
+    def _last(self, inside: Floats, end: Floats, z: float) -> Floats:
+        inside, outside = np.where(self._fits(end, z), end, inside), end
+        for _ in range(HALVINGS):
+            middle = (inside + outside) / 2.0
+            fits = self._fits(middle, z)
+            inside, outside = np.where(fits, middle, inside), np.where(fits, outside, middle)
+        return inside
+
+    def _fits(self, shares: Floats, z: float) -> NDArray[np.bool_]:
+        """Whether the weighted votes are z standard deviations and half a vote from 0 at most; the
+        shift is the first Cornish-Fisher term, as for counts.
+        """
+        variance, third = self._moments(shares)
+        skew = np.divide(third, variance, out=np.zeros_like(third), where=variance > 0.0)
+        votes = (self.part - shares * self.whole) * self.cell.contrast
+        fits: NDArray[np.bool_] = np.abs(votes - (z * z - 1.0) / 6.0 * skew) <= z * np.sqrt(variance) + 0.5
+        return fits
+
+    def _moments(self, shares: Floats) -> tuple[Floats, Floats]:
+        """The variance of the weighted votes, and their third central moment."""
+        cell, rest, group = self.cell, self.rest, np.clip(self.whole, 0.0, self.people)
+        variance, third = np.zeros_like(shares), np.zeros_like(shares)
+        for held, own, other in (
+            (shares * group, cell.hit, rest.miss),
+            ((1.0 - shares) * group, cell.miss, rest.hit),
+            (self.people - group, cell.miss, rest.miss),
+        ):
+            first, second, cubes = ((1.0 - shares) ** power * own + (-shares) ** power * other for power in (1, 2, 3))
+            variance += held * (second - first**2)
+            third += held * (cubes - 3.0 * first * second + 2.0 * first**3)
+        return variance, third
