@@ -216,8 +216,13 @@ class TopSearch:
     def _checked(self) -> Self:
         agreed = ("spans", "share", *LAWS)
         terms = checked_terms({each.name: getattr(self, each.name) for each in fields(self) if each.name not in agreed})
-        if sum(self.spans) != self.longest or min(self.spans) < 1 or not 1 <= self.share * len(self.spans) < OUT_OF:
+        if sum(self.spans) != self.longest or min(self.spans) < 1:
             raise InvalidInput(f"spans must add up to longest, got {self.spans!r}. {REMEDY}")
+        if not 1 <= self.share <= OUT_OF // (len(self.spans) + 1):
+            raise InvalidInput(
+                f"share must leave as many people to count as a level has, got {self.share} of {OUT_OF} for each of "
+                f"{len(self.spans)} levels: fewer would be less hidden than the promise says. {REMEDY}"
+            )
         if self.law.k != room_of(self.alphabet.size, self.candidates, self.spans) or self.law.family != "krr":
             raise InvalidInput(f"the law of a search must fit its levels, got {self.law.as_json()!r}. {REMEDY}")
         if (counting := self.counting) is not None:
