@@ -58,7 +58,7 @@ class ComposedLevels:
         """The losses of two counts of every level, rounded down: what is seen for certain counts,
         which a composition of curves from below leaves out.
         """
-        (pair,) = self.one.reduction.lowers
+        pair = self.one.reduction.lowers[0]
         if not isinstance(pair, BucketDummies) or pair.epsilon0 < math.inf:
             return None
         spacing = self.one.spacing() / FINER

@@ -47,7 +47,7 @@ SECOND_LAW = 1e-3  # of delta: what those who count may show more than those who
 MISS = 0.05
 MOST_WORDS = 4096
 LAWS = ("law", "counting")
-NEARLY_NONE = 1e-9  # epsilon0 of what is seen with a small probability, and hidden else
+NEARLY_NONE = 1e-12  # epsilon0 of what is seen with a small probability, and hidden else
 KNOTS = 65
 REMEDY = "Take a search that shuffledp wrote, unchanged."
 
