@@ -29,6 +29,7 @@ STYLES = {
     3: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
     4: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
     5: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
+    6: "71d83df077ef5cd8a5f6bd7c20cb42e6562b2cd937b83499c0de501df569c203",
 }
 
 
@@ -174,9 +175,9 @@ def test_what_protects_a_reader_of_this_edition_cannot_be_left_out(
     made["edition"] = edition
     if edition == EDITION:
         change(made)
-    assert [check.what for check in verify(as_page(rehashed(made))).failed] == [
-        "what a page of its edition cannot leave out"
-    ], "nor borrowed by an earlier one"
+    found = [check.what for check in verify(as_page(rehashed(made))).failed]
+    assert found[:1] == ["what a page of its edition cannot leave out"], "nor borrowed by an earlier one"
+    assert len(found) == 1 or edition == 1, "whose limits were others"
 
 
 @pytest.mark.parametrize(("edition", "wrong"), [(4, []), (3, ["what a page of its edition cannot leave out"])])

@@ -246,6 +246,15 @@ def test_fakes_that_were_changed_or_left_out_are_found(name: str) -> None:
     assert {check.what for check in verified(rehashed(made)).failed} >= {"epsilon0 of the certificate"}
 
 
+@pytest.mark.parametrize("number", [-1.0, 43.0, "NaN", None])
+def test_numbers_that_say_nothing_of_these_dummies_are_refused(number: object) -> None:
+    made = facts("dummies")
+    idle = "rate" if made["design"]["law"]["kind"] == "geometric" else "center"
+    made["design"]["law"][idle] = number
+    with pytest.raises(InvalidInput):
+        verified(rehashed(made))
+
+
 def test_a_delta_whose_lower_end_is_far_off_is_one_that_shuffledp_writes() -> None:
     """As of randomized values among dummies, of which some messages are dropped."""
     made = facts("dummies")

@@ -28,6 +28,7 @@ FAKED = {
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),
     "tree": ("levels", "branches", "kind", "center", "left", "right", "rate"),
 }
+IDLE = {"geometric": ("rate",), "poisson": ("center", "left", "right"), "bernoulli": ()}  # by kind: what says nothing
 LEFT_OUT = 1e-25  # of a law of counts, at either end
 MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
 ROUNDED = 1e-12  # relative: of a sum of positive products
@@ -48,8 +49,9 @@ class CountedFakes(CountedMessages):
         counted = not weights or (sum(weights) == WORD and min(weights) >= 0 and 0 <= first <= MOST_CELLS**2)
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
+        idle = all(self.own.get(name, 0) == 0 for name in IDLE[self.own["kind"]])
         tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
-        return tossed and counted and local and type(slots) is int and 1 <= slots <= MOST_SLOTS
+        return tossed and counted and local and idle and type(slots) is int and 1 <= slots <= MOST_SLOTS
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
