@@ -65,6 +65,8 @@ class ComposedLevels:
         without = np.append(pair.chances, 0.0)
         held = pair.keep * np.append(0.0, pair.chances) + (1.0 - pair.keep) * without
         both = (held > 0.0) & (without > 0.0)
+        if not np.any(both):  # always as many dummies: no loss is finite
+            return None
         loss = np.log(held[both]) - np.log(without[both])
         places = [np.floor(each / spacing + NEAR).astype(np.int64) for each in (loss, -loss)]
         laws = [
