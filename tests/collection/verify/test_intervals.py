@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -30,6 +32,30 @@ def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, eps
     for tail in TAILS:
         for found, theirs in zip(limits(tail), noise.interval(values, tail), strict=True):
             assert np.all(np.abs(found - theirs) <= 1e-6 * errors + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "votes", "hit", "miss"),
+    [
+        (
+            3_000_000,
+            2_999_980,
+            Fraction(99_999, 100_000),
+            Fraction(1, 2),
+        ),  # hashing: nearly all votes, half of them stray
+        (10**9, 10**9 - 3, 1 - Fraction(9, 10**18), Fraction(1, 10**18)),  # hardly a stray vote in a billion
+    ],
+    ids=["many strays", "no strays"],
+)
+def test_limits_agree_where_nearly_everybody_votes(n: int, votes: int, hit: Fraction, miss: Fraction) -> None:
+    """Those who do not are counted: a sum over a million strays overflowed, or was too long."""
+    values, noise = inversion(np.array([votes]), n, float(hit), float(miss), float(hit - miss))
+    *_, limits = counts([votes], n, hit, miss, whole=True)
+    assert noise.few(values).all()
+    for tail in TAILS:
+        low, high = noise.interval(values, tail)
+        assert np.allclose(limits(tail), (low, high), rtol=0.0, atol=1e-6)
+        assert high[0] - low[0] < 60.0
 
 
 @settings(deadline=None, max_examples=20)
