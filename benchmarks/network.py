@@ -32,7 +32,7 @@ from benchmarks.result import Result
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealed_file import SealedHeader
 from shuffledp.collection.network.sealing import AnalystKey
-from shuffledp.collection.network.sending.sealing_pool import sealed
+from shuffledp.collection.network.sealing_pool import sealed
 from shuffledp.collection.network.wire import Address
 from shuffledp.protocols.design import Design
 from tests.collection.network.stores.running_postgres import RunningPostgres, program

@@ -28,6 +28,7 @@ from shuffledp.collection.tables import open_reports, tally_file
 from shuffledp.collection.verify import verify
 from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import canonical
+from tests.data.limits_anew import assert_same_but_limits
 
 V2 = Path(__file__).parent / "v2"
 PAGES = sorted(each.parent.name for each in V2.glob("*/report.html*"))
@@ -127,11 +128,10 @@ def test_shuffled_reports_are_analysed_as_they_were(tmp_path: Path) -> None:
     shutil.copy(V2 / "shuffled-histogram.parquet", tmp_path)
     design = stages.read_design(V2 / "design-histogram.json")
     stages.analyse(tmp_path / "shuffled-histogram.parquet", tmp_path / "result", design=design, title="Shuffled cities")
-    for name in ("estimates.csv", "design.json"):
-        assert (tmp_path / "result" / name).read_bytes().decode() == text("analysed", name)
+    assert (tmp_path / "result" / "design.json").read_bytes().decode() == text("analysed", "design.json")
     now, then = json.loads((tmp_path / "result" / "estimates.json").read_text(encoding="utf-8")), facts_of("analysed")
     assert now["estimates"].pop("sway")  # which the fifth edition began to say
-    assert now["estimates"] == then["estimates"]
+    assert_same_but_limits(now["estimates"], then["estimates"])
     for part in ("asked", "design", "counted", "tally", "secure", "notes", "ledger"):
         assert now[part] == then[part]
         assert now["hashes"][part] == then["hashes"][part]

@@ -46,7 +46,7 @@ def test_errors_are_exact_and_limits_cover(people: np.ndarray) -> None:
     law, rng = tree(9, 2, 3), np.random.default_rng(5)
     protocol = DummyQuantiles(cuts=range(10), ranges=[(2, 5)], at=[0.5], n=400, randomizer=law, delta=1e-6)
     truth = np.array([(people < cut).sum() for cut in range(1, 9)])
-    sent, runs, found, missed = law.tally(law.randomize(people)), 250, [], np.zeros(8)
+    sent, runs, found, missed = law.tally(law.randomize(people)), 150, [], np.zeros(8)
     for _ in range(runs):
         estimate = protocol.analyse_counts(law.mixed(sent, rng=rng))
         found.append(estimate.values)

@@ -3,6 +3,7 @@ hand on: every pair of values, whatever the others hold, both orders, one and tw
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -88,3 +89,9 @@ def test_a_tree_is_as_many_rounds_of_one_of_its_levels() -> None:
     flat = TreeDummies(k=100, levels=1, branches=10, **numbers)  # type: ignore[arg-type]
     assert shuffle(flat, n=1000).epsilon(delta=1e-4).upper == pytest.approx(level.epsilon(delta=1e-4).upper, rel=1e-9)
     assert "levels composed" in shuffle(tree, n=1000).explain(delta=1e-4).bound.method
+
+
+def test_dummies_whose_number_everybody_knows_hide_nothing() -> None:
+    guarantee = shuffle(TreeDummies(k=5, levels=2, branches=2, center=3), n=3)
+    assert guarantee.delta(epsilon=1.0).upper == 1.0
+    assert guarantee.epsilon(delta=1e-6).upper == math.inf

@@ -1,10 +1,12 @@
 """From a folder of Parquet on a real cluster to a page that verifies: histogram, mean, frequency,
-counts and sums of several messages, and quantiles among dummies in all levels of a tree.
+counts and sums of several messages, quantiles among dummies in all levels of a tree, and two columns
+crossed among fakes and among dummies.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,15 @@ import pytest
 
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.messages.added_dummies import AddedDummies
-from tests.cli.people import AGE, CITY, PEOPLE, PROMISE, TRUTH, done, people
+from tests.cli.people import AGE, CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, people
 from tests.collection.engines.cluster import Cluster, lose
 from tests.collection.engines.spies import NO_TROUBLE, Trouble, noted
 from tests.collection.engines.watched import spying
 
 FILES = 3
 Facts = dict[str, Any]
+SIZES = ("tall", "short")
+CROSSED = (*CITY[:4], "--column", "size", "--categories", ",".join(SIZES), "--by", "size", *PROMISE)
 # Every other method of counting is in test_spark.py, where its counts are the library's own, too.
 QUESTIONS = {
     "histogram": ("histogram", *CITY),
@@ -30,13 +34,21 @@ QUESTIONS = {
     "count": ("count", "--column", "city", "--value", "Osaka", *PROMISE),
     "sum": ("sum", "--messages", 12, *AGE),
     "quantile": ("quantile", "--protocol", "dummies", "--bins", 100, *AGE),
+    "crosstab, fakes": ("crosstab", "--protocol", "fakes", *CROSSED),
+    "crosstab, dummies": ("crosstab", "--protocol", "dummies", *CROSSED),
 }
+
+
+def sized() -> pa.Table:
+    """The people, and how tall they are, which nobody needs to believe."""
+    rows = people()
+    return rows.append_column("size", pa.array([SIZES[age % 3 == 0] for age in rows["age"].to_pylist()]))
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of several files."""
-    folder, rows = tmp_path_factory.mktemp("table"), people()
+    folder, rows = tmp_path_factory.mktemp("table"), sized()
     for each in range(FILES):
         pq.write_table(rows.take(pa.array(range(each, len(rows), FILES))), folder / f"part-{each}.parquet")
     return folder
@@ -76,6 +88,10 @@ def check(facts: Facts, place: Path) -> None:
 def truth_of(task: str) -> list[float]:
     """What nobody but us knows."""
     ages = people()["age"].to_numpy()
+    if task == "crosstab":
+        pairs = Counter(zip(*(sized()[name].to_pylist() for name in ("city", "size")), strict=True))
+        counts = np.array([[float(pairs[city, size]) for size in SIZES] for city in CITIES])
+        return [*counts.ravel(), *counts.sum(axis=1), *counts.sum(axis=0)]
     if task == "quantile":
         return [float((ages < cut).sum()) for cut in range(1, 100)]
     single = {"mean": float(ages.mean()), "sum": float(ages.sum()), "count": float(TRUTH["Osaka"])}

@@ -12,8 +12,8 @@ from shuffledp.collection.network import Client
 from shuffledp.collection.network.codes import code_text, hash_of_code
 from shuffledp.collection.network.sealed_file import SealedHeader
 from shuffledp.collection.network.sealing import OVERHEAD, Envelopes
+from shuffledp.collection.network.sealing_pool import sealed
 from shuffledp.collection.network.sending.outbox import Outbox
-from shuffledp.collection.network.sending.sealing_pool import sealed
 from shuffledp.collection.network.wire import Refused, Uploads
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import Pretended

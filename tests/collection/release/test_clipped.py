@@ -19,7 +19,7 @@ from shuffledp.collection.page.head import head
 from shuffledp.collection.record import HASHED, Ends, Record, read_record
 from shuffledp.collection.record.estimated import CLIPPED_MEAN
 from shuffledp.collection.tables import Values
-from shuffledp.collection.verify.check_estimates import check_estimates
+from shuffledp.collection.verify.by_task import told_by
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.protocols import Mean
 from shuffledp.storage.canonical import digest_of
@@ -108,7 +108,7 @@ def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
 
 def verdicts(facts: dict[str, Any]) -> set[str]:
     record = Record.from_json(facts)
-    checks = check_estimates(record, CountedLaw.of(record.design.law.as_json()))
+    checks = told_by(record.design).check(record, CountedLaw.of(record.design.law.as_json()))
     return {check.what for check in checks if check.outcome == "FAIL"}
 
 

@@ -40,7 +40,7 @@ UNPROVEN = {
 }
 BOUND = {"asked.task", "asked.learned"}  # although they stand among the words of whoever asked
 ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comparison")  # what only it knows
-VAGUE = {"certificate.numerical_error", "counted.search.error", "estimates.interval"}
+VAGUE = {"certificate.numerical_error", "counted.search.error"}
 KINDS = ["tiny", "mean", "hadamard", "promise", "crosstab"]
 MORE_KINDS = ["fakes", "dummies", "count", "split", "search", "quantile"]  # what they share with the others is left out
 SHORT = {"tiny", "mean", "promise"}

@@ -20,9 +20,9 @@ from shuffledp.collection.record import Certificate, Record, data_block
 from shuffledp.collection.record.forms import Reading
 from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
+from shuffledp.collection.verify.by_task import told_by
 from shuffledp.collection.verify.check_certificate import check_certificate
 from shuffledp.collection.verify.check_comparison import _local_delta
-from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.collection.verify.outcomes import Check
@@ -240,5 +240,6 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
     claimed = {"unit": "people", "level": 0.95, "of": 12_000, "label": label, **columns}
     made = facts("subset") | {"design": design, "estimates": claimed}
     made["tally"] = {"reports": 50, "blocks": [], "votes": votes}
-    checks = check_estimates(Record.from_json(made), CountedLaw.of(design["law"]))
+    record = Record.from_json(made)
+    checks = told_by(record.design).check(record, CountedLaw.of(design["law"]))
     assert ("labels of the estimates" in failed(checks)) == (change != "none")

@@ -126,6 +126,15 @@ def test_a_search_is_written_down_and_read(search: TopSearch) -> None:
             TopSearch.from_json(search.as_json() | changed)
 
 
+def test_fewer_people_to_count_than_a_level_has_are_refused(search: TopSearch) -> None:
+    alone = {name: value for name, value in search.as_json().items() if name != "counting"}
+    most = OUT_OF // (len(search.spans) + 1)
+    assert TopSearch.from_json(alone | {"share": most}).share == most
+    for share in (0, most + 1, (OUT_OF - 1) // len(search.spans)):
+        with pytest.raises(InvalidInput, match="share must leave as many people to count"):
+            TopSearch.from_json(alone | {"share": share})
+
+
 def test_tallies_of_other_levels_are_refused(search: TopSearch) -> None:
     with pytest.raises(InvalidInput, match="must count from"):
         progress_of(search, [np.ones(search.law.k, dtype=np.int64)])

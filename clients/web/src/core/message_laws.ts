@@ -58,7 +58,7 @@ export function fakes(fields: Fields, k: number): Law {
 export function dummies(fields: Fields, k: number): Law {
   const [light, kept, ...rest] = integersOf(fields) as [bigint, bigint, ...bigint[]];
   if (kept !== nearest(real(fields, "keep", 2 ** -64, 1, true))) throw unlike(fields, "keep");
-  counts(fields, rest);
+  checkDummies(fields, rest);
   return { ...lightly(fields, k, light), family: "dummies" };
 }
 
@@ -71,7 +71,7 @@ export function tree(fields: Fields, k: number): Law {
   const branches = whole(fields, "branches", 2);
   const [light, kept, ...rest] = integersOf(fields) as [bigint, bigint, ...bigint[]];
   if (light !== 0n || kept !== WORD || fields.get("epsilon0") !== null) throw unlike(fields);
-  counts(fields, rest);
+  checkDummies(fields, rest);
   const widths = Array.from({ length: levels }, (_, level) => branches ** (levels - 1 - level));
   if (widths[0]! >= k) throw unsound("levels", "so many that each has two nodes or more", fields.get("levels"));
   const sizes = widths.map((width) => Math.ceil(k / width));
@@ -205,6 +205,31 @@ function counts(fields: Fields, [first, ...weights]: bigint[]): [number, Table] 
   const table = tableOf(weights);
   if (first === undefined || table.at(-1) !== WORD) throw unlike(fields, "kind");
   return [Number(first), table];
+}
+
+/**
+ * Refuse a table of other numbers of dummies than the file says, or of none: each chance follows from the one before,
+ * up to what Python rounds, and where the table ends the next would be nothing.
+ */
+function checkDummies(fields: Fields, [least, ...rest]: bigint[]): void {
+  const kind = text(fields, "kind");
+  const center = whole(fields, "center", 0);
+  const left = real(fields, "left", 0, 1, true);
+  const right = real(fields, "right", 0, 1, true);
+  const rate = real(fields, "rate", 0, MOST_PEOPLE, true);
+  const [first] = counts(fields, [least!, ...rest]);
+  const geometric = kind === "geometric" && !rate;
+  const poisson = kind === "poisson" && !center && !left && !right;
+  const none = first === 0 && rest.length === 1;
+  const weights = [0, ...rest.map(Number), 0];
+  const twoSided = (count: number) => (count <= center ? [1, left] : [right, 1]);
+  const follows = weights.slice(1).every((next, at) => {
+    const count = first + at; // of which ``next`` is the weight; the one before has ``last``
+    const last = weights[at]!;
+    const [up, down] = geometric ? twoSided(count) : [rate / (rate + count), count / (rate + count)];
+    return count === 0 || Math.abs(last * up! - next * down!) <= CLOSE * Math.max(last, next) + 2;
+  });
+  if (!(geometric || poisson) || none || !follows) throw unlike(fields, "kind");
 }
 
 /** Two words as one number. */

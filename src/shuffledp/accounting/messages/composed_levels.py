@@ -58,13 +58,15 @@ class ComposedLevels:
         """The losses of two counts of every level, rounded down: what is seen for certain counts,
         which a composition of curves from below leaves out.
         """
-        (pair,) = self.one.reduction.lowers
+        pair = self.one.reduction.lowers[0]
         if not isinstance(pair, BucketDummies) or pair.epsilon0 < math.inf:
             return None
         spacing = self.one.spacing() / FINER
         without = np.append(pair.chances, 0.0)
         held = pair.keep * np.append(0.0, pair.chances) + (1.0 - pair.keep) * without
         both = (held > 0.0) & (without > 0.0)
+        if not np.any(both):  # always as many dummies: no loss is finite
+            return None
         loss = np.log(held[both]) - np.log(without[both])
         places = [np.floor(each / spacing + NEAR).astype(np.int64) for each in (loss, -loss)]
         laws = [

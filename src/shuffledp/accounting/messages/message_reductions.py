@@ -168,20 +168,20 @@ def _one_bucket(plain: BucketDummies, hit: float, miss: float, others: int) -> t
 
 @reduce_messages.register
 def _signed(law: SignedUnits, honest: int) -> Reduction:
-    ratio, share = float(law.ratio), honest / law.least
-    pairs, distance = Pairs(law.pairs * share), honest * float(law.cut)
-    # More people than make the noise complete add to it, which shows less.
-    uppers = _both(Inexact.of(signed_pair(min(share, 1.0), ratio, pairs), distance))
+    ratio, share, cut = float(law.ratio), honest / law.least, float(law.cut)
+    # Whatever more people add than make the noise complete, with it less is shown.
+    enough = min(share, 1.0)
+    uppers = _both(Inexact.of(signed_pair(enough, ratio, Pairs(law.pairs * enough)), min(honest, law.least) * cut))
     lowers: tuple[Curve, ...] = (UNKNOWN,)
     with suppress(InvalidInput):  # too many terms
-        lowers = _both(Inexact.of(signed_pair(share, ratio, pairs), distance))
+        lowers = _both(Inexact.of(signed_pair(share, ratio, Pairs(law.pairs * share)), honest * cut))
     return _reduction("signed units", uppers, lowers, math.inf)
 
 
 @reduce_messages.register
 def _split(law: SplitShares, honest: int) -> Reduction:
-    share, shift = honest / law.least, law.k - 1
-    distance = honest * float(law.cut) + mixing_distance(honest, law.messages, law.modulus)
+    share, shift, cut = honest / law.least, law.k - 1, float(law.cut)
+    distance = min(honest, law.least) * cut + mixing_distance(honest, law.messages, law.modulus)
     complete = CompleteNoise(log_at_least(1 / law.ratio), shift)
     upper = complete if share >= 1.0 else partial_noise(share, float(law.ratio), shift)
     # Whoever adds up all shares sees the sum itself, unless it may wrap around.
@@ -189,7 +189,7 @@ def _split(law: SplitShares, honest: int) -> Reduction:
     if honest <= law.most_people:
         with suppress(InvalidInput):  # too many terms
             exact = complete if share == 1.0 else partial_noise(share, float(law.ratio), shift)
-    curve, lower = Inexact.of(upper, distance), Inexact.of(exact, honest * float(law.cut))
+    curve, lower = Inexact.of(upper, distance), Inexact.of(exact, honest * cut)
     return _reduction("split shares", (curve,), (lower,), math.inf)
 
 

@@ -36,12 +36,16 @@ def reach(t: float, ratio: float, outside: float) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if _log_tail(t, ratio, middle) > math.log(outside) else (low, middle)
-    if high > MOST_VALUES:
+    return _checked(high)
+
+
+def _checked(values: int) -> int:
+    if values > MOST_VALUES:
         raise InvalidInput(
-            f"noise must range over at most {MOST_VALUES:,} values, got {high:,}. Ask for a coarser grid, or for a "
+            f"noise must range over at most {MOST_VALUES:,} values, got {values:,}. Ask for a coarser grid, or for a "
             f"larger epsilon."
         )
-    return high
+    return values
 
 
 def _log_tail(t: float, ratio: float, m: int) -> float:
@@ -67,7 +71,7 @@ def poisson_reach(mean: float, outside: float) -> int:
     Chernoff: P(N >= mean + t) <= e^(-t^2 / (2 (mean + t/3))).
     """
     log = -math.log(outside)
-    return math.ceil(mean + log / 3.0 + math.sqrt(log * log / 9.0 + 2.0 * mean * log)) + 1
+    return _checked(math.ceil(mean + log / 3.0 + math.sqrt(log * log / 9.0 + 2.0 * mean * log)) + 1)
 
 
 def poisson(mean: float, most: int) -> tuple[Floats, float]:

@@ -4,6 +4,8 @@ an analyst opens a multiset.
 collection_file  what everybody agrees on: design, analyst's key, shuffler, round, times; its digest
 addresses        of shufflers that are safe to send to
 sealing          reports in envelopes that the analyst's key alone opens (HPKE)
+all_cores        what seals or opens many envelopes: processes that end with this one
+sealing_pool     messages sealed on all cores
 codes            invitations: one report for each
 organizing       before anybody reports: the collection and its key, invitations
 wire             what goes over HTTP: addresses, records, limits, the words of a refusal

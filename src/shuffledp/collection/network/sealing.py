@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
     from cryptography.hazmat.primitives.hpke import Suite
 
-__all__ = ["OVERHEAD", "AnalystKey", "Envelopes"]
+__all__ = ["OVERHEAD", "AnalystKey", "Envelopes", "envelopes_of"]
 
 LABEL = b"shuffledp sealed report 1"  # another number, should any byte of an envelope ever mean something else
 KEY_BYTES, TAG_BYTES = 32, 16
@@ -98,6 +98,10 @@ class Envelopes:
 
     collection: Collection
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process goes the file of the collection."""
+        return envelopes_of, (self.collection.content,)
+
     @cached_property
     def info(self) -> bytes:
         """What an envelope is sealed for."""
@@ -156,3 +160,9 @@ class Envelopes:
         dtype, width, _ = self._form
         numbers = np.frombuffer(bytes(found), dtype=self._dtype).astype(dtype)
         return numbers if width is None else numbers.reshape(-1, width)
+
+
+@lru_cache(maxsize=2)
+def envelopes_of(content: bytes) -> Envelopes:
+    """For the collection in a file, which is read once in a process and not for each slice."""
+    return Envelopes(Collection.from_bytes(content))

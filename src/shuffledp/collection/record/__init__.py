@@ -32,7 +32,7 @@ from shuffledp.collection.record.asked_about import Asked, InSeries, Made
 from shuffledp.collection.record.charged import LedgerEntry, Limit, Total
 from shuffledp.collection.record.counted_people import Collected, Counted, Searched, SearchLevel, Tally
 from shuffledp.collection.record.designed import Designed, WrittenLaw
-from shuffledp.collection.record.estimated import WHOLE_VOTES, AtQuantiles, Ends, Estimates, GroupShares, InRanges
+from shuffledp.collection.record.estimated import AtQuantiles, Ends, Estimates, GroupShares, InRanges
 from shuffledp.collection.record.guaranteed import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.collection.record.text import data_block, embedded_json, read_record
 from shuffledp.collection.record.whole import EDITION, FORMAT, HASHED, VERSION, Hashes, Record
@@ -42,7 +42,6 @@ __all__ = [
     "FORMAT",
     "HASHED",
     "VERSION",
-    "WHOLE_VOTES",
     "Alternative",
     "Asked",
     "AtQuantiles",

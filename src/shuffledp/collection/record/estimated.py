@@ -21,7 +21,6 @@ from shuffledp.collection.record.task_kinds import COUNTS, CROSSTABS, DISTRIBUTI
 __all__ = [
     "CLIPPED_MEAN",
     "CLIPPED_SUM",
-    "WHOLE_VOTES",
     "AtQuantiles",
     "Ends",
     "Estimates",
@@ -29,7 +28,6 @@ __all__ = [
     "InRanges",
 ]
 
-WHOLE_VOTES = "score, whole votes"
 CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 
 Gaps = tuple[float | None, ...]
@@ -98,8 +96,7 @@ class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
     ``sway`` is how far one malicious person could have moved each, null without a limit; editions 1
-    to 4 did not say. ``interval`` says how limits are made: earlier ones by the score test alone,
-    which misses too often where votes are few.
+    to 4 did not say.
     """
 
     unit: str = needed(text)
@@ -118,12 +115,6 @@ class Estimates(Part):
     ranges: InRanges | None = perhaps(InRanges, default=None, tasks=DISTRIBUTIONS)
     shares: GroupShares | None = perhaps(GroupShares, default=None, tasks=CROSSTABS)
     sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
-    interval: str = perhaps(text, default="score")
-
-    @property
-    def whole_votes(self) -> bool:
-        """Whether the limits know that votes are whole numbers."""
-        return self.interval == WHOLE_VOTES
 
     @property
     def clipped(self) -> bool:

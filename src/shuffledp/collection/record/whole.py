@@ -40,7 +40,9 @@ FORMAT, VERSION = "shuffledp-release", 1
 # 4  reports that came over the network: which collection, how many arrived, how many were invalid
 # 5  several messages of each person, dummies of the shuffler; crosstabs, quantiles, top words,
 #    series; how far malicious people could have moved an estimate
-EDITION = 5
+# 6  limits know that votes are whole numbers; all levels of a tree by dummies; those who count the
+#    words of a search may have a law of their own
+EDITION = 6
 MOST_EDITIONS = 10**6
 REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."
 
@@ -147,6 +149,13 @@ class Record(Part):
     def since(self, edition: int) -> bool:
         """Whether this is shown as ``edition`` or a later one is."""
         return self.edition >= edition
+
+    @property
+    def whole_votes(self) -> bool:
+        """Whether limits know that votes are whole numbers: by the score test alone they were
+        missed too often where votes are few.
+        """
+        return self.since(6)
 
     @property
     def known(self) -> bool:

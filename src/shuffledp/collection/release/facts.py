@@ -21,7 +21,6 @@ from shuffledp import __version__
 from shuffledp.collection.client import cautions
 from shuffledp.collection.page.clipping import perhaps_clipped
 from shuffledp.collection.record import (
-    WHOLE_VOTES,
     Asked,
     Collected,
     Counted,
@@ -185,6 +184,5 @@ def _estimates(
         # that intervals for each by itself would miss them.
         together=design.task.counts and len(estimate.values) > SHORT,
         sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
-        interval=WHOLE_VOTES,
         **released_by(design.task.name).beside(design, tally, estimate, asked),
     )

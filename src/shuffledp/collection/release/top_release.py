@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import (
-    WHOLE_VOTES,
     Asked,
     Collected,
     Counted,
@@ -290,5 +289,4 @@ def _estimates(found: TopWords) -> Estimates:
         all_lower=all_lower,
         all_upper=all_upper,
         sway=(sway,) * len(places),
-        interval=WHOLE_VOTES,
     )

@@ -6,7 +6,6 @@ check_page         what a page shows, against its own facts
 check_design       its integers, and whether clients could run it
 check_consistency  counts, promises and hashes
 check_sentences    method, assumptions and adversary
-check_estimates    every column of estimates
 by_task            what the votes tell, by the task
 check_shares       shares within the groups of a crosstab
 check_second_law   the law of those who count what a search found

@@ -233,7 +233,7 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
     if level is None or not of:
         return
     share, law = _shares(search)[-1], law_of_level(search, law, counting=True)
-    values, errors, limits = counts(votes, search.people, share * law.hit, share * law.miss, whole=claimed.whole_votes)
+    values, errors, limits = counts(votes, search.people, share * law.hit, share * law.miss, whole=record.whole_votes)
     found = Estimated(values, errors, limits, math.sqrt(UNIT * search.people))
     loosely = found.within + found.rounding
     # As many people as hold the rarest listed word might hold each of so many others.

@@ -137,7 +137,7 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
         checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
     checks.append(_check_digest(record.tally.digest, votes))
     counted = counted_people(
-        votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law, whole=record.estimates.whole_votes
+        votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law, whole=record.whole_votes
     )
     return [*checks, *_agreeing(columns, counted, record)]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.collection.record import Record, read_record
+from shuffledp.collection.verify.by_task import told_by
 from shuffledp.collection.verify.check_certificate import check_certificate
 from shuffledp.collection.verify.check_comparison import check_comparison
 from shuffledp.collection.verify.check_consistency import check_consistency
 from shuffledp.collection.verify.check_design import check_design
-from shuffledp.collection.verify.check_estimates import check_estimates
 from shuffledp.collection.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.collection.verify.check_page import check_page
 from shuffledp.collection.verify.check_second_law import check_second_law
@@ -89,7 +89,7 @@ def verify(
         "the design": lambda: check_design(record, law),
         "the consistency": lambda: check_consistency(record, law),
         "the words": lambda: check_sentences(record, law),
-        "the estimates": lambda: check_estimates(record, law),
+        "the estimates": lambda: told_by(record.design).check(record, law),
         "estimates.csv": lambda: check_table(table, record, law),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(

@@ -47,7 +47,7 @@ SECOND_LAW = 1e-3  # of delta: what those who count may show more than those who
 MISS = 0.05
 MOST_WORDS = 4096
 LAWS = ("law", "counting")
-NEARLY_NONE = 1e-9  # epsilon0 of what is seen with a small probability, and hidden else
+NEARLY_NONE = 1e-12  # epsilon0 of what is seen with a small probability, and hidden else
 KNOTS = 65
 REMEDY = "Take a search that shuffledp wrote, unchanged."
 
@@ -216,8 +216,13 @@ class TopSearch:
     def _checked(self) -> Self:
         agreed = ("spans", "share", *LAWS)
         terms = checked_terms({each.name: getattr(self, each.name) for each in fields(self) if each.name not in agreed})
-        if sum(self.spans) != self.longest or min(self.spans) < 1 or not 1 <= self.share * len(self.spans) < OUT_OF:
+        if sum(self.spans) != self.longest or min(self.spans) < 1:
             raise InvalidInput(f"spans must add up to longest, got {self.spans!r}. {REMEDY}")
+        if not 1 <= self.share <= OUT_OF // (len(self.spans) + 1):
+            raise InvalidInput(
+                f"share must leave as many people to count as a level has, got {self.share} of {OUT_OF} for each of "
+                f"{len(self.spans)} levels: fewer would be less hidden than the promise says. {REMEDY}"
+            )
         if self.law.k != room_of(self.alphabet.size, self.candidates, self.spans) or self.law.family != "krr":
             raise InvalidInput(f"the law of a search must fit its levels, got {self.law.as_json()!r}. {REMEDY}")
         if (counting := self.counting) is not None:

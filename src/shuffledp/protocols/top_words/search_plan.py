@@ -33,7 +33,6 @@ __all__ = ["planned_search", "rarest_found"]
 COUNTING = 0.2  # the least share of the people who count what was found
 MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
 MOST_PEOPLE = 1 << 40
-EASED = 0.999  # of epsilon: a ledger, which adds up what is seen besides the first level, rounds up
 NEARLY = 0.95  # of what those who count may show beyond epsilon: the rest is for rounding
 GENTLER = (1.0, 0.8, 0.6)  # of epsilon: for which the law of those who count is tried, until it is
 NO_LAW = Law("krr", {"k": 2, "epsilon0": 1.0}, (1,))
@@ -117,7 +116,7 @@ def _shapes(terms: dict[str, Any]) -> Iterator[TopSearch]:
         share = math.floor(min((1.0 - COUNTING) / len(spans), 1.0 / (len(spans) + 1)) * OUT_OF)
         draft = TopSearch(**terms, spans=spans, share=share, law=NO_LAW, counting=NO_LAW)
         # Those who count are no fewer than the first group.
-        law = _law(draft, draft.group(0), room_of(size, candidates, spans), EASED, draft.level_delta)
+        law = _law(draft, draft.group(0), room_of(size, candidates, spans), 1.0, draft.level_delta)
         yield replace(draft, law=law, counting=None)
 
 

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from shuffledp.collection.engines.batch import Sums
-from shuffledp.collection.network.opening import opening_processes, opening_tasks
+from shuffledp.collection.network import all_cores
+from shuffledp.collection.network.opening import opening_tasks
 from shuffledp.collection.network.opening.opening_processes import OnAllCores
 from shuffledp.collection.network.opening.opening_tasks import Opener, slices_of
 from shuffledp.collection.network.sealed_file import open_sealed
 from shuffledp.collection.network.sealing import Envelopes
 from shuffledp.collection.tables import spool
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import InvalidInput
 from tests.collection.network.released import TRUTH, announced, answers, write_sealed
 from tests.collection.network.studies import KEY, designs, study
 
@@ -102,7 +103,7 @@ def test_processes_open_what_one_opens_and_their_key_is_not_for_others_to_see(
         done.append(count)
         seen.extend(map(told, started))
 
-    monkeypatch.setattr(opening_processes.subprocess, "Popen", watched)
+    monkeypatch.setattr(all_cores.subprocess, "Popen", watched)
     sums = OnAllCores(tick, processes=2)(task, slices)
     assert added([sums]) == added([task(part) for part in slices])
     assert (sums.reports, sum(done)) == (len(TRUTH), len(TRUTH) + 1)
@@ -110,7 +111,7 @@ def test_processes_open_what_one_opens_and_their_key_is_not_for_others_to_see(
     assert all(each.poll() is not None for each in started)
 
     secret = KEY.secret.hex().encode()
-    assert any(b"opening_processes" in each for each in seen)
+    assert any(b"all_cores" in each for each in seen)
     assert not any(secret in each or KEY.secret in each for each in seen)
     careless = usual(["sh", "-c", "echo; read _", secret], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with careless:
@@ -124,7 +125,7 @@ def test_a_file_that_changes_meanwhile_is_refused_by_every_process(cut: Cut) -> 
     content = bytearray(task.path.read_bytes())
     content[-1] ^= 1
     task.path.write_bytes(content)
-    for opening in (OnAllCores(), OnAllCores(processes=1)):
+    for opening in (OnAllCores(processes=1), OnAllCores(processes=2)):
         with pytest.raises(InvalidInput, match="must not change while it is opened"):
             opening(task, slices)
 
@@ -134,10 +135,3 @@ def test_a_file_that_a_process_does_not_find_is_refused(cut: Cut) -> None:
     task.path.unlink()
     with pytest.raises(InvalidInput, match="must lie where every process can read it, got: No such file"):
         OnAllCores()(task, slices)
-
-
-def test_a_process_that_dies_is_one_sentence(cut: Cut, monkeypatch: pytest.MonkeyPatch) -> None:
-    task, slices = cut
-    monkeypatch.setattr(opening_processes.sys, "executable", "/bin/false")
-    with pytest.raises(ShuffledpError, match="must live to its end, got one that ended with code"):
-        OnAllCores(processes=2)(task, slices)

@@ -6,20 +6,17 @@ import os
 from pathlib import Path
 
 import httpx
-import numpy as np
 import pytest
 
 from shuffledp.collection.network.codes import hash_of_code
 from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.sealing import Envelopes
-from shuffledp.collection.network.sending import sealing_pool
 from shuffledp.collection.network.sending.courier import Courier, Unsent
 from shuffledp.collection.network.sending.delivering import BATCH, MOST_REFUSED, Round
 from shuffledp.collection.network.sending.outbox import Outbox
 from shuffledp.collection.network.wire import Refused, Uploads
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import HTML, Pretended, later
-from tests.collection.network.studies import KEY, study
+from tests.collection.network.studies import study
 
 
 def filled(folder: Path, collection: Collection, count: int) -> tuple[Outbox, list[bytes]]:
@@ -111,12 +108,3 @@ def test_what_ends_one_connection_keeps_no_other_waiting(tmp_path: Path, monkeyp
     shuffler = Pretended(study(), later(503), later(503), HTML)
     with pytest.raises(Unsent, match="no shuffler"):
         walked(outbox, shuffler)
-
-
-def test_reports_are_sealed_in_their_order_whoever_seals_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sealing_pool, "SLICE", 3)
-    reports = np.arange(20, dtype=np.uint8) % 3
-    for processes in (1, 2):
-        found = sealing_pool.sealed(study(), [reports[:11], reports[11:]], processes=processes)
-        envelopes = [each for some in found for each in some]
-        assert Envelopes(study()).opened(envelopes, KEY).tolist() == reports.tolist()

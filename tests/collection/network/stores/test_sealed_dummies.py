@@ -72,7 +72,7 @@ def test_the_close_drops_and_adds_as_the_law_says(place: Places, law: ShufflerDu
 
 
 def test_many_dummies_leave_in_blocks_and_parts(place: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shuffledp.collection.network.stores.sealed_dummies.SLICE", 50)
+    monkeypatch.setattr("shuffledp.collection.network.stores.sealed_dummies.CHUNK", 50)  # sealed by processes
     monkeypatch.setattr(sqlite_store, "BLOCK", 7 * 49)
     monkeypatch.setattr(sqlite_store, "AT_ONCE", 100 * 49)  # several passes, each with coins of its own
     at = place(law=HALF)

@@ -7,16 +7,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from shuffledp.collection.engines.batch import Sums
-from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealed_file import SealedFile, SealedHeader
-from shuffledp.collection.network.sealing import AnalystKey, Envelopes
+from shuffledp.collection.network.sealing import AnalystKey, envelopes_of
 from shuffledp.collection.tables.reports import legal_rows
 from shuffledp.collection.tables.spool import batch_rows
 from shuffledp.errors import InvalidInput
@@ -80,7 +78,7 @@ class Opener:
                 f"{str(self.path)!r} must not change while it is opened, and be the same for every process, got other "
                 f"bytes. Open it again when nobody is writing there."
             )
-        sealing = _envelopes(self.collection)
+        sealing = envelopes_of(self.collection)
         law = sealing.collection.encoder.randomizer
         messages = sealing.opened(envelopes, self.key)
         legal = legal_rows(messages, law.check_reports) if len(messages) else None
@@ -90,9 +88,3 @@ class Opener:
 
 
 Opening = Callable[[Opener, Sequence[Slice]], Sums]  # where slices are opened, and how many at a time
-
-
-@lru_cache(maxsize=2)
-def _envelopes(content: bytes) -> Envelopes:
-    """The collection, read once in a process and not for each slice."""
-    return Envelopes(Collection.from_bytes(content))

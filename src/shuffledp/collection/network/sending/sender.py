@@ -17,10 +17,10 @@ from shuffledp.collection.network.addresses import check_address
 from shuffledp.collection.network.codes import read_code
 from shuffledp.collection.network.collection_file import SKEW, Collection, check_digest, read_collection
 from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.network.sealing_pool import sealed
 from shuffledp.collection.network.sending.courier import Courier, Unsent
 from shuffledp.collection.network.sending.delivering import Round
 from shuffledp.collection.network.sending.outbox import Outbox, Stored, default_outbox
-from shuffledp.collection.network.sending.sealing_pool import sealed
 from shuffledp.collection.network.sending.typed_answers import read_answer
 from shuffledp.collection.network.wire import Refused, Uploads
 from shuffledp.errors import InvalidInput

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.sealing import Envelopes
+from shuffledp.collection.network.sealing_pool import sealed
 from shuffledp.randomizers.messages.added_dummies import AddedDummies
 from shuffledp.sampling import WORD, bernoulli, source_of
 
 __all__ = ["SealedDummies"]
 
-SLICE = 5000  # dummies that are in memory at once
+CHUNK = 1 << 16  # dummies whose values are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,11 @@ class SealedDummies:
         """So many dummies for each value, in envelopes, some at a time. Their order says which
         value each has: it must not stay.
         """
-        ways, ends = Envelopes(self.collection), np.cumsum(numbers)
-        for start in range(0, int(ends[-1]), SLICE):
-            places = np.arange(start, min(start + SLICE, int(ends[-1])))
-            values: NDArray[Any] = np.searchsorted(ends, places, side="right")
-            yield ways.seal(values)
+        return sealed(self.collection, _values(numbers))
+
+
+def _values(numbers: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+    """Each value as often as its number says, some at a time."""
+    ends = np.cumsum(numbers)
+    for start in range(0, int(ends[-1]), CHUNK):
+        yield np.searchsorted(ends, np.arange(start, min(start + CHUNK, int(ends[-1]))), side="right")
