@@ -60,12 +60,16 @@ def test_limits_agree_where_nearly_everybody_votes(n: int, votes: int, hit: Frac
         assert high[0] - low[0] < 60.0
 
 
-@pytest.mark.parametrize(("votes", "tail"), [(2908, 0.025), (5300, 0.0005)])
-def test_limits_of_many_strays_among_fakes_agree_to_the_person(votes: int, tail: float) -> None:
-    """Where one side was a series, honest pages differed by one person, and failed."""
+@pytest.mark.parametrize(
+    ("people", "votes", "tail"), [(5000, 2908, 0.025), (5000, 5300, 0.0005), (10**5, 60_000, 0.025)]
+)
+def test_limits_of_many_strays_among_fakes_agree_to_the_person(people: int, votes: int, tail: float) -> None:
+    """Where one side was a series, honest pages differed by one person, and failed; where the other
+    counted strays from 0 on, it gave up.
+    """
     law = UserFakes(k=2, slots=2, chance=0.3, epsilon0=1.0)
-    values, noise = from_votes(np.array([votes]), 5000, law)
-    *_, limits = counted_groups([votes], 1, 5000, counted(law_of(law)), whole=True)
+    values, noise = from_votes(np.array([votes]), people, law)
+    *_, limits = counted_groups([votes], 1, people, counted(law_of(law)), whole=True)
     assert np.array_equal(limits(tail), noise.interval(values, tail))
 
 
