@@ -51,6 +51,7 @@ def test_what_is_paid_for_a_distance_stays_small() -> None:
     assert np.all(np.diff(deltas) <= 0.1 * deltas[-1])
     assert deltas[-1] == pytest.approx((1.0 + math.e) * 1e-9, rel=0.2)
     assert Inexact.of(ideal, 0.0) is ideal
+    assert Inexact.of(ideal, 1e6).bounds(np.array([0.0, 700.0]))[1].tolist() == [1.0, 1.0]
 
 
 def test_what_would_take_too_long_is_refused() -> None:

@@ -343,8 +343,25 @@ def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol
     phones = BatchEncoder.of(poll, column="way")
     with pytest.raises(InvalidInput, match="sealed"):  # which Beam, and Spark where it stores reports, ask first
         phones.check_shown()
+    with pytest.raises(InvalidInput, match="sealed"):
+        list(phones.encode([pa.record_batch({"way": [0.5] if protocol == "sum" else ["car"]})]))
     held = [0.5] * 3000 if protocol == "sum" else ["car"] * 3000
     (sums,) = phones.tally([pa.record_batch({"way": held})], first=True)
     estimate = poll.analyse_counts(added_up([sums]).votes)
     truth = 1500.0 if protocol == "sum" else 3000.0
     assert abs(estimate.values[-1] - truth) < 6 * estimate.stderr[-1] < 300.0
+
+
+def test_sums_without_the_dummies_that_hide_them_are_for_nobody() -> None:
+    """Once they were handed out by whoever did not say ``first``: the truth, under a certificate."""
+    poll = sdp.DummyHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6)
+    phones, people = BatchEncoder.of(poll, column="way"), pa.record_batch({"way": ["bus"] * 1234 + ["car"] * 1766})
+    with pytest.raises(InvalidInput, match="first must say whether the shuffler's dummies come with these"):
+        added_up(phones.tally([people]))
+    parts = [phones.tally([people.slice(start, 1000)], first=not start) for start in (0, 1000, 2000)]
+    votes = added_up(row for part in parts for row in part).votes
+    added, numbers = votes[1:] - (1234, 1766), poll.randomizer.numbers
+    assert numbers.first <= added.min() <= added.max() <= numbers.last
+    assert votes[0] == 3000
+    with pytest.raises(InvalidInput, match="Leave secret out"):
+        BatchEncoder.of(poll, column="way", ids="who", secret=b"s" * 32)

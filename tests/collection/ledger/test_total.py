@@ -94,3 +94,10 @@ def test_a_search_whose_promise_is_the_limit_fits() -> None:
     assert isinstance(total, RarelySeen)
     assert total.delta_at_most(epsilon=1.0) <= 1e-6
     assert 0.99 < total.epsilon_at_least(delta=1e-6) <= total.epsilon_at_most(delta=1e-6) <= 1.0
+
+
+def test_what_is_rarely_seen_makes_no_delta_above_1() -> None:
+    rare = sdp.shuffle(sdp.AnyLDP(epsilon0=1e-9, delta0=1e-9), n=1)
+    total = composed([(sdp.shuffle(sdp.KRR(k=3, epsilon0=30.0), n=1), 1), (rare, 1)])
+    assert isinstance(total, RarelySeen)
+    assert total.delta_at_most(epsilon=0.0) <= 1.0

@@ -30,7 +30,7 @@ from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
 from shuffledp.collection.network.wire import MEDIA_TYPE, Address, Delivery, Uploads
 from shuffledp.randomizers.messages import ShufflerDummies
 from tests.collection.network.linking import Disk, Truth, findings
-from tests.collection.network.several import with_law
+from tests.collection.network.several import delivery, messages_of, several, with_law
 from tests.collection.network.shufflers import process, trial
 from tests.collection.network.stores.running_postgres import RunningPostgres
 from tests.collection.network.studies import study
@@ -278,6 +278,47 @@ def test_a_closed_store_has_forgotten_what_was_dropped_and_which_are_dummies(
     store.stop()
     found = told_apart(disk, collection, people, released)
     assert found == (set() if careful else {"dropped", "order"}), "and the positive control, a careless shuffler"
+
+
+# ---- several messages of one person
+
+
+def together(disk: Disk) -> float:
+    """By how many standard errors two messages of one person lie nearer to each other than two of
+    different people, in the file that tells most.
+    """
+    told = [0.0]
+    for content in disk.files.values():
+        found = [[content.find(each[:16]) for each in messages_of(person)[:2]] for person in range(PEOPLE)]
+        places = np.array([pair for pair in found if min(pair) >= 0], dtype=float)
+        if len(places) > PEOPLE // 2:
+            own = np.abs(places[:, 0] - places[:, 1])
+            others = np.abs(places[:, 0] - np.random.default_rng(1).permutation(places[:, 1]))
+            told.append(float((others.mean() - own.mean()) / np.sqrt((own.var() + others.var()) / len(own))))
+    return max(told)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.fleet)])
+def test_a_closed_store_has_forgotten_which_messages_came_together(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    collection, before = several(question="Together?"), Disk()
+    if kind == "sqlite":
+        store: Store = SQLiteStore(tmp_path / "reports.sqlite", collection)
+    else:
+        database = request.getfixturevalue("database")
+        before = Disk.of(database.folder)
+        store = PostgresStore(database.address(), collection)
+    request.addfinalizer(store.stop)
+
+    def disk() -> Disk:
+        return Disk.of(tmp_path) if kind == "sqlite" else server_disk(database, before)
+
+    for person in range(PEOPLE):
+        store.add([[delivery(*messages_of(person))]])
+    assert together(disk()) > 20.0, "the positive control: it is open"
+    assert store.close(PEOPLE).closed
+    assert together(disk()) < 6.0
 
 
 # ---- what is fetched

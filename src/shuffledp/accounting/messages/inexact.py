@@ -34,8 +34,8 @@ class Inexact:
 
     @classmethod
     def of(cls, ideal: Curve, distance: float) -> Curve:
-        """The same curve, if there is no distance."""
-        return cls(ideal, distance) if distance > 0.0 else ideal
+        """The same curve, if there is no distance; what adds up to more than 1 is 1."""
+        return cls(ideal, min(distance, 1.0)) if distance > 0.0 else ideal
 
     @property
     def name(self) -> str:

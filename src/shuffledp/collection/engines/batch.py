@@ -124,6 +124,11 @@ class BatchEncoder:
         check_round(made.round)
         if made.secret is not None:
             check_secret(made.secret)
+            if _opened(made.text).randomizer.mixes:
+                raise InvalidInput(
+                    "dummies must be drawn afresh, and once, got a secret, which draws the same again. Leave secret "
+                    "out."
+                )
         return made
 
     @property
@@ -138,8 +143,9 @@ class BatchEncoder:
 
     def encode(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """A report for each value, in the order of the values: for whoever stores them where nobody
-        reads them before they are shuffled.
+        reads them before they are shuffled. What must not be stored at all is refused.
         """
+        self.check_shown()
         for reports in self._drawn(batches, Counter()):
             yield pa.RecordBatch.from_arrays([_held(reports)], schema=self.schema)
 
@@ -156,11 +162,18 @@ class BatchEncoder:
             )
 
     def tally(self, batches: Batches, *, first: bool | None = None) -> Iterator[pa.RecordBatch]:
-        """One row for all ``batches``: the sums of their reports, none of which is kept. Where a
-        part of all people's is asked for, by whoever commits it once, ``first`` says whether the
-        shuffler's dummies come with it.
+        """One row for all ``batches``: the sums of their reports, none of which is kept.
+
+        Where the shuffler adds dummies, ``first`` must say whether they come with these batches:
+        True for all people's, or for one part of them, and False for the other parts. Sums without
+        any would be the truth. Whoever asks again draws again: commit what is asked for once.
         """
         law = _opened(self.text).randomizer
+        if law.mixes and first is None:
+            raise InvalidInput(
+                "first must say whether the shuffler's dummies come with these batches, got none. Pass True for all "
+                "people, or for one part of them, and False for every other part."
+            )
         votes, rows = np.zeros(law.tally_size, dtype=np.int64), Counter[str]()
         for drawn in self._drawn(batches, rows):
             votes += law.tally(drawn)

@@ -102,10 +102,6 @@ def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool
     phones = _phones(column, design)
     if not tallied:
         phones.check_shown()
-    elif column.secret is not None and Encoder.of(design).randomizer.mixes:
-        raise InvalidInput(
-            "dummies must be drawn afresh, and once, got a secret, which draws the same again. Leave secret out."
-        )
     column.checked(column.reader(design))
     session = check_session(column.frame.sparkSession)
     claim = Claim.new(

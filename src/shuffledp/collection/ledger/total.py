@@ -173,7 +173,7 @@ class RarelySeen(Guarantee):
             if np.all(values >= self.rare):
                 return values
             return np.asarray(np.maximum(values, self.whole.deltas(epsilons, end=end, gap=gap)))
-        values = values + self.rare
+        values = np.minimum(values + self.rare, 1.0)
         if np.all(self.rare <= MATTERS * values):
             return values
         return np.asarray(np.minimum(values, self.whole.deltas(epsilons, end=end, gap=gap)))
