@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
@@ -24,7 +23,7 @@ from shuffledp.sampling import WORD
 __all__ = ["FakeVotes", "FakedSupports", "check_fakes", "fake_votes", "from_votes"]
 
 NEGLIGIBLE = 1e-20  # probability that is cut off on either side of a law
-MANY_STRAYS = 400.0  # stray votes on average, above which people's votes are as good as normal
+MANY_STRAYS = 400.0  # stray votes on average, above which waves are fewer to add up than strays
 LONG = 1 << 11
 SURE = 1e-9  # a shuffler, or people, who did their part are told that they did not so rarely
 
@@ -118,32 +117,54 @@ class FakedSupports(Supports):
 
     @property
     def _reach(self) -> int:
-        """How many sums of strays and fakes are told apart."""
-        few = 0.0 < self._strays <= MANY_STRAYS
+        """How many sums of strays and fakes are told apart, or waves added up."""
+        if self._strays > MANY_STRAYS:
+            return self._waves[2]
+        few = self._strays > 0.0
         return len(self.fakes.chances) + (super(FakedSupports, self)._reach - 1 if few else 0)
 
     def _above(self, held: Ints, least: Ints) -> tuple[Floats, Floats]:
         first, chances = self.fakes
-        wanted = least[:, None] - first - np.arange(self._reach)
         if self._strays > MANY_STRAYS:
-            weights, above = chances[None, :], self._normal_above(held[:, None], wanted)
-        else:
-            weights, above = chances[None, :], binomial_above(held[:, None], wanted, self.hit)
-            if self.miss:
-                strays = few_successes(self._trials - held, self._reach - len(chances) + 1, self.miss)
-                weights = np.array([np.convolve(row, chances) for row in strays])
+            missing = np.full(len(held), max(1.0 - float(chances.sum()), 0.0))
+            return self._above_by_waves(held, least - first), missing
+        wanted = least[:, None] - first - np.arange(self._reach)
+        weights, above = chances[None, :], binomial_above(held[:, None], wanted, self.hit)
+        if self.miss:
+            strays = few_successes(self._trials - held, self._reach - len(chances) + 1, self.miss)
+            weights = np.array([np.convolve(row, chances) for row in strays])
         return (weights * above).sum(axis=1), np.maximum(1.0 - weights.sum(axis=1), 0.0)
 
-    def _normal_above(self, held: Ints, least: Ints) -> Floats:
-        """P(people's votes >= least), by Edgeworth's series to its second term."""
-        others = self._trials - held
-        own, stray = self.hit * (1.0 - self.hit), self.miss * (1.0 - self.miss)
-        variance = held * own + others * stray
-        third = held * own * (1.0 - 2.0 * self.hit) + others * stray * (1.0 - 2.0 * self.miss)
-        z = (least - 0.5 - held * self.hit - others * self.miss) / np.sqrt(variance)
-        bend = third / (6.0 * variance**1.5) * (z * z - 1.0) * np.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)
-        found: Floats = np.clip(ndtr(-z) + bend, 0.0, 1.0)
-        return found
+    @property
+    def _waves(self) -> tuple[int, int, int]:
+        """How far from their mean people's votes are found, by Bernstein's inequality; the period
+        that all votes fit in; and how many waves make up their law: that of frequency t has a
+        height of at most exp(-2 variance t^2 / pi^2).
+        """
+        variances = [self._trials * chance * (1.0 - chance) for chance in (self.hit, self.miss)]
+        strength = -math.log(NEGLIGIBLE)
+        far = math.ceil(strength / 3.0 + math.sqrt((strength / 3.0) ** 2 + 2.0 * strength * max(variances)))
+        highest = math.pi * math.sqrt(strength / (2.0 * min(variances))) if min(variances) else math.inf
+        half = far + len(self.fakes.chances) // 2 + 1
+        period = 2 * half + 1
+        return far, period, math.ceil(min(highest / (2.0 * math.pi) * period, half))
+
+    def _above_by_waves(self, held: Ints, least: Ints) -> Floats:
+        """P(people's votes and fakes after the first >= least): the law of a whole number is a sum
+        of waves, each of which is added up from ``least`` on in closed form.
+        """
+        (far, period, number), chances = self._waves, self.fakes.chances
+        t = 2.0 * math.pi / period * np.arange(1, number + 1)
+        own, stray = (np.log1p(chance * np.expm1(1j * t)) - 1j * t * chance for chance in (self.hit, self.miss))
+        fakes = np.fft.rfft(chances, period)[1 : number + 1].conj()
+        mean = held * self.hit + (self._trials - held) * self.miss
+        start = np.floor(mean) - far
+        least = np.clip(least, start, start + period)
+        heights = fakes * np.exp(np.outer(held, own) + np.outer(self._trials - held, stray))
+        steps = np.exp(-1j * np.outer(least - mean, t)) - np.exp(-1j * np.outer(start - mean, t))
+        waves = (heights * steps / -np.expm1(-1j * t)).sum(axis=1).real
+        found: Floats = ((start + period - least) * float(chances.sum()) + 2.0 * waves) / period
+        return np.clip(found, 0.0, 1.0)
 
 
 def from_votes(votes: Any, people: int, law: FakedValues, size: int = 1) -> tuple[Floats, Noise]:

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shuffledp import KRR, Hadamard, Mean
+from shuffledp import KRR, Hadamard, Mean, UserFakes
 from shuffledp.collection.verify.check_comparison import _sigma
-from shuffledp.collection.verify.counted_estimates import counted_mean, counts, signed_counts
+from shuffledp.collection.verify.counted_estimates import counted_groups, counted_mean, counts, signed_counts
 from shuffledp.collection.verify.counted_law import CountedLaw
+from shuffledp.collection.verify.verification import counted
 from shuffledp.protocols.baselines.analytic_gaussian import sigma
 from shuffledp.protocols.estimators import inversion, signed
+from shuffledp.protocols.fake_votes import from_votes
 from shuffledp.randomizers.written_law import law_of
 
 TAILS = (0.025, 0.0005)
@@ -56,6 +58,19 @@ def test_limits_agree_where_nearly_everybody_votes(n: int, votes: int, hit: Frac
         low, high = noise.interval(values, tail)
         assert np.allclose(limits(tail), (low, high), rtol=0.0, atol=1e-6)
         assert high[0] - low[0] < 60.0
+
+
+@pytest.mark.parametrize(
+    ("people", "votes", "tail"), [(5000, 2908, 0.025), (5000, 5300, 0.0005), (200_000, 120_000, 0.025)]
+)
+def test_limits_of_many_strays_among_fakes_agree_to_the_person(people: int, votes: int, tail: float) -> None:
+    """Where one side was a series, honest pages differed by one person, and failed; where the other
+    counted strays from 0 on, it gave up.
+    """
+    law = UserFakes(k=2, slots=2, chance=0.3, epsilon0=1.0)
+    values, noise = from_votes(np.array([votes]), people, law)
+    *_, limits = counted_groups([votes], 1, people, counted(law_of(law)), whole=True)
+    assert np.array_equal(limits(tail), noise.interval(values, tail))
 
 
 def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:

@@ -157,9 +157,9 @@ COVERAGE = Phrase(
     ),
     (
         6,
-        "The interval covers the error that the privacy noise adds: with this probability, or a higher one where few "
-        "answered, the true value among those who answered lies inside it. It holds every value that a test does not "
-        "reject. It does not account for people who did not answer, or did not answer truthfully. ",
+        "The interval covers the error that the privacy noise adds: with about the stated probability, or a higher "
+        "one, the true value among those who answered lies inside it. It does not account for people who did not "
+        "answer, or did not answer truthfully. ",
     ),
 )
 NEGATIVE = Phrase(

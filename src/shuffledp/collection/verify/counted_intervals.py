@@ -96,13 +96,14 @@ def among(votes: int, n: int, hit: float, miss: float, fakes: tuple[int, Array],
 
     def beyond(c: int, least: int) -> float:
         """P(S >= least)."""
-        numbers = chances
+        numbers, start = chances, first
         if miss:
             stray = _strays(n - c, miss)
+            start += int(stray[0])
             if not len(stray) * len(chances) < 100 * MOST_STRAY_VOTES:
                 raise TooLarge(f"{len(stray)} stray votes among fakes are too many to be summed over")
             numbers = np.convolve(binom.pmf(stray, n - c, miss), chances)
-        return float(numbers @ binom.sf(least - first - np.arange(len(numbers)) - 1, c, hit))
+        return float(numbers @ binom.sf(least - start - np.arange(len(numbers)) - 1, c, hit))
 
     low = _first(lambda c: beyond(c, votes) > tail, n)
     high = _first(lambda c: beyond(c, votes + 1) >= 1.0 - tail, n + 1) - 1
@@ -110,11 +111,12 @@ def among(votes: int, n: int, hit: float, miss: float, fakes: tuple[int, Array],
 
 
 def _strays(others: int, miss: float) -> NDArray[np.intp]:
-    """How many of the others may vote for a value: more do with a probability below 1e-16
+    """How many of the others may vote for a value: fewer or more do with a probability below 1e-16
     (Bernstein).
     """
     mean = others * miss
-    return np.arange(min(others, math.ceil(mean + 9.0 * math.sqrt(mean) + 40.0)) + 1)
+    reach = 9.0 * math.sqrt(mean)
+    return np.arange(max(0, math.floor(mean - reach)), min(others, math.ceil(mean + reach + 40.0)) + 1)
 
 
 def bernstein(variance: Array, linear: Array, strength: float) -> Array:
