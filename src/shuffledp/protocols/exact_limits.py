@@ -74,6 +74,10 @@ class Supports(Law):
         return there < MANY
 
     def limits(self, chosen: NDArray[np.bool_], tail: float) -> tuple[Floats, Floats]:
+        if self.hit + self.miss > 1.0 and not self.throughout:  # reports that do not support it are rarer
+            hit, miss = 1.0 - self.miss, 1.0 - self.hit
+            low, high = replace(self, seen=self._trials - self.seen, hit=hit, miss=miss).limits(chosen, tail)
+            return self.n - high, self.n - low
         distinct, back = np.unique(self.seen[chosen], return_inverse=True)
         low, high = np.zeros(len(distinct)), np.zeros(len(distinct))
         step = max(1, CELLS // self._reach)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shuffledp import KRR, Hadamard
+from shuffledp import KRR, Hadamard, Mean
 from shuffledp.collection.verify.check_comparison import _sigma
-from shuffledp.collection.verify.counted_estimates import counts, signed_counts
+from shuffledp.collection.verify.counted_estimates import counted_mean, counts, signed_counts
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.protocols.baselines.analytic_gaussian import sigma
 from shuffledp.protocols.estimators import inversion, signed
@@ -30,6 +32,46 @@ def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, eps
     for tail in TAILS:
         for found, theirs in zip(limits(tail), noise.interval(values, tail), strict=True):
             assert np.all(np.abs(found - theirs) <= 1e-6 * errors + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "votes", "hit", "miss"),
+    [
+        (
+            3_000_000,
+            2_999_980,
+            Fraction(99_999, 100_000),
+            Fraction(1, 2),
+        ),  # hashing: nearly all votes, half of them stray
+        (10**9, 10**9 - 3, 1 - Fraction(9, 10**18), Fraction(1, 10**18)),  # hardly a stray vote in a billion
+    ],
+    ids=["many strays", "no strays"],
+)
+def test_limits_agree_where_nearly_everybody_votes(n: int, votes: int, hit: Fraction, miss: Fraction) -> None:
+    """Those who do not are counted: a sum over a million strays overflowed, or was too long."""
+    values, noise = inversion(np.array([votes]), n, float(hit), float(miss), float(hit - miss))
+    *_, limits = counts([votes], n, hit, miss, whole=True)
+    assert noise.few(values).all()
+    for tail in TAILS:
+        low, high = noise.interval(values, tail)
+        assert np.allclose(limits(tail), (low, high), rtol=0.0, atol=1e-6)
+        assert high[0] - low[0] < 60.0
+
+
+def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:
+    """200 votes that are nearly coins vary by 50, but for 1e-13, and 1,000 reports of which 0.2 %
+    are random hold 2, but for the last digits of a word.
+    """
+    coin = KRR(k=2, epsilon0=1e-7)
+    _, noise = inversion(np.array([100]), 200, coin.hit, coin.miss, coin.contrast)
+    counted = CountedLaw.of(law_of(coin))
+    *_, limits = counts([100], 200, counted.hit, counted.miss, whole=True)
+    assert np.allclose(limits(0.025), noise.interval(np.array([0.0]), 0.025), rtol=1e-6)
+    for gamma in (0.002, 0.002 - 1e-18, 0.002 + 1e-18):
+        law, seen = KRR.from_gamma(k=41, gamma=gamma), np.full(41, 24) + 16 * (np.arange(41) == 0)
+        claimed = Mean(n=1000, k=40, randomizer=law).analyse_counts(seen).interval()
+        found = counted_mean(seen.tolist(), CountedLaw.of(law_of(law)), (0.0, 1.0), whole=True)
+        assert np.allclose(found.limits(0.025), claimed, rtol=1e-9)
 
 
 @settings(deadline=None, max_examples=20)

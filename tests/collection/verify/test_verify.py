@@ -255,6 +255,14 @@ def test_numbers_that_say_nothing_of_these_dummies_are_refused(number: object) -
         verified(rehashed(made))
 
 
+def test_shares_whose_sum_could_wrap_around_are_refused() -> None:
+    made = facts("split")
+    law = made["design"]["law"]
+    law["share_bits"] = (law["least"] * (law["k"] - 1 + 2 * law["reach"])).bit_length() - 1
+    with pytest.raises(InvalidInput):
+        verified(rehashed(made))
+
+
 def test_a_delta_whose_lower_end_is_far_off_is_one_that_shuffledp_writes() -> None:
     """As of randomized values among dummies, of which some messages are dropped."""
     made = facts("dummies")

@@ -155,6 +155,12 @@ COVERAGE = Phrase(
         "who answered lies inside it. It does not account for people who did not answer, or did not answer "
         "truthfully. ",
     ),
+    (
+        6,
+        "The interval covers the error that the privacy noise adds: with this probability, or a higher one where few "
+        "answered, the true value among those who answered lies inside it. It holds every value that a test does not "
+        "reject. It does not account for people who did not answer, or did not answer truthfully. ",
+    ),
 )
 NEGATIVE = Phrase(
     "A count below 0 is no mistake: it is noise around a true count that is 0 or small. The estimates are unbiased, "

@@ -19,8 +19,9 @@ __all__ = ["Estimated", "counted_at_ends", "counted_groups", "counted_mean", "co
 
 SHARP = 1e-7  # of a standard error
 LAST_DIGITS = 1e-12  # relative
-FEW, MANY = 3, 50  # variances of votes below which the exact law is inverted instead of a normal one
-HARDLY_ONE = 2  # random reports on average, below which the variance of a mean cannot be told
+TIE = 1e-9  # 200 votes that are coins vary by 50: what is less by rounding alone is not less
+FEW, MANY = 3 - TIE, 50 - TIE  # variances of votes below which the exact law is inverted instead of a normal one
+HARDLY_ONE = 2 - TIE  # random reports on average, below which the variance of a mean cannot be told
 ROUNDING = Fraction(1, 4)  # of a grid step, squared: every number may lie half-way between two points
 
 Limits = Callable[[float], tuple[Array, Array]]

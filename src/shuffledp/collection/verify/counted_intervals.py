@@ -17,7 +17,6 @@ from shuffledp.literature.exact.lattice import Array
 __all__ = ["among", "bernstein", "rare", "rare_signed", "score"]
 
 HALVINGS = 80  # more than floats have digits
-LEFT_OUT = 1e-16
 
 
 def score(
@@ -54,12 +53,15 @@ def rare(votes: int, n: int, hit: float, miss: float, tail: float) -> tuple[floa
     """
     from scipy.stats import binom  # slow to import, and needed where votes are few only
 
+    if hit + miss > 1.0:  # whoever does not vote for it is rarer
+        low, high = rare(n - votes, n, 1.0 - miss, 1.0 - hit, tail)
+        return n - high, n - low
+
     def beyond(c: int, least: int) -> float:
         """P(S >= least)."""
-        most = float(binom.isf(LEFT_OUT, n - c, miss))
-        if not most < MOST_STRAY_VOTES:
-            raise TooLarge(f"{most:g} stray votes are too many to be summed over")
-        stray = np.arange(int(most) + 2)
+        stray = _strays(n - c, miss)
+        if not len(stray) < MOST_STRAY_VOTES:
+            raise TooLarge(f"{len(stray)} stray votes are too many to be summed over")
         return min(1.0, float(binom.pmf(stray, n - c, miss) @ binom.sf(least - stray - 1, c, hit)))
 
     low = _first(lambda c: beyond(c, votes) > tail, n)
@@ -96,15 +98,23 @@ def among(votes: int, n: int, hit: float, miss: float, fakes: tuple[int, Array],
         """P(S >= least)."""
         numbers = chances
         if miss:
-            most = float(binom.isf(LEFT_OUT, n - c, miss))
-            if not most * len(chances) < 100.0 * MOST_STRAY_VOTES:
-                raise TooLarge(f"{most:g} stray votes among fakes are too many to be summed over")
-            numbers = np.convolve(binom.pmf(np.arange(int(most) + 2), n - c, miss), chances)
+            stray = _strays(n - c, miss)
+            if not len(stray) * len(chances) < 100 * MOST_STRAY_VOTES:
+                raise TooLarge(f"{len(stray)} stray votes among fakes are too many to be summed over")
+            numbers = np.convolve(binom.pmf(stray, n - c, miss), chances)
         return float(numbers @ binom.sf(least - first - np.arange(len(numbers)) - 1, c, hit))
 
     low = _first(lambda c: beyond(c, votes) > tail, n)
     high = _first(lambda c: beyond(c, votes + 1) >= 1.0 - tail, n + 1) - 1
     return float(low), float(max(high, 0))
+
+
+def _strays(others: int, miss: float) -> NDArray[np.intp]:
+    """How many of the others may vote for a value: more do with a probability below 1e-16
+    (Bernstein).
+    """
+    mean = others * miss
+    return np.arange(min(others, math.ceil(mean + 9.0 * math.sqrt(mean) + 40.0)) + 1)
 
 
 def bernstein(variance: Array, linear: Array, strength: float) -> Array:
