@@ -255,6 +255,21 @@ def test_numbers_that_say_nothing_of_these_dummies_are_refused(number: object) -
         verified(rehashed(made))
 
 
+@pytest.mark.parametrize("change", [{"left": "x"}, {"right": 1.0}, {"center": 21.5}, {"kind": "bernoulli"}], ids=str)
+def test_numbers_that_describe_no_dummies_are_refused(change: dict[str, object]) -> None:
+    made = facts("dummies")
+    made["design"]["law"].update(change)
+    with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
+        verified(rehashed(made))
+
+
+def test_words_in_place_of_the_numbers_of_shares_fill_no_memory() -> None:
+    made = facts("split")
+    made["design"]["law"].update(least="x", reach=1 << 60)
+    with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
+        verified(rehashed(made))
+
+
 def test_shares_whose_sum_could_wrap_around_are_refused() -> None:
     made = facts("split")
     law = made["design"]["law"]

@@ -28,7 +28,8 @@ FAKED = {
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),
     "tree": ("levels", "branches", "kind", "center", "left", "right", "rate"),
 }
-IDLE = {"geometric": ("rate",), "poisson": ("center", "left", "right"), "bernoulli": ()}  # by kind: what says nothing
+OF_USERS: dict[str, tuple[str, ...]] = {"bernoulli": (), "poisson": ()}  # by kind: what says nothing
+OF_SHUFFLER = {"geometric": ("rate",), "poisson": ("center", "left", "right")}
 LEFT_OUT = 1e-25  # of a law of counts, at either end
 MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
 ROUNDED = 1e-12  # relative: of a sum of positive products
@@ -49,9 +50,23 @@ class CountedFakes(CountedMessages):
         counted = not weights or (sum(weights) == WORD and min(weights) >= 0 and 0 <= first <= MOST_CELLS**2)
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
-        idle = all(self.own.get(name, 0) == 0 for name in IDLE[self.own["kind"]])
         tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
-        return tossed and counted and local and idle and type(slots) is int and 1 <= slots <= MOST_SLOTS
+        return tossed and counted and local and self._described and type(slots) is int and 1 <= slots <= MOST_SLOTS
+
+    @property
+    def _described(self) -> bool:
+        """Whether its kind and the numbers of that are such as describe fakes; what is not a number
+        cannot be compared with one.
+        """
+        own = self.own
+        idle = (OF_SHUFFLER if self.from_shuffler else OF_USERS)[own["kind"]]
+        silent = all(own[name] == 0 for name in idle if name in own)
+        tossed = all(0.0 < own[name] <= 1.0 for name in ("chance", "keep") if name in own)
+        falling = all(0.0 <= own[name] < 1.0 for name in ("left", "right") if name in own)
+        many = "rate" in idle or 0.0 < own.get("rate", 1.0) < math.inf
+        center = own.get("center", 0)
+        counted = type(center) is int and center >= 0
+        return silent and tossed and falling and many and counted
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
