@@ -35,6 +35,7 @@ MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
 ROUNDED = 1e-12  # relative: of a sum of positive products
 IMPOSSIBLE = 1e-13
 UNSEEN = 1e-19  # what is left out, in all
+NEVER = Decimal("1e-60")
 
 
 @dataclass(frozen=True)
@@ -164,9 +165,8 @@ class CountedFakes(CountedMessages):
         counts = range(first, first + size)
         if self.from_shuffler and self.own["kind"] == "geometric":
             center, left, right = self.own["center"], Fraction(self.own["left"]), Fraction(self.own["right"])
-            total = sum((left**step for step in range(1, min(center, 4096) + 1)), Fraction(0)) if left else Fraction(0)
-            rounded = Fraction(DIGITS.divide(Decimal(total.numerator), Decimal(total.denominator)))
-            norm = rounded + 1 / (1 - right)
+            below = left * (1 - _power(left, center, Fraction(1))) / (1 - left)  # left + left^2 + ... + left^center
+            norm = below + 1 / (1 - right)
             return [
                 _power(left, center - each, norm) if each < center else _power(right, each - center, norm)
                 for each in counts
@@ -304,11 +304,11 @@ class CountedFakes(CountedMessages):
 
 
 def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:
-    """base^steps / norm, to 60 digits."""
+    """base^steps / norm, to 60 digits, and to 60 places."""
     if not base:
         return Fraction(0) if steps else 1 / norm
     value = DIGITS.power(DIGITS.divide(Decimal(base.numerator), Decimal(base.denominator)), Decimal(steps))
-    return Fraction(value) / norm
+    return Fraction(value) / norm if value > NEVER else Fraction(0)
 
 
 def _many(first: int, chances: Array, times: int) -> tuple[int, Array]:
