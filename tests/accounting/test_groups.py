@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp import KRR, OUE, InvalidInput, shuffle, shuffle_groups
-from shuffledp.accounting.haystack import Haystack, MixedBlanket, MixedDataset, Needle
+from shuffledp.accounting.haystack import Haystack, MixedBlanket, MixedDataset, Needle, powers
 from shuffledp.accounting.haystack.mixed import reciprocal
 from shuffledp.literature.exact import hockey_stick, krr
+from shuffledp.randomizers.messages import UserFakes
 from tests.contracts.enclosure import COARSE
 
 Histogram = dict[tuple[int, ...], float]
@@ -150,3 +151,17 @@ def test_reports_that_hide_nothing_are_no_trouble() -> None:
     """The chance to lie, 2e-22, is lost beside 1."""
     survey = shuffle_groups([(KRR(k=2, epsilon0=1e-9), 1), (KRR(k=2, epsilon0=50.0), 1)])
     assert 0.0 < survey.delta_at_least(epsilon=1.0) < 1.0
+
+
+def test_where_no_line_is_sharp_enough_an_upper_end_is_chernoffs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was that of one report by itself: at 1e-3 larger than at 1e-9."""
+    fakes = shuffle(UserFakes(k=100, slots=3, chance=1.0, epsilon0=0.0025), n=10**6)
+    assert fakes.delta_at_most(epsilon=1e-3) <= fakes.delta_at_least(epsilon=1e-9)
+    needles = [Needle(3, 1.0, ((1.0, 50), (2.0, 50))), Needle(2, 0.5, ((0.5, 300),)), Needle(4, 2.0, ((2.0, 5),))]
+    usual = [MixedBlanket(each).bounds(np.array([0.0, 0.2, 0.45])) for each in needles]
+    monkeypatch.setattr(powers, "BLUNT", 0.0)
+    for each, (lower, upper) in zip(needles, usual, strict=True):
+        blunt = MixedBlanket(each).bounds(np.array([0.0, 0.2, 0.45]))
+        assert np.all(blunt[0] == 0.0)
+        assert np.all(lower <= blunt[1])
+        assert np.all(blunt[1] <= 100.0 * upper)

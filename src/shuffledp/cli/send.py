@@ -1,6 +1,5 @@
 """The command send: a report, or those of a table, to a collection over the network."""
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -234,7 +233,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             client.check_codes(codes, drawing.rows)
             return None
 
-        return client.send_table(drawing, codes=codes, processes=len(os.sched_getaffinity(0)), tick=tick)
+        return client.send_table(drawing, codes=codes, processes=None, tick=tick)
 
 
 def _check_absent(given: dict[str, Any], options: Sequence[tuple[str, Any]], beside: str) -> None:

@@ -81,8 +81,8 @@ def test_a_killed_run_uses_up_no_week(paid: Ledger) -> None:
 
 
 def test_a_series_is_paid_for_once_and_a_changed_design_is_another(paid: Ledger) -> None:
-    for _ in range(3):
-        assert paid.spend("p", payment()).id == 1
+    for held_back in (False, False, True, True):
+        assert paid.spend("p", payment(), held_back=held_back).id == 1
     longer = replace(entry(rounds=5), series=Turn("cities", 5))
     for changed in (longer, replace(payment(), design="cd" * 32)):
         with pytest.raises(InvalidInput, match="a changed design is another series"):

@@ -54,6 +54,13 @@ def test_answers_come_in_order_and_few_parts_are_done_here(started: list[all_cor
     assert all(each.poll() is not None for each in started)
 
 
+def test_a_system_that_does_not_say_which_cores_are_ours_has_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As macOS: there is no such function."""
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert list(on_all_cores(abs, range(-4, 0))) == [4, 3, 2, 1]
+
+
 def test_reports_are_sealed_in_their_order_whoever_seals_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sealing_pool, "SLICE", 3)
     reports = np.arange(20, dtype=np.uint8) % 3

@@ -157,6 +157,20 @@ def test_a_run_that_is_killed_uses_up_no_second_week(
     assert ledger.check().faults == ()
 
 
+def test_a_week_that_has_begun_is_kept_where_something_else_is_in_its_place(
+    folder: Path, add: Add, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed("begun", add, folder, monkeypatch)
+    place = folder / "weeks" / "001"
+    place.mkdir()
+    with pytest.raises(InvalidInput, match="Move it away"):
+        add(folder)
+    place.rmdir()
+    add(folder)
+    assert sorted(tracked(folder).standing) == [1, 2], "it was paid for, and can not be drawn again"
+    assert states(ledger) == ["paid in advance", "published", "published"]
+
+
 @pytest.mark.parametrize("moment", ["begun", "standing"])
 def test_what_another_run_has_drawn_of_a_week_that_began_elsewhere_is_never_seen(
     folder: Path, add: Add, ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch

@@ -162,8 +162,8 @@ def _ramp(
     # No weight exceeds their sum, so that the aliases are at most those of the sum with t = 0.
     plain = log_size(c) + math.log(float(weights.sum())) - log_m
     line = _line(law, c, log_size, gap, t.size, ramp=True, margin=plain, top=float(law.score.max()))
-    if line.tau * c > BLUNT:
-        return 0.0, math.inf
+    if line.tau * c > BLUNT:  # Chernoff: x_+ <= e^(cx) / (e c), where e is left to rounding
+        return 0.0, math.exp(min(log_m + law.drift(c, t), 700.0)) / c + 1e-322
     seen = shares > UNSEEN
     nodes = _along(law, line, t[seen], shares[seen])
 

@@ -122,7 +122,9 @@ def terms_asked(
     """The same, without a word about what would fit."""
     owner = limits_of(book, population, limit_epsilon, limit_delta)
     standing = check_turn(book.rows_of(owner.name), entry)
-    earlier, waiting = book.mechanisms(owner.name), _waiting(book, owner, entry) if held_back else standing
+    earlier, waiting = book.mechanisms(owner.name), standing
+    if waiting is None and held_back:
+        waiting = _waiting(book, owner, entry)
     free = waiting is not None or (entry.series is not None and entry.series.week is not None)
     return Terms(owner, earlier, _within(owner, earlier, None if free else entry), waiting)
 

@@ -34,7 +34,7 @@ def on_all_cores(
     """What a task makes of each part, in their order: by so many ``processes``, or one for each
     core; a few parts are done here. No more is kept in memory than processes are busy with.
     """
-    helpers = len(os.sched_getaffinity(0)) if processes is None else processes
+    helpers = _cores() if processes is None else processes
     feed = iter(parts)
     begun = list(islice(feed, FEW + 1))
     feed = chain(begun, feed)
@@ -64,6 +64,11 @@ def on_all_cores(
         pool.shutdown(cancel_futures=True)
         for process in started:
             _end(process)
+
+
+def _cores() -> int:
+    """Those that we may use; not every system says which these are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _start() -> Process:

@@ -256,8 +256,10 @@ def _mended(folder: Path, series: SeriesFile, ledger: Ledger) -> None:
         if release.begun is not None and _seal(place) == release.record:
             record = read_record((place / FACTS).read_text(encoding="utf-8"))
             ledger.publish(release.id, digest_of(record.as_json()))
+    begun = {release.record for release in ledger.releases(series.payment.population) if release.begun is not None}
     for hidden in (folder / WEEKS).glob(".*.part"):
-        shutil.rmtree(hidden)
+        if _seal(hidden) not in begun:  # one that did is kept where its place is taken by something else
+            shutil.rmtree(hidden)
 
 
 def _seal(place: Path) -> str | None:

@@ -116,12 +116,12 @@ class Client:
         drawing: Drawing,
         *,
         codes: Sequence[bytes] | None = None,
-        processes: int = 1,
+        processes: int | None = 1,
         tick: Tick | None = None,
     ) -> Receipt:
         """Report for everybody in a table; ``codes`` has an invitation for each of its rows.
-        Reports are sealed by so many ``processes``; ``tick`` is told how many are acknowledged, of
-        how many.
+        Reports are sealed by so many ``processes``, None for one on each core; ``tick`` is told how
+        many are acknowledged, of how many.
 
         A code that the shuffler does not know, or that was used, holds no other report up: the
         receipt counts them, and their reports wait for the next call.
@@ -150,7 +150,7 @@ class Client:
                 f"without a value leaves its code unused."
             )
 
-    def _records(self, drawing: Drawing, codes: Sequence[bytes] | None, processes: int) -> Iterator[bytes]:
+    def _records(self, drawing: Drawing, codes: Sequence[bytes] | None, processes: int | None) -> Iterator[bytes]:
         """The records of everybody in a table, in its order."""
         mine: deque[bytes] = deque()  # codes of reports that are being sealed
 
