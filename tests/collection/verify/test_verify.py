@@ -12,7 +12,9 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.verify import Verification, verify
+from shuffledp.collection.verify.verification import counted
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.written_law import law_of
 from tests.collection.verify.releases import NAMES, as_page, facts, made_by, rehashed
 
 Path = tuple[Any, ...]
@@ -252,6 +254,29 @@ def test_numbers_that_say_nothing_of_these_dummies_are_refused(number: object) -
     idle = "rate" if made["design"]["law"]["kind"] == "geometric" else "center"
     made["design"]["law"][idle] = number
     with pytest.raises(InvalidInput):
+        verified(rehashed(made))
+
+
+@pytest.mark.parametrize("change", [{"left": "x"}, {"right": 1.0}, {"center": 21.5}, {"kind": "bernoulli"}], ids=str)
+def test_numbers_that_describe_no_dummies_are_refused(change: dict[str, object]) -> None:
+    made = facts("dummies")
+    made["design"]["law"].update(change)
+    with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
+        verified(rehashed(made))
+
+
+@pytest.mark.parametrize(("center", "left", "right"), [(2000, 0.99, 0.98), (5, 0.0, 0.0), (0, 0.0, 0.6), (3, 0.9, 0.5)])
+def test_tables_of_dummies_are_found_again_however_many_they_are(center: int, left: float, right: float) -> None:
+    """A sum of exact powers took a minute for some thousands."""
+    law = law_of(sdp.ShufflerDummies(k=4, center=center, left=left, right=right))
+    assert counted(law).least_integers == counted(law).integers
+    assert counted({**law, "center": center + 10**6}).least_integers != counted(law).integers
+
+
+def test_words_in_place_of_the_numbers_of_shares_fill_no_memory() -> None:
+    made = facts("split")
+    made["design"]["law"].update(least="x", reach=1 << 60)
+    with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
         verified(rehashed(made))
 
 

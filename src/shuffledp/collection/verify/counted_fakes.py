@@ -28,12 +28,14 @@ FAKED = {
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),
     "tree": ("levels", "branches", "kind", "center", "left", "right", "rate"),
 }
-IDLE = {"geometric": ("rate",), "poisson": ("center", "left", "right"), "bernoulli": ()}  # by kind: what says nothing
+OF_USERS: dict[str, tuple[str, ...]] = {"bernoulli": (), "poisson": ()}  # by kind: what says nothing
+OF_SHUFFLER = {"geometric": ("rate",), "poisson": ("center", "left", "right")}
 LEFT_OUT = 1e-25  # of a law of counts, at either end
 MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
 ROUNDED = 1e-12  # relative: of a sum of positive products
 IMPOSSIBLE = 1e-13
 UNSEEN = 1e-19  # what is left out, in all
+NEVER = Decimal("1e-60")
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,23 @@ class CountedFakes(CountedMessages):
         counted = not weights or (sum(weights) == WORD and min(weights) >= 0 and 0 <= first <= MOST_CELLS**2)
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
-        idle = all(self.own.get(name, 0) == 0 for name in IDLE[self.own["kind"]])
         tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
-        return tossed and counted and local and idle and type(slots) is int and 1 <= slots <= MOST_SLOTS
+        return tossed and counted and local and self._described and type(slots) is int and 1 <= slots <= MOST_SLOTS
+
+    @property
+    def _described(self) -> bool:
+        """Whether its kind and the numbers of that are such as describe fakes; what is not a number
+        cannot be compared with one.
+        """
+        own = self.own
+        idle = (OF_SHUFFLER if self.from_shuffler else OF_USERS)[own["kind"]]
+        silent = all(own[name] == 0 for name in idle if name in own)
+        tossed = all(0.0 < own[name] <= 1.0 for name in ("chance", "keep") if name in own)
+        falling = all(0.0 <= own[name] < 1.0 for name in ("left", "right") if name in own)
+        many = "rate" in idle or 0.0 < own.get("rate", 1.0) < math.inf
+        center = own.get("center", 0)
+        counted = type(center) is int and center >= 0
+        return silent and tossed and falling and many and counted
 
     @property
     def _parts(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
@@ -149,9 +165,8 @@ class CountedFakes(CountedMessages):
         counts = range(first, first + size)
         if self.from_shuffler and self.own["kind"] == "geometric":
             center, left, right = self.own["center"], Fraction(self.own["left"]), Fraction(self.own["right"])
-            total = sum((left**step for step in range(1, min(center, 4096) + 1)), Fraction(0)) if left else Fraction(0)
-            rounded = Fraction(DIGITS.divide(Decimal(total.numerator), Decimal(total.denominator)))
-            norm = rounded + 1 / (1 - right)
+            below = left * (1 - _power(left, center, Fraction(1))) / (1 - left)  # left + left^2 + ... + left^center
+            norm = below + 1 / (1 - right)
             return [
                 _power(left, center - each, norm) if each < center else _power(right, each - center, norm)
                 for each in counts
@@ -289,11 +304,11 @@ class CountedFakes(CountedMessages):
 
 
 def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:
-    """base^steps / norm, to 60 digits."""
+    """base^steps / norm, to 60 digits, and to 60 places."""
     if not base:
         return Fraction(0) if steps else 1 / norm
     value = DIGITS.power(DIGITS.divide(Decimal(base.numerator), Decimal(base.denominator)), Decimal(steps))
-    return Fraction(value) / norm
+    return Fraction(value) / norm if value > NEVER else Fraction(0)
 
 
 def _many(first: int, chances: Array, times: int) -> tuple[int, Array]:

@@ -41,14 +41,13 @@ class CountedShares(CountedMessages):
 
     def _sound(self) -> bool:
         own, integers = self.own, self.integers
-        whole = all(type(own[name]) is int and 0 <= own[name] < 10**18 for name in own if name != "decay")
+        if not all(type(own[name]) is int and 0 <= own[name] < 10**18 for name in own if name != "decay"):
+            return False
+        most = own["least"] * (self.k - 1 + 2 * own.get("reach", 0))  # what shares add up to: it must not wrap around
         small = own["messages"] <= 1024 and own.get("share_bits", 2) <= 52 and own.get("reach", 1) <= MOST_STEPS
-        most = own["least"] * (
-            self.k - 1 + 2 * own.get("reach", 0)
-        )  # what shares add up to, which must not wrap around
         small = small and most < 1 << own.get("share_bits", 80)
         sized = len(integers) == (5 if self.family == "signed" else 3) and 0 < integers[0] < WORD
-        return self.epsilon0 == math.inf and whole and small and sized and own["least"] > 0
+        return self.epsilon0 == math.inf and small and sized and own["least"] > 0
 
     @property
     def messages(self) -> int:
