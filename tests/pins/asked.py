@@ -165,7 +165,7 @@ def _plain(column: Any) -> list[float | None]:
 
 def calibrated(design: Plain) -> dict[str, Any]:
     """What calibration finds for a target: parameters of the mechanism, and its integers."""
-    terms, people = design["target"], design["people"]
+    terms, people = design["target"], design.get("people")
     if "question" not in design:
         law = dict(design["calibrate"])
         family = MECHANISMS[law.pop("name")]
@@ -218,11 +218,11 @@ def guarantee(said: Plain) -> Guarantee:
     return once.compose(said["rounds"]) if said.get("rounds", 1) > 1 else once
 
 
-def ends(said: Plain) -> dict[str, list[float]]:
+def ends(said: Plain) -> dict[str, list[float | None]]:
     """Both ends of epsilon at a delta, and of delta at an epsilon."""
     known = guarantee(said)
     epsilon, delta = known.epsilon(delta=said["at_delta"]), known.delta(epsilon=said["at_epsilon"])
-    return {"epsilon": [epsilon.lower, epsilon.upper], "delta": [delta.lower, delta.upper]}
+    return {"epsilon": _plain([epsilon.lower, epsilon.upper]), "delta": _plain([delta.lower, delta.upper])}
 
 
 class Tape(Source):

@@ -77,12 +77,12 @@ def executed(files: list[str]) -> dict[str, set[int]]:
     """The lines of these files that the pins run."""
     seen: dict[str, set[int]] = {file: set() for file in files}
 
-    def line(frame: FrameType, event: str, _: object) -> Any:
+    def line(frame: FrameType, *_: object) -> Any:
         seen[frame.f_code.co_filename].add(frame.f_lineno)
         return line
 
-    def call(frame: FrameType, event: str, _: object) -> Any:
-        return line(frame, event, _) if frame.f_code.co_filename in seen else None
+    def call(frame: FrameType, *_: object) -> Any:
+        return line(frame) if frame.f_code.co_filename in seen else None
 
     before = sys.gettrace()
     shared_noise_limits.noise_above.cache_clear()
