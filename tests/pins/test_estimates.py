@@ -26,14 +26,14 @@ EXACT = (exact_limits, fake_votes, shared_noise_limits, share_limits, below, lev
 # Lines that no right answer needs: refusals, what rounds with another law would do, and planning; and the end of
 # ``below.counted_group``, for a spread that no law without fakes has.
 EXCUSED = (
-    "raise ",
-    "return None",
-    'f"',
-    "nobody = ",
-    "slope = np.full_like(values, (1.0",
-    "return values, Noise(nobody",
+    *("raise ", "return None", 'f"'),
+    *(
+        "values: Floats = group.estimate(",
+        "nobody = ",
+        "slope = np.full_like(values, (1.0",
+        "return values, Noise(nobody",
+    ),
 )
-EXCUSED = (*EXCUSED, "values: Floats = group.estimate(")
 ELSEWHERE = (
     *("Stacked.at", "Supports.at", "Signed.at", "Bounded.at", "SharedNoise.at", "GroupNoise.at", "DummyNoise.at"),
     *("level_sizes", "tree_shapes", "LeastSquares.predicted", "TreeSquares.sway", "check_fakes"),
