@@ -73,8 +73,8 @@ CHAPTERS = {
         compare --randomizer krr --k 4 --epsilon0 1 --n 1000 --delta 1e-6
         bounds
         reproduce --list
-        audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1
-        audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --fault rotated
+        audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600
+        audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600 --fault rotated
         text: --version
         text: epsilon --randomizer kr --n 9 --delta 1e-6
         text: epsilon --randomizer krr --k 16 --epsilon0 4 --n 10000
@@ -134,7 +134,7 @@ CHAPTERS = {
         values: analyse shuffled.parquet --out again
         poison design.json --seed 1
         text: poison ages.json --seed 1
-        text: audit --design design.json --runs 1000 --seed 1
+        text: audit --design design.json --runs 1000 --seed 1 --budget 600
         text: encode answers.csv --column answer --design people.csv --out other.parquet
         text: shuffle shuffled.parquet --out twice.parquet
         text: analyse reports.parquet --out early
@@ -222,6 +222,7 @@ MASKS = (  # in a narrow column a time or a digest stands on several lines
     (r"(?<![\d:])\d:\d\d\+00:00", "<time>"),
     (r"\b(?:[0-9a-f]{14,15}|(?=\d*[a-f])[0-9a-f]{16,}|[0-9a-f]{7,}(?=\.\.\.))\b", "<digest>"),
     (r"\bshuffledp \d+\.\d+\.\d+\b", "shuffledp <version>"),
+    (r"\b\d+(?=  or a little more)", "<some>"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
 )
 DURATION = re.compile(r"\b[0-9]+(\.[0-9]+)?(e-?\d+)? (ms|s|min)\b")
