@@ -10,26 +10,28 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.collection.client import Encoder
+from shuffledp.collection.engines.batch import BatchEncoder
 from shuffledp.collection.network.collection_file import Collection
+from shuffledp.collection.network.sealing import AnalystKey
 from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.top_words.found_words import found_words
 from shuffledp.protocols.top_words.progress import progress_of
 from shuffledp.protocols.top_words.search import TopSearch
 from shuffledp.protocols.top_words.search_plan import planned_search
-from shuffledp.randomizers.messages.added_dummies import AddedDummies
 from shuffledp.randomizers.wrappers import OneLevel
-from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Source
 
 Plain = Mapping[str, Any]
@@ -58,7 +60,7 @@ MECHANISMS: dict[str, Any] = {
     "signed": dp.SignedUnits,
     "split": dp.SplitShares,
 }
-HONEST = {"honest": "least"}  # what today's classes call it
+HONEST, AGAIN = {"honest": "least"}, {"least": "honest"}  # what today's classes call it, and back
 ASKED: dict[tuple[str, str], Any] = {
     ("histogram", ""): dp.Histogram,
     ("histogram", "fakes"): dp.FakesHistogram,
@@ -155,7 +157,9 @@ def _numbers(estimate: Any) -> dict[str, Any]:
     (low, high), (least, most) = estimate.interval(LEVEL), estimate.simultaneous(LEVEL)
     columns = {"value": estimate.values, "stderr": estimate.stderr, "low": low, "high": high}
     told = {name: _plain(column) for name, column in (columns | {"all_low": least, "all_high": most}).items()}
-    return {"people": estimate.n, **told}
+    last = [len(low) - 1]  # of one that is listed by itself
+    alone = estimate.noise.at(last).interval(estimate.unbiased[last], (1.0 - LEVEL) / 2.0)
+    return {"people": estimate.n, **told, "last_alone": [float(end[0]) for end in alone]}
 
 
 def _plain(column: Any) -> list[float | None]:
@@ -192,7 +196,7 @@ def calibrated(design: Plain) -> dict[str, Any]:
 
 def told(law: Plain) -> dict[str, Any]:
     """A law as it is written down, with few integers, or with their digest."""
-    own = {HONEST_AGAIN.get(name, name): value for name, value in law.items()}
+    own = {AGAIN.get(name, name): value for name, value in law.items()}
     if "questions" in own:
         own["questions"] = [told(each) for each in own["questions"]]
     if len(own["integers"]) > FEW_INTEGERS:
@@ -201,20 +205,17 @@ def told(law: Plain) -> dict[str, Any]:
     return own
 
 
-HONEST_AGAIN = {"least": "honest"}
-
-
 def guarantee(said: Plain) -> Guarantee:
     """What is certified of people who report by a mechanism."""
     if "groups" in said:
         once: Guarantee = dp.shuffle_groups([(mechanism(law), number) for law, number in said["groups"]])
     else:
         more = {name: said[name] for name in ("honest", "view", "adversary") if name in said}
-        once = dp.shuffle(mechanism(said["mechanism"]), n=said["people"], **more)
+        survey = once = dp.shuffle(mechanism(said["mechanism"]), n=said["people"], **more)
         if "sampled" in said:
-            once = once.sampled(users=said["sampled"])  # type: ignore[attr-defined]
+            once = survey.sampled(users=said["sampled"])
         if "between" in said:
-            once = once.between(*said["between"])  # type: ignore[attr-defined]
+            once = survey.between(*said["between"])
     return once.compose(said["rounds"]) if said.get("rounds", 1) > 1 else once
 
 
@@ -256,16 +257,6 @@ class Tape(Source):
         return words
 
 
-def corners(law: Any) -> dict[str, list[int]]:
-    """The first words at which coins stay open, and the second ones that settle them either way."""
-    firsts, seconds = set[int](), set[int]()
-    for text in law_of(law)["integers"][:FEW_INTEGERS]:
-        high, low = divmod(int(text), 1 << 48)
-        firsts.add(min(high, 0xFFFF))
-        seconds |= {low << 16, max((low << 16) - 1, 0)}
-    return {"16": sorted(firsts), "64": sorted(seconds)}
-
-
 def reports(pin: Plain) -> tuple[list[Any], Tape]:
     """The reports that a tape gives for some values, and the tape after that."""
     tape = Tape(pin["tape"], pin.get("among"))
@@ -293,19 +284,41 @@ def tallied(pin: Plain) -> list[int]:
     return found
 
 
-def adds_dummies(law: Any) -> bool:
-    """Whether the shuffler has a part in the mechanism."""
-    return isinstance(law, AddedDummies)
+def keyed(pin: Plain) -> list[Any]:
+    """The reports that a secret draws for people with ids, in one round of a survey."""
+    own = protocol(pin)
+    law = Law.from_json(law_of(own.randomizer))
+    terms = {"n": own.n, "least": own.least, "rounds": own.rounds, "epsilon": 1.0, "delta": 1e-6}
+    ids = [f"person {place}" for place in range(len(pin["values"]))]
+    phones = BatchEncoder.of(
+        Design(task=own.task, law=law, **terms),
+        column="value",
+        ids="who",
+        secret=bytes.fromhex(pin["secret"]),
+        round=pin["round"],
+    )
+    (reports,) = phones.encode([pa.record_batch({"who": ids, "value": pin["values"]})])
+    return [each.hex() if isinstance(each, bytes) else each for each in reports.column(0).to_pylist()]
 
 
-def collection(pin: Plain) -> tuple[str, Encoder]:
-    """The file that a browser reads for a question and its mechanism, and the encoder of the same."""
-    law = Law.from_json(law_of(protocol(pin).randomizer))
-    made = Design(task=protocol(pin).task, n=1000, least=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
-    file = Collection(design=made, key=bytes(range(32)), shuffler="https://shuffler.example")
-    return file.content.decode(), Encoder.of(made)
+def in_a_browser(pin: Plain) -> tuple[str, Callable[[Any, str], tuple[float, list[tuple[int, list[int]]], str]]]:
+    """The file that a browser reads for a question and its mechanism; and, for a value and a tape, what
+    the browser is told of the value, the words that Python draws for it, and its report.
+    """
+    own = protocol(pin)
+    law = Law.from_json(law_of(own.randomizer))
+    design = Design(task=own.task, n=1000, least=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
+    encoder = Encoder.of(design)
 
+    def encode(value: Any, name: str) -> tuple[float, list[tuple[int, list[int]]], str]:
+        told = value if isinstance(value, float) else int(own._known.indices([value])[0])
+        tape = Tape(name, pin.get("among"))
+        (report,) = encoder.encode([told], rng=tape)
+        return (
+            told,
+            tape.asks,
+            np.asarray(report, dtype=encoder.randomizer.form.dtype.newbyteorder("<")).tobytes().hex(),
+        )
 
-def written_again(law: object) -> dict[str, Any]:
-    """A law that was written down, read and written again."""
-    return law_of(from_law(law))
+    key = AnalystKey(bytes(range(32))).public
+    return Collection(design=design, key=key, shuffler="http://127.0.0.1:8000").content.decode(), encode
