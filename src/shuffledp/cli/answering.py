@@ -11,7 +11,7 @@ from shuffledp.cli import show
 from shuffledp.cli.asking import Asking, Found
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
-from shuffledp.wording import rounded
+from shuffledp.wording import one_answer, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.record import Record
@@ -159,7 +159,8 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 (
                     ("error" if each.trust == "shuffler" else ""),
                     f"{each.stderr:.4g}",
-                    f"standard error to expect {TRUST[each.trust]}",
+                    f"standard error of {one_answer(design.task.name)} {TRUST[each.trust]}"
+                    + ("" if each.trust == "shuffler" else f": {each.mechanism}"),
                 )
                 for each in errors
             ),
