@@ -49,8 +49,8 @@ def trust(record: Record) -> Markup:
         element("p", _sentence(record, errors, known)),
         figure(
             bars(title, rows),
-            f"Predicted standard error of {one_answer(record.design.task)}, under the same promise of privacy. Shorter is "
-            f"better. Compared with the best known mechanism for each: without a shuffler, {known['nobody']}; by a "
+            f"Predicted standard error of {one_answer(record.design.task)}, under the same promise of privacy. Shorter "
+            f"is better. Compared with the best known mechanism for each: without a shuffler, {known['nobody']}; by a "
             f"curator, {known['curator']}.",
         ),
         keep=True,
@@ -62,7 +62,8 @@ def _sentence(record: Record, errors: Mapping[str, float], known: Mapping[str, s
     nobody, ours, curator = (errors[kind] for kind in TRUST)
     gain = phrases.NO_GAIN(record)
     if nobody > ALIKE * ours:
-        gain = f"With the shuffler the error is {times(nobody / ours)} times smaller than if nobody were trusted ({known['nobody']})."
+        smaller, alone = times(nobody / ours), known["nobody"]
+        gain = f"With the shuffler the error is {smaller} times smaller than if nobody were trusted ({alone})."
     larger = "no larger than"
     if ours > ALIKE * curator:
         larger = phrases.VERSUS_CURATOR(record, ratio=times(ours / curator))

@@ -83,8 +83,8 @@ def number_alone(width: float, *, n: int, epsilon: float, delta: float, rounds: 
 
 
 def number_named(width: float, n: int, pure: float, grid: tuple[float, int, float]) -> Baseline:
-    """The best way to report numbers alone with a ``pure`` epsilon0: a ``grid`` has its own error of
-    a sum, bits and epsilon0.
+    """The best way to report numbers alone with a ``pure`` epsilon0; a ``grid`` has its own error
+    of a sum, bits and epsilon0.
     """
     found = [(GRID, *grid)]
     for name, noise in ((HYBRID, _hybrid), (LONE_STAIRCASE, staircase)):
