@@ -262,6 +262,10 @@ def _gain(errors: dict[str, float], alone: str, by_curator: str, about: str) -> 
     closer = f"{about.title()}{_in_two_digits(nearer, up=False)} times closer than without a shuffler ({alone})"
     if nearer < NOTICED:
         closer = f"Hardly closer than without a shuffler ({alone})"
+    if nearer * NOTICED < 1.0:
+        closer = (
+            f"{about.title()}{_in_two_digits(1.0 / nearer, up=True)} times as far off as without a shuffler ({alone})"
+        )
     curator = f"and {about}{_in_two_digits(farther, up=True)} times the error of a curator who sees every value"
     if farther <= 1.0:
         curator = "and as close as a curator who sees every value, or closer"

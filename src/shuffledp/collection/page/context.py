@@ -60,11 +60,13 @@ def trust(record: Record) -> Markup:
 def _sentence(record: Record, errors: Mapping[str, float], known: Mapping[str, str]) -> str:
     """How this release compares, with no claim where it does not win."""
     nobody, ours, curator = (errors[kind] for kind in TRUST)
-    gain = phrases.NO_GAIN(record)
+    gain, alone = phrases.NO_GAIN(record), known["nobody"]
+    if ours > ALIKE * nobody:
+        gain = f"With the shuffler the error is {times(ours / nobody)} times as large as that of {alone} without one."
     if nobody > ALIKE * ours:
-        smaller, alone = times(nobody / ours), known["nobody"]
+        smaller = times(nobody / ours)
         gain = f"With the shuffler the error is {smaller} times smaller than if nobody were trusted ({alone})."
-    larger = "no larger than"
+    larger = "about" if ours > curator else "no larger than"
     if ours > ALIKE * curator:
         larger = phrases.VERSUS_CURATOR(record, ratio=times(ours / curator))
     return f"{gain} It is {larger} that of a curator ({known['curator']}), who would see every value."

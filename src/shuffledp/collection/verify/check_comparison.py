@@ -270,7 +270,7 @@ def _check_alone(row: Alternative, promise: _Promise) -> list[Check]:
     within = LOCAL_SAME * error + promise.rounding
     errors = {name: each.error(_largest(each, promise)) for name, each in tried.items() if name != nearest}
     best = min(errors, key=lambda name: errors[name], default=nearest)
-    unbeaten = errors.get(best, math.inf) >= row.stderr * (1.0 - BEATEN)
+    unbeaten = errors.get(best, math.inf) >= error * (1.0 - BEATEN)
     shown = row.mechanism if unbeaten else f"{best}: {errors[best]:.6g}"
     return [
         holds("mechanism without a shuffler", row.mechanism, shown, f"none of {len(tried)} errs 1 % less", unbeaten),
