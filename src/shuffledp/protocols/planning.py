@@ -142,7 +142,8 @@ def plan(
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
     [('staircase noise', 'curator'),
-     ('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'), ('Mean', 'shuffler'), ('hybrid mechanism', 'nobody')]
+     ('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
+     ('Mean', 'shuffler'), ('hybrid mechanism', 'nobody')]
     """
     if task not in PLANNED:
         raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. Others have one protocol.")
