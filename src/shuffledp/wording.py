@@ -8,7 +8,18 @@ import decimal
 import math
 from collections.abc import Iterable
 
-__all__ = ["SENTENCES", "brief", "exactly", "large_delta", "meaning", "rounded", "short", "statement", "statement_ids"]
+__all__ = [
+    "SENTENCES",
+    "brief",
+    "exactly",
+    "large_delta",
+    "meaning",
+    "one_answer",
+    "rounded",
+    "short",
+    "statement",
+    "statement_ids",
+]
 
 # Every sentence that a certificate can hold; {rounds} stands for their number.
 SENTENCES: dict[str, str] = {
@@ -195,3 +206,8 @@ def brief(value: object, most: int = 3) -> str:
     if isinstance(value, (tuple, list)) and len(value) > most:
         return f"({', '.join(map(repr, value[:most]))}, and {len(value) - most:,} more)"
     return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)
+
+
+def one_answer(task: str) -> str:
+    """What the standard error of a release of this task is the error of."""
+    return {"mean": "the mean", "sum": "the sum", "quantile": "the count below a cut point"}.get(task, "one count")

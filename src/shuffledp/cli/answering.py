@@ -11,7 +11,7 @@ from shuffledp.cli import show
 from shuffledp.cli.asking import Asking, Found
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
-from shuffledp.wording import rounded
+from shuffledp.wording import one_answer, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.record import Record
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 
 __all__ = ["answer", "fitting", "found", "heard", "show_release"]
 
-TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
+TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best known mechanism
 WOULD_REPLACE = (
     "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "
     "if both are about the same people they "
@@ -128,6 +128,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         certified = certificate(design)
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
+    by = {each.trust: each for each in errors}
     facts = {
         "asked": question.asked().as_json(),
         "design": design.as_json(),
@@ -155,13 +156,10 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
             *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
             ("bits", f"{design.protocol.bits}", "in a report"),
+            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {one_answer(design.task.name)}, to expect"),
             *(
-                (
-                    ("error" if each.trust == "shuffler" else ""),
-                    f"{each.stderr:.4g}",
-                    f"standard error to expect {TRUST[each.trust]}",
-                )
-                for each in errors
+                ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
+                for trust, words in TRUST.items()
             ),
             *(
                 [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
