@@ -16,8 +16,8 @@ import pytest
 
 ROWS = 1_000_000
 MEMORY = 1 << 22  # bytes that values and fingerprints may take each; the fingerprints are 16 MB
-# Megabytes beyond what a thousand rows took, about 1.8 times as many as when this was written. Blocks of a
-# text file are read ahead; a file of 130 MB in memory, as text or as Python's objects, would be above.
+# Megabytes beyond what a thousand rows took, about 1.8 times as many as when this was written: blocks of a text
+# file of 130 MB are read ahead.
 MOST = {("csv", ""): 270, ("csv", "who"): 400, ("parquet", ""): 32, ("parquet", "who"): 180}
 LIMIT = 4 << 30  # of addresses, libraries and threads included: what runs away is stopped
 CHILD = """
