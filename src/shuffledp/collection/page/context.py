@@ -29,11 +29,10 @@ def trust(record: Record) -> Markup:
     """The same promise under three kinds of trust."""
     errors = {row.trust: row.stderr for row in record.comparison}
     unit = " people" if record.design.people else ""
-    sign = "" if record.since(2) else "± "  # on the rest of the page, ± is half of an interval
     rows = [
         Bar(
             words,
-            f"{sign}{predicted(errors[kind])}{unit}",
+            f"{predicted(errors[kind])}{unit}",
             errors[kind],
             class_="bar" if kind == "shuffler" else "bar other",
         )
@@ -43,8 +42,8 @@ def trust(record: Record) -> Markup:
     title = "Predicted standard errors: " + "; ".join(f"{row.label}, {row.words}" for row in rows) + "."
     return section(
         "trust",
-        phrases.TRUST_TITLE(record),
-        element("p", _sentence(record, errors)),
+        phrases.TRUST_TITLE,
+        element("p", _sentence(errors)),
         figure(
             bars(title, rows),
             "Predicted standard error of one estimate, under the same promise of privacy. Shorter is better.",
@@ -53,15 +52,15 @@ def trust(record: Record) -> Markup:
     )
 
 
-def _sentence(record: Record, errors: Mapping[str, float]) -> str:
+def _sentence(errors: Mapping[str, float]) -> str:
     """How this release compares, with no claim where it does not win."""
     nobody, ours, curator = (errors[kind] for kind in TRUST)
-    gain = phrases.NO_GAIN(record)
+    gain = phrases.NO_GAIN
     if nobody > ALIKE * ours:
         gain = f"With the shuffler the error is {times(nobody / ours)} times smaller than if nobody were trusted."
     larger = "no larger than"
     if ours > ALIKE * curator:
-        larger = phrases.VERSUS_CURATOR(record, ratio=times(ours / curator))
+        larger = phrases.VERSUS_CURATOR.format(ratio=times(ours / curator))
     return f"{gain} It is {larger} that of a curator, who would see every value."
 
 
@@ -79,8 +78,8 @@ def budget(record: Record) -> Markup | None:
         " in the ledger",
         f". After it, {many(ledger.releases, 'release')} about the population ",
         label(ledger.population),
-        tied(phrases.BUDGET(record, spent=spent, delta=exact(limit.delta), share=share)),
-        [phrases.SEAL(record), element("code", ledger.record), "."] if ledger.record else None,
+        tied(phrases.BUDGET.format(spent=spent, delta=exact(limit.delta), share=share)),
+        [phrases.SEAL, element("code", ledger.record), "."] if ledger.record else None,
     ]
     drawn = bars(f"Spent: {spent}.", [Bar("Spent by all releases together", spent, total.upper)], most=limit.epsilon)
     return section("budget", "The budget", element("p", words), figure(drawn), keep=True)
@@ -97,9 +96,9 @@ def checking(record: Record) -> Markup:
     return section(
         "verify",
         "Check it yourself",
-        element("p", phrases.RECOMPUTE(record)),
-        element("pre", element("code", phrases.VERIFY_LINE(record)), class_="command"),
-        element("p", phrases.VERIFY_SAYS(record)),
+        element("p", phrases.RECOMPUTE),
+        element("pre", element("code", phrases.VERIFY_LINE), class_="command"),
+        element("p", phrases.VERIFY_SAYS),
         [element("h3", "Notes"), element("ul", notes)] if notes else None,
         element("h3", "Made with"),
         element("p", join(versions, ", "), class_="versions"),
@@ -120,6 +119,6 @@ def _design(record: Record) -> str:
         if isinstance(shown.get(key), list) and len(shown[key]) > LISTED:
             shown[key] = [
                 *shown[key][:LISTED],
-                phrases.CUT_DESIGN(record, number=count(len(shown[key]) - LISTED)),
+                phrases.CUT_DESIGN.format(number=count(len(shown[key]) - LISTED)),
             ]
     return json.dumps(shown, indent=1, ensure_ascii=False)
