@@ -93,6 +93,7 @@ CHAPTERS = {
         text: histogram {CITY} --rounds 3 --honest 90% --title "Where people live" --out rounds
         text: histogram {CITY} --protocol fakes --slots 2 --out fakes
         histogram {CITY} --protocol dummies --out dummies
+        text: histogram {CITY} --protocol dummies --light-epsilon0 6 --out light
         frequency {CITY} --method hadamard --out frequency
         mean {AGE} --out mean
         sum {AGE} --out sum
@@ -168,7 +169,7 @@ CHAPTERS = {
     "served": f"""
         quiet: design histogram --categories yes,no --n 40 --honest 30 --epsilon 2 --delta 1e-2 --out design.json
         quiet: collection new --design design.json --shuffler {LOOP} --out study
-        serve: study/collection.json --store study.sqlite
+        serve: study/collection.json --store study.sqlite --connections 10 --behind-proxy
         send study/collection.json --table answers.csv --column answer --outbox box
         text: send study/collection.json --value yes --outbox mine
         collection status {LOOP}
