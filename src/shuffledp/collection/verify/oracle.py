@@ -52,6 +52,7 @@ PER_DEVIATION, DEVIATIONS, SPARSER, QUICK = 48, 8, 3, 4
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
 BESIDE = 3  # of a certificate's points: the upper end of epsilon, and then two that are beside it or below
+LARGE_LOSS = 2.5  # deviations, of a loss that matters
 NEAR = 1e-17  # delta: below, the loss of one round hardly counts
 
 
@@ -171,7 +172,7 @@ class Oracle:
         deviation = math.sqrt(2.0 * math.pi) * float(total[0])
         unit = law.unit or deviation
         step = unit / math.ceil(max(unit * per / deviation, 1.0))
-        near, last = min(DEVIATIONS * deviation, farthest) / step, math.ceil(min(farthest, law.farthest) / step)
+        near, last = min(DEVIATIONS * deviation, farthest) / step, math.ceil(min(2.0 * farthest, law.farthest) / step)
         dense = np.arange(min(math.ceil(near), last))
         if (size := dense.size + (last - dense.size) // (QUICK * SPARSER)) > MOST_KNOTS:
             raise TooLarge(f"{size} points of one round's curve are needed")
@@ -290,12 +291,11 @@ class Oracle:
         """
         if self.law.binary:
             check = self.effort.check
-            total, _, _, _ = binary_datasets(self._wrong, self.users, np.zeros(1), check)
-            _, _, _, ones = binary_datasets(
-                self._wrong, self.users, math.sqrt(2.0 * math.pi) * total, check
-            )  # worst at a typical loss
-            zeros = self.users - 1 - ones
             p = self._wrong
+            total, _, _, _ = binary_datasets(p, self.users, np.zeros(1), check)
+            large = LARGE_LOSS * math.sqrt(2.0 * math.pi) * total
+            _, _, _, ones = binary_datasets(p, self.users, large, check)  # worst there
+            zeros = self.users - 1 - ones
             return (
                 lambda e: binary_datasets(p, self.users, e, check)[1],
                 lambda e: binary_dataset(p, zeros, ones, e),
