@@ -6,9 +6,21 @@ from __future__ import annotations
 
 import decimal
 import math
+import shlex
 from collections.abc import Iterable
 
-__all__ = ["WORDINGS", "brief", "exactly", "large_delta", "meaning", "rounded", "short", "statement", "statement_ids"]
+__all__ = [
+    "WORDINGS",
+    "brief",
+    "exactly",
+    "large_delta",
+    "meaning",
+    "quote",
+    "rounded",
+    "short",
+    "statement",
+    "statement_ids",
+]
 
 # Every sentence that a certificate can hold, with all its wordings, the newest last. Whoever words
 # one anew appends the words: an older one stays true. {rounds} stands for their number.
@@ -209,3 +221,24 @@ def brief(value: object, most: int = 3) -> str:
     if isinstance(value, (tuple, list)) and len(value) > most:
         return f"({', '.join(map(repr, value[:most]))}, and {len(value) - most:,} more)"
     return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)
+
+
+def quote(text: str) -> str:
+    """One word of a command to copy. What a terminal would not show is written as an escape, which
+    a shell takes back.
+
+    >>> print(quote("plain"), quote("two words"), quote("bell\\a"))
+    plain 'two words' $'bell\\x07'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+
+    def escaped(letter: str) -> str:
+        code = ord(letter)
+        if letter.isprintable():
+            return f"\\{letter}" if letter in "\\'" else letter
+        if code < 0x80 or 0xDC80 <= code <= 0xDCFF:  # the latter is a byte of a path that is no UTF-8
+            return f"\\x{code & 0xFF:02x}"
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+    return f"$'{''.join(map(escaped, text))}'"

@@ -2,9 +2,11 @@
 
 import random
 import shlex
+import subprocess
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from tests.cli.people import done, run
@@ -117,6 +119,26 @@ def test_other_marks_of_lines_fields_and_letters_are_read(
 def test_a_terminal_does_not_obey_what_a_table_holds(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("x\x1b]0;name\x07,y\n" + "\x1b[2Ja,1\nb,2\n" * 9)
     assert not {"\x1b", "\x07"} & set(done("look", tmp_path / "t.csv", "--column", "y").out)
+
+
+def test_a_salary_is_not_taken_for_an_id_beside_a_number_of_employees(tmp_path: Path) -> None:
+    rows = "".join(f"E{i},{30_000 + 17 * (i * 7919 % 1786)},{'AB'[i % 2]}\n" for i in range(2892))
+    (tmp_path / "t.csv").write_text("Employee ID,Salary,Team\n" + rows)
+    said = done("look", tmp_path / "t.csv").out
+    assert "--id" not in said
+    run(*copied(said), "--honest", 100_000).refused("honest must be at most n = 2892")
+
+
+def test_a_command_to_copy_holds_no_sign_that_a_terminal_obeys_and_a_shell_reads_it_back(tmp_path: Path) -> None:
+    name = "a\x1b]0;x\x07\u202eb\r\n'c\\"
+    pyarrow.parquet.write_table(
+        pa.table({name: ["yes", "no", "no"] * 9, f"{name} id": ["7", "8", "8"] * 9}), tmp_path / "t"
+    )
+    said = done("look", tmp_path / "t").out
+    assert all(letter.isprintable() for letter in said.replace("\n", ""))
+    (line,) = (line for line in said.split("\n") if line.startswith("shuffledp "))
+    words = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True).stdout
+    assert words.decode().split("\0")[4] == name
 
 
 def test_a_file_whose_name_begins_with_a_dash_and_a_first_line_that_is_a_row(

@@ -36,7 +36,8 @@ class Device:
         return main(["send", str(self.file), "--outbox", str(self.folder / "box"), *words])
 
     def table(self, *words: str) -> int:
-        return self.send("--table", str(self.folder / "people.csv"), "--column", "answer", *words)
+        rows = () if "--id" in words else ("--one-row-per-person",)
+        return self.send("--table", str(self.folder / "people.csv"), "--column", "answer", *rows, *words)
 
 
 @pytest.fixture

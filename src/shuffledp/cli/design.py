@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,7 +29,7 @@ from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
-from shuffledp.wording import rounded
+from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.question import Question

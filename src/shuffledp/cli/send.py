@@ -211,6 +211,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             format=reading.format,  # type: ignore[arg-type]
             ids=reading.ids,
             encoding=reading.encoding,
+            one_row_per_person=reading.one_row_per_person,
         )
         rows = 0
 

@@ -88,6 +88,7 @@ def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn"
         clip=question.clip,
         cleaning=question.cleaning,
         ids=question.ids,
+        one_row_per_person=question.one_row_per_person,
     )
 
 

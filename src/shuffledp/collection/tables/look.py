@@ -22,12 +22,13 @@ import pyarrow.compute as pc
 from shuffledp.collection.tables.cleaning import NO_NUMBER, Cleaning
 from shuffledp.collection.tables.formats import Format, Table, open_table
 from shuffledp.collection.tables.opening import first_bytes, readable
+from shuffledp.collection.tables.persons import FLAGS, names_people
 from shuffledp.errors import InvalidInput
 
 __all__ = ["DISTINCT", "FIRST_ROWS", "Look", "Seen", "look_at"]
 
 FIRST_ROWS, DISTINCT, TOP = 1_000_000, 10_000, 10
-OFTEN = 0.5  # different values per row from which a column may name people
+OFTEN = 0.5  # different values per row from which a column is not asked about first
 ABSENT = {word.casefold() for word in NO_NUMBER if word} | {
     "-",
     "--",
@@ -47,7 +48,6 @@ COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 FORMULA = re.compile(r"[=+@\t\r-]")
-NAMED_ID = re.compile(r"(^|[^a-z])(id|uid|uuid|user|person|customer|patient|member|account|email|e-mail)([^a-z]|$)")
 AMERICAN = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1")
 UNMARKED = {
@@ -92,15 +92,19 @@ class Seen:
 
     @property
     def names_people(self) -> bool:
-        """Whether the column may say whose row it is: its name says so, or most of its values are
-        different.
+        """Whether the column may say whose row it is: its name says so, and no values like yes and
+        no say otherwise.
         """
-        named = NAMED_ID.search(self.name.casefold()) is not None
-        return (
-            self.kind in ("text", "whole numbers")
-            and self.distinct > 1
-            and (named or self.distinct > max(20, OFTEN * (self.rows - self.missing)))
-        )
+        flags = self.labels and all(label.casefold() in FLAGS for label in self.labels)
+        return self.kind in ("text", "whole numbers") and names_people(self.name) and not flags
+
+    @property
+    def mostly_different(self) -> bool:
+        """Whether most of its values are different, as in texts that are free, and in numbers of
+        rows: nothing to ask about first.
+        """
+        several = max(20, OFTEN * (self.rows - self.missing))
+        return self.kind in ("text", "whole numbers") and self.distinct > several
 
     def cleaning(self) -> Cleaning:
         """The rules that would make one value of what seems to be one."""
