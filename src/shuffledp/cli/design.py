@@ -183,6 +183,11 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
             f"out, or design a crosstab."
         )
     if value is not None:
+        if listed or given["domain"] or rules["other"]:
+            raise InvalidInput(
+                "--categories, --domain and --other must be left out in a design of a count, got some: it holds the "
+                "value alone, and whatever else people hold is else. Design a histogram to tell the others apart."
+            )
         return CountQuestion(**common, value=value, **reaching)
     if not TASKS[task].counts:
         return SumQuestion(**common, **reaching) if task in ("mean", "sum") else Question(**common)

@@ -115,15 +115,7 @@ class Series:
         with in_python(), next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
                 one,
-                **reading(
-                    data,
-                    None,
-                    ids=ids,
-                    keep=keep,
-                    one_row_per_person=one_row_per_person,
-                    format=format,
-                    encoding=encoding,
-                )
+                **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding)
                 | {"column": column_for(one.series.design, _names(column))},
                 title=one.series.title,
                 missing=missing,

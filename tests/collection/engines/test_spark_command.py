@@ -80,6 +80,9 @@ def test_the_first_rows_of_a_column_that_is_named_like_an_id_are_looked_at(comma
     asked = ("histogram", tmp_path / "log.parquet", *WAYS, *PROMISE, *ON_SPARK, "--dry-run")
     assert "700 different values in 1,000 rows of column 'user.id'" in command.refused(*asked)
     assert command.answers(*asked, "--one-row-per-person")["cost"]["reports"] == 1000
+    counting = ("count", *asked[1:3], "way", *PROMISE, *ON_SPARK, "--dry-run", "--one-row-per-person", "--value")
+    assert "got 'tram', which no row holds" in command.refused(*counting, "tram")
+    assert command.answers(*counting, "bus")["cost"]["reports"] == 1000
 
 
 def test_a_command_that_ended_early_goes_on(

@@ -93,15 +93,7 @@ def crosstab(
         asked = crossed_columns(names, group)
         known = [None] * len(asked) if categories is None else list(categories)
         question = CrossQuestion(
-            **reading(
-                data,
-                None,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             columns=asked,
             parts=parts_of(asked, known, learn=learn, other=other, missing=missing),

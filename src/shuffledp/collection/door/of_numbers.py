@@ -80,15 +80,7 @@ def mean(
     with in_python():
         question = SumQuestion(
             task="mean",
-            **reading(
-                data,
-                column,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             lower=lower,
             upper=upper,
@@ -142,15 +134,7 @@ def sum(
     with in_python():
         question = SumQuestion(
             task="sum",
-            **reading(
-                data,
-                column,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             lower=lower,
             upper=upper,
@@ -227,15 +211,7 @@ def quantile(
         )
         question = Question(
             task="quantile",
-            **reading(
-                data,
-                column,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             bins=known,
             clip=switch("clip", clip),

@@ -99,15 +99,7 @@ def histogram(
         )
         question = Question(
             task="histogram",
-            **reading(
-                data,
-                column,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             categories=known,
             cleaning=text_cleaning(strip, ignore_case, na),
@@ -159,15 +151,7 @@ def frequency(
     with in_python(categories="domain", learn_categories="learn_domain"):
         question = Question(
             task="frequency",
-            **reading(
-                data,
-                column,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             categories=categories_of(domain, learn=switch("learn_domain", learn_domain), other=other, missing=missing),
             method=method,
@@ -183,6 +167,8 @@ def count(
     column: str | None = None,
     *,
     value: object,
+    categories: PathLike | Iterable[object] | None = None,
+    other: str | None = None,
     epsilon: float,
     delta: float,
     rounds: int = 1,
@@ -208,7 +194,8 @@ def count(
 
     Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
     be at most, and ``error`` a standard error to stay below. All must be sealed to the analyst.
-    Everything else is as for ``histogram``.
+    With ``categories``, values outside that list are refused, or count as ``other``; without them,
+    a ``value`` that no row holds is refused. Everything else is as for ``histogram``.
 
     >>> yes = count(["yes"] * 700 + ["no"] * 300, value="yes", epsilon=1.0, delta=1e-6)
     >>> (row,) = yes.estimates
@@ -217,17 +204,10 @@ def count(
     """
     with in_python():
         question = CountQuestion(
-            **reading(
-                data,
-                column,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             value=label_text(value),
+            listed=None if categories is None else categories_of(categories, learn=False, other=other, missing=None),
             cleaning=text_cleaning(strip, ignore_case, na),
             messages=messages,
             error=error,

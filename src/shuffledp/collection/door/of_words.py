@@ -72,15 +72,7 @@ def top(
     with in_python():
         known = read_tokens(Path(path_text("tokens", tokens))) if isinstance(tokens, (str, os.PathLike)) else tokens
         question = TopQuestion(
-            **reading(
-                data,
-                column,
-                ids=ids,
-                keep=keep,
-                one_row_per_person=one_row_per_person,
-                format=format,
-                encoding=encoding,
-            ),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             k=k,
             longest=longest,

@@ -130,13 +130,13 @@ class SparkColumn:
         stamps = [f"{each.getLen()} {each.getModificationTime()}" for each in found]
         return sha256("\n".join([plan, *files, *stamps]).encode()).hexdigest()
 
-    def survey(self, reader: Reader) -> Surveyed:
-        """Who has a value; nothing is drawn."""
+    def survey(self, reader: Reader, *, some: bool = True) -> Surveyed:
+        """Who has a value; nothing is drawn. That there are ``some`` is required."""
         self.checked(reader)
         session = self.frame.sparkSession
         with one_sentence(), arrow_rows(session):
             found = self._surveyed(reader) if self.ids is None else self._persons_surveyed(reader)
-        if not found.people:
+        if some and not found.people:
             got = f"{found.missing:,} rows that hold none" if found.missing else "no rows"
             raise InvalidInput(
                 f"{title_of(self.name)} must hold at least one value, got {got}. Check that these are the right data."
