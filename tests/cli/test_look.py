@@ -3,6 +3,7 @@
 import random
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -196,3 +197,47 @@ def test_what_cannot_be_looked_at_is_one_line(tmp_path: Path) -> None:
     run("look", "-").refused("must be given a file")
     run("look", table(tmp_path / "t.csv"), "--column", "citty").refused("Did you mean 'city'?")
     run("look", table(tmp_path / "t.csv"), "--rows", 0).refused("--rows must be at least 1")
+
+
+SMALL = (
+    "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)); from shuffledp.cli import main; "
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("look",),
+        ("count", "--column", "city", "--value", "c", "--epsilon", "1", "--delta", "1e-4", "--dry-run"),
+        ("mean", "--column", "x", "--lower", "0", "--upper", "1", "--epsilon", "1", "--delta", "1e-4", "--dry-run"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_small_file_of_long_texts_that_repeat_takes_little_memory(tmp_path: Path, command: tuple[str, ...]) -> None:
+    long = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 2000, pa.int32()), pa.array(["a" * 1000000, "b" * 1000000]))
+    columns = {"x": [0.5] * 4000, "city": long, "user": long}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t", compression="zstd")
+    assert (tmp_path / "t").stat().st_size < 20_000, "4 GB in each of two columns"
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{SMALL}from shuffledp.cli import main; sys.exit(main(sys.argv[1:]))",
+            command[0],
+            tmp_path / "t",
+            *command[1:],
+        ],
+        capture_output=True,
+        timeout=100,
+        text=True,
+    )
+    assert ran.returncode == (2 if command[0] == "count" else 0), ran.stderr
+    assert "no row holds" in ran.stderr or ran.stderr == ""
+
+
+@pytest.mark.parametrize("write", FORMATS)
+def test_a_cell_has_an_end(tmp_path: Path, write: Write) -> None:
+    write(tmp_path / "t", pa.table({"city": ["a", "b"], "note": ["c", "d" * ((1 << 20) + 1)]}))
+    run("look", tmp_path / "t").refused("'note' of")
+    asked = ("histogram", tmp_path / "t", "--column", "note", "--categories", "c,d", "--epsilon", 1, "--delta", 1e-4)
+    run(*asked, "--dry-run").refused("must have at most 1,048,576 bytes, got 1,048,577")

@@ -224,14 +224,18 @@ class _Column:
     """One column as its rows go by."""
 
     def __init__(self, name: str) -> None:
-        self.name, self._type = name, ""
-        self._texts: list[pa.Array] = []
+        self.name, self._type, self._rows = name, "", 0
+        self._counted: list[pa.Table] = []
 
     def add(self, values: pa.Array, title: str) -> None:
-        """Some rows."""
-        if pa.types.is_dictionary(values.type):
-            values = values.dictionary_decode()
-        self._type = str(values.type)
+        """Some rows: each different value is kept once, since a long one may stand in all."""
+        self._rows += len(values)
+        coded = pa.types.is_dictionary(values.type)
+        self._type = str(values.type.value_type if coded else values.type)
+        if pa.types.is_nested(values.type):
+            values = pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
+        values, counts = pc.value_counts(values.drop_null()).flatten()
+        values = values.dictionary_decode() if coded else values
         try:
             texts = values.cast(pa.string())
             texts.validate(full=True)
@@ -241,12 +245,13 @@ class _Column:
                     f"column {self.name!r} of {title} must be text in UTF-8, got other bytes. Convert it first."
                 ) from None
             texts = pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
-        self._texts.append(texts)
+        self._counted.append(pa.table({"text": texts, "count": counts}).filter(texts.is_valid()))
 
     def seen(self) -> Seen:
         """What came by."""
-        texts = pa.chunked_array(self._texts, pa.string())
-        counts = pc.value_counts(texts.drop_null()).flatten()
+        together = pa.concat_tables(self._counted).group_by("text", use_threads=False).aggregate([("count", "sum")])
+        counts = [together[name].combine_chunks() for name in ("text", "count_sum")]
+        present = pc.sum(counts[1]).as_py() or 0
         largest = pc.sort_indices(counts[1], sort_keys=[("", "descending")])[:DISTINCT]
         values = dict(zip(counts[0].take(largest).to_pylist(), counts[1].take(largest).to_pylist(), strict=True))
         absent = {text: count for text, count in values.items() if text.strip().casefold() in ABSENT}
@@ -266,8 +271,8 @@ class _Column:
         found = Seen(
             name=self.name,
             kind=kind,
-            rows=len(texts),
-            missing=texts.null_count,
+            rows=self._rows,
+            missing=self._rows - present,
             distinct=len(counts[0]),
             top=list(values.items())[:TOP],
             alike=_alike([text for text in values if text not in absent]) if kind == "text" else [],

@@ -184,6 +184,9 @@ class SeveralRows(Closing):
 
     def add(self, name: str, values: pa.Array) -> None:
         """The next rows of a column; those without a value, or with a whole text, say nothing."""
+        if pa.types.is_dictionary(values.type) and pa.types.is_string(values.type.value_type):  # before it is long
+            short = pc.less_equal(pc.binary_length(values.dictionary), LONGEST)
+            values = values.filter(short.take(values.indices))
         try:
             texts = id_texts(values)
         except InvalidInput:
