@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import shlex
 from collections.abc import Iterable
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "large_delta",
     "meaning",
     "one_answer",
+    "quote",
     "rounded",
     "short",
     "statement",
@@ -211,3 +213,24 @@ def brief(value: object, most: int = 3) -> str:
 def one_answer(task: str) -> str:
     """What the standard error of a release of this task is the error of."""
     return {"mean": "the mean", "sum": "the sum", "quantile": "the count below a cut point"}.get(task, "one count")
+
+
+def quote(text: str) -> str:
+    """One word of a command to copy. What a terminal would not show is written as an escape, which
+    a shell takes back.
+
+    >>> print(quote("plain"), quote("two words"), quote("bell\\a"))
+    plain 'two words' $'bell\\x07'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+
+    def escaped(letter: str) -> str:
+        code = ord(letter)
+        if letter.isprintable():
+            return f"\\{letter}" if letter in "\\'" else letter
+        if code < 0x80 or 0xDC80 <= code <= 0xDCFF:  # the latter is a byte of a path that is no UTF-8
+            return f"\\x{code & 0xFF:02x}"
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+    return f"$'{''.join(map(escaped, text))}'"
