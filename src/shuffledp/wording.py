@@ -82,6 +82,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "every report comes from a different person; someone who sends several is protected less, like a group of "
         "people",
     ),
+    "levels": ("the level of each person is drawn at random, and who helps the analyst does not depend on it",),
     "counts": (
         "how many people report, and how many values are missing, may be known: both are published as they are",
         "the number of people who report and the number of missing values may be known: both are published as they are",

@@ -252,6 +252,7 @@ HOW_TO_READ = Phrase(
         "need at least the lower one",
     ),
 )
+HOW_TO_READ_MOST = Phrase("the true ε is at most this, proven for every data set; no lower end is claimed")
 HONEST_ALL = Phrase(
     "all {users}: nobody who reports helps the analyst, and no report is lost",
 )
@@ -259,6 +260,7 @@ HONEST = Phrase(
     "at least {honest}: up to {others} may help the analyst, or their reports be lost",
     (3, "at least {honest}: up to {others} may help the analyst, or their reports may be lost"),
 )
+HONEST_OF = Phrase("at least {honest}: of the {reported} who reported, {others} may help the analyst")
 REPORT_ALONE = Phrase(
     "ε₀ = {alone}: all that protects a person{each} should the shuffler and the analyst collude",
     (3, "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"),
@@ -270,6 +272,7 @@ NOTHING_ALONE = Phrase(
 BOTH_ENDS = Phrase(
     "inside the interval: both ends are rounded outwards", (3, "within the interval: both ends are rounded outward")
 )
+UPPER_END = Phrase("included: every number is an upper end, rounded up")
 SEVERAL_ROUNDS_ERROR = Phrase(
     "{safe}, and several rounds keep only the safe side of every step",
     (3, "{safe}, and for several rounds only the safe side of every step is kept"),
@@ -353,6 +356,7 @@ SOLID_AND_DASHED = Phrase(
         "than its width.",
     ),
 )
+SOLID = Phrase("δ is at most this.")
 FAR_ALONE = Phrase(
     " One report alone, without the shuffler, guarantees only ε₀ = {alone}, beyond the right end of this figure."
 )
@@ -479,14 +483,14 @@ GOES_ON_WORDS = Phrase(
 )
 ONE_LEVEL = Phrase(
     "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
-    "each. So the certificate is that of one level: of the first one, which has the fewest people. What was asked at a "
-    "level follows from the votes of the levels before it."
+    "each. So the whole search shows at most what one level does: the first one, with the fewest people that it may "
+    "have. What was asked at a level follows from the votes of the levels before it."
 )
 OWN_LAW = Phrase(
     "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
     "each but the last, where words are counted: more people tell fewer values apart there, and need less noise to "
-    "show no more. So the certificate is that of one level: of the first one, which has the fewest people. What was "
-    "asked at a level follows from the votes of the levels before it."
+    "show no more. So the whole search shows at most what one level does: the first one, with the fewest people that "
+    "it may have. What was asked at a level follows from the votes of the levels before it."
 )
 MISSED_WORDS = Phrase(
     "A word that {found_from} or more people hold is missed with probability {miss} at most, if it is not crowded out. "
