@@ -260,7 +260,7 @@ HONEST = Phrase(
     "at least {honest}: up to {others} may help the analyst, or their reports be lost",
     (3, "at least {honest}: up to {others} may help the analyst, or their reports may be lost"),
 )
-HONEST_OF = Phrase("at least {honest}: of the {reported} who reported, {others} may help the analyst")
+HONEST_OF = Phrase("at least {honest}{each}: of the {reported} who reported, {others} may help the analyst")
 REPORT_ALONE = Phrase(
     "ε₀ = {alone}: all that protects a person{each} should the shuffler and the analyst collude",
     (3, "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"),

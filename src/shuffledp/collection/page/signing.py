@@ -133,7 +133,8 @@ def _honest(record: Record) -> str:
         return phrases.HONEST_ALL(record, users=count(users))
     if reported != users:
         others = f"up to {count(reported - honest)}" if reported > honest else "none"
-        return phrases.HONEST_OF(record, honest=count(honest), reported=count(reported), others=others)
+        each = "" if record.certificate.rounds == 1 else ", and as many in each other round"
+        return phrases.HONEST_OF(record, honest=count(honest), each=each, reported=count(reported), others=others)
     return phrases.HONEST(record, honest=count(honest), others=count(users - honest))
 
 

@@ -64,7 +64,9 @@ def _check_ranges(search: Searched) -> Check:
     depth = max(sum(search.spans), *(level.span for level in search.levels))
     counted = (search.least, search.least_holders, search.found_from or 0, search.faked_from or 0)
     asked = len(search.levels) - (search.counting is not None)
-    right = depth <= LONGEST and max(counted) <= search.people and search.delta >= FAINT and asked * search.share < OUT_OF
+    right = (
+        depth <= LONGEST and max(counted) <= search.people and search.delta >= FAINT and asked * search.share < OUT_OF
+    )
     claimed, found = f"{depth} symbols, {search.people} people", f"at most {LONGEST}, and nobody beside them"
     return holds("numbers of the search", claimed, found, "what can be searched for", right)
 
