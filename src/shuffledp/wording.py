@@ -84,6 +84,7 @@ SENTENCES: dict[str, str] = {
         "every report comes from a different person; someone who sends several is protected less, like a group of "
         "people"
     ),
+    "levels": ("the level of each person is drawn at random, and who helps the analyst does not depend on it"),
     "counts": (
         "the number of people who report and the number of missing values may be known: both are published as they are"
     ),

@@ -332,9 +332,7 @@ class CountedFakes(CountedMessages):
             chance = DIGITS.divide(DIGITS.multiply(chance, rate), Decimal(count + 1))
         return float(excess)
 
-    def deltas(
-        self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None
-    ) -> tuple[Array, Array]:
+    def deltas(self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
         """What is seen of one round with so many honest users, from below and from above; of one of
         its ``repeats``, if it counts as several.
         """

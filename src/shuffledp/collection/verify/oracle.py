@@ -302,9 +302,7 @@ class Oracle:
                 lambda e: binary_dataset(p, ones, zeros, e),
             )
         typical = math.sqrt(2.0 * math.pi) * max(self._sum(kind, 0.0, ROUGH_GAP)[0] for kind in self.law.blankets)
-        best = max(
-            self.law.datasets, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0]
-        )
+        best = max(self.law.datasets, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0])
         turned: Classes = tuple((hay, back, there) for hay, there, back in best)
 
         def most(epsilons: Array) -> Array:
