@@ -80,8 +80,6 @@ class Checkout:
         (self.folder / "people.csv").write_text(f"answer,age\n{rows}", encoding="utf-8")
         self.run("-m", "shuffledp", *DESIGN.split())
         self.run("-m", "shuffledp", *ASKED.replace("made", "kept").split())
-        page = next((self.folder / "kept").glob("*.html"))  # earlier versions called it report.html
-        page.rename(page.with_name("page.html"))
 
     def run(self, *words: str) -> str:
         """What a process says that must succeed; whatever an earlier one made is gone."""

@@ -26,7 +26,7 @@ from shuffledp.accounting.training.epoch import StepSum
 __all__ = ["KeptCurves"]
 
 SLOW = (Haystack, BinaryScan, LocationSwap, SwapFamily, StepSum)
-WINGS = tuple(f"tests/{wing}/" for wing in ("audits", "cli", "collection", "data", "docs", "papers", "protocols"))
+WINGS = tuple(f"tests/{wing}/" for wing in ("audits", "cli", "collection", "docs", "papers", "protocols"))
 
 
 class KeptCurves:

@@ -6,127 +6,115 @@ from __future__ import annotations
 
 import decimal
 import math
+import shlex
 from collections.abc import Iterable
 
 __all__ = [
-    "WORDINGS",
+    "SENTENCES",
     "brief",
     "exactly",
     "large_delta",
     "meaning",
     "one_answer",
+    "quote",
     "rounded",
     "short",
     "statement",
     "statement_ids",
 ]
 
-# Every sentence that a certificate can hold, with all its wordings, the newest last. Whoever words
-# one anew appends the words: an older one stays true. {rounds} stands for their number.
-WORDINGS: dict[str, tuple[str, ...]] = {
-    "adjacency": (
-        "replace one: two data sets are neighbours if they differ in one person's value",
-        "replace one: two data sets are neighbors if they differ in one person's value",
-    ),
-    "adversary": (
-        "the analyst, and whoever reads the results, sees the shuffled reports and nothing else",
-        "the analyst, and anyone who reads the results, sees the shuffled reports and nothing else",
-    ),
+# Every sentence that a certificate can hold; {rounds} stands for their number.
+SENTENCES: dict[str, str] = {
+    "adjacency": ("replace one: two data sets are neighbors if they differ in one person's value"),
+    "adversary": ("the analyst, and anyone who reads the results, sees the shuffled reports and nothing else"),
     "sums adversary": (
-        "the analyst, and anyone who reads the results, sees how often each bit was set and nothing else",
+        "the analyst, and anyone who reads the results, sees how often each bit was set and nothing else"
     ),
-    "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)",),
-    "swap": ("first-clone swap (docs/theory.md)",),
-    "scan": ("scan over all datasets of binary randomized response (docs/theory.md)",),
-    "blanket of groups": ("privacy blanket, every group with its own share of noise (docs/theory.md)",),
-    "one pair": ("the target holds one of the two inputs that were named; the others may hold anything",),
-    "all holders": ("sum over the counts, for every number of holders (docs/theory.md)",),
+    "blanket": ("privacy blanket (Balle et al. 2019, Lemma 8)"),
+    "swap": ("first-clone swap (docs/theory.md)"),
+    "scan": ("scan over all datasets of binary randomized response (docs/theory.md)"),
+    "blanket of groups": ("privacy blanket, every group with its own share of noise (docs/theory.md)"),
+    "one pair": ("the target holds one of the two inputs that were named; the others may hold anything"),
+    "all holders": ("sum over the counts, for every number of holders (docs/theory.md)"),
     "add or remove a holder": (
-        "add-or-remove adjacency: neighboring datasets differ in one holder of one value, who is there or is not",
+        "add-or-remove adjacency: neighboring datasets differ in one holder of one value, who is there or is not"
     ),
-    "secret sample": ("who was sampled stays secret, and every holder is sampled independently with probability p",),
+    "secret sample": ("who was sampled stays secret, and every holder is sampled independently with probability p"),
     "unlabeled groups": (
         "every user adds the noise of their own group, chosen without regard to their value, and no report says which "
-        "group it comes from",
+        "group it comes from"
     ),
-    "sums": ("two independent sums of bits, each over all datasets (docs/theory.md)",),
-    "composed": ("; {rounds} rounds composed as privacy loss distributions",),
-    "replace one": (
-        "replace-one adjacency: neighbouring datasets differ in one user's value",
-        "replace-one adjacency: neighboring datasets differ in one user's value",
-    ),
-    "shuffler": ("the shuffler releases only the multiset of the reports and does not collude with the analyst",),
+    "sums": ("two independent sums of bits, each over all datasets (docs/theory.md)"),
+    "composed": ("; {rounds} rounds composed as privacy loss distributions"),
+    "replace one": ("replace-one adjacency: neighboring datasets differ in one user's value"),
+    "shuffler": ("the shuffler releases only the multiset of the reports and does not collude with the analyst"),
     "sums only": (
-        "the shuffler releases only how often each bit was set, and no report, and does not collude with the analyst",
+        "the shuffler releases only how often each bit was set, and no report, and does not collude with the analyst"
     ),
-    "fresh randomness": ("every honest user draws fresh, independent randomness from exactly this randomizer",),
+    "fresh randomness": ("every honest user draws fresh, independent randomness from exactly this randomizer"),
     "ideal hash": (
         "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit "
-        "seed)",
+        "seed)"
     ),
     "fresh rounds": (
         "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may depend "
-        "on what was released",
+        "on what was released"
     ),
-    "allocation": ("random allocation as a needle in a haystack (docs/theory.md)",),
+    "allocation": ("random allocation as a needle in a haystack (docs/theory.md)"),
     "allocation blocks": (
         "random allocation in blocks, each a needle in a haystack, composed as privacy loss distributions "
-        "(docs/theory.md)",
+        "(docs/theory.md)"
     ),
     "add or remove": (
-        "add-or-remove adjacency: neighboring datasets differ in one record, which is there or is not (zeroed)",
+        "add-or-remove adjacency: neighboring datasets differ in one record, which is there or is not (zeroed)"
     ),
     "one step": (
         "in every epoch each record's steps are drawn uniformly at random, independently of all other records, and "
-        "not published",
+        "not published"
     ),
     "noisy steps": (
         "every step's noise is fresh, and a record changes the step's sum, which may depend on earlier steps, by at "
-        "most the clipping norm",
+        "most the clipping norm"
     ),
     "rows": (
-        "every row of the table is another person; who has several rows is protected less, as by a group of people",
         "every row of the table is a different person; someone with several rows is protected less, like a group of "
-        "people",
+        "people"
     ),
     "senders": (
         "every report comes from a different person; someone who sends several is protected less, like a group of "
-        "people",
+        "people"
     ),
     "counts": (
-        "how many people report, and how many values are missing, may be known: both are published as they are",
-        "the number of people who report and the number of missing values may be known: both are published as they are",
+        "the number of people who report and the number of missing values may be known: both are published as they are"
     ),
-    "fakes": ("a true report among the fakes of all honest people, a needle in a haystack (docs/theory.md)",),
-    "fakes and reports": ("privacy blanket of fakes and of randomized reports together (docs/theory.md)",),
-    "dummies": ("two values with the shuffler's dummies, added up over their counts (docs/theory.md)",),
+    "fakes": ("a true report among the fakes of all honest people, a needle in a haystack (docs/theory.md)"),
+    "fakes and reports": ("privacy blanket of fakes and of randomized reports together (docs/theory.md)"),
+    "dummies": ("two values with the shuffler's dummies, added up over their counts (docs/theory.md)"),
     "tree": (
         "two nodes of each level with the shuffler's dummies, added up over their counts; levels composed as privacy "
-        "loss distributions (docs/theory.md)",
+        "loss distributions (docs/theory.md)"
     ),
-    "signed units": ("counts of +1 and -1 with noise in shares, added up (docs/theory.md)",),
-    "split shares": ("the noise of the sum, and how far mixed shares are from it (docs/theory.md)",),
-    "messages mixed": (
-        "the shuffler releases only the multiset of all messages and does not collude with the analyst",
-    ),
+    "signed units": ("counts of +1 and -1 with noise in shares, added up (docs/theory.md)"),
+    "split shares": ("the noise of the sum, and how far mixed shares are from it (docs/theory.md)"),
+    "messages mixed": ("the shuffler releases only the multiset of all messages and does not collude with the analyst"),
     "honest dummies": (
         "the shuffler keeps messages and adds dummies at random exactly as described, tells nobody which, releases "
-        "only the multiset of them, and does not collude with the analyst",
+        "only the multiset of them, and does not collude with the analyst"
     ),
     "sealed": (
         "nobody but the analyst can read a message, and nobody who can read it learns who sent it: a message is not "
-        "protected by itself",
+        "protected by itself"
     ),
 }
 
 
 def statement(name: str, *, rounds: int | None = None) -> str:
-    """The sentence behind an id, in its newest words.
+    """The sentence behind an id.
 
     >>> statement("blanket") + statement("composed", rounds=3)
     'privacy blanket (Balle et al. 2019, Lemma 8); 3 rounds composed as privacy loss distributions'
     """
-    words = WORDINGS[name][-1]
+    words = SENTENCES[name]
     return words if rounds is None else words.replace("{rounds}", str(rounds))
 
 
@@ -136,7 +124,7 @@ def statement_ids(sentences: Iterable[str]) -> tuple[str, ...]:
     >>> statement_ids([statement("shuffler"), "the moon is full"])
     ('shuffler', 'the moon is full')
     """
-    known = {words: name for name, wordings in WORDINGS.items() for words in wordings}
+    known = {words: name for name, words in SENTENCES.items()}
     return tuple(known.get(words, words) for words in sentences)
 
 
@@ -225,3 +213,24 @@ def brief(value: object, most: int = 3) -> str:
 def one_answer(task: str) -> str:
     """What the standard error of a release of this task is the error of."""
     return {"mean": "the mean", "sum": "the sum", "quantile": "the count below a cut point"}.get(task, "one count")
+
+
+def quote(text: str) -> str:
+    """One word of a command to copy. What a terminal would not show is written as an escape, which
+    a shell takes back.
+
+    >>> print(quote("plain"), quote("two words"), quote("bell\\a"))
+    plain 'two words' $'bell\\x07'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+
+    def escaped(letter: str) -> str:
+        code = ord(letter)
+        if letter.isprintable():
+            return f"\\{letter}" if letter in "\\'" else letter
+        if code < 0x80 or 0xDC80 <= code <= 0xDCFF:  # the latter is a byte of a path that is no UTF-8
+            return f"\\x{code & 0xFF:02x}"
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+    return f"$'{''.join(map(escaped, text))}'"

@@ -15,8 +15,15 @@ from shuffledp.collection.client import Encoder, read_design
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 
-V1 = Path(__file__).parents[1] / "data" / "v1"
 HEAVY = {"scipy", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.protocol"}
+
+
+@pytest.fixture
+def design(tmp_path: Path) -> Path:
+    """A written design."""
+    poll = sdp.Histogram(categories=["Porto", "Faro", "Lisboa"], n=1000, epsilon=1.0, delta=1e-6)
+    (tmp_path / "design.json").write_text(json.dumps(Design.of(poll).as_json()), encoding="utf-8")
+    return tmp_path / "design.json"
 
 
 def loaded(program: str) -> set[str]:
@@ -30,18 +37,18 @@ def loaded(program: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_a_client_loads_no_accountant_and_no_reader_of_tables() -> None:
+def test_a_client_loads_no_accountant_and_no_reader_of_tables(design: Path) -> None:
     encoding = f"""
 import json, pathlib
 from shuffledp.collection.client import Encoder, exposure, read_design
-design = read_design(pathlib.Path({str(V1 / "design-histogram.json")!r}))
+design = read_design(pathlib.Path({str(design)!r}))
 Encoder.of(design).encode([0, 1]), exposure(design)"""
     assert not (HEAVY | {"pyarrow"}) & loaded(encoding.replace("\n", "; ").strip("; "))
 
 
-def test_the_command_loads_no_accountant(tmp_path: Path) -> None:
+def test_the_command_loads_no_accountant(tmp_path: Path, design: Path) -> None:
     (tmp_path / "t.csv").write_text("city\nPorto\nFaro\n", encoding="utf-8")
-    words = ["encode", tmp_path / "t.csv", "--design", V1 / "design-histogram.json", "--out", tmp_path / "r.parquet"]
+    words = ["encode", tmp_path / "t.csv", "--design", design, "--out", tmp_path / "r.parquet"]
     assert not HEAVY & loaded(f"from shuffledp.cli import main; assert main({[str(each) for each in words]!r}) == 0")
     assert (tmp_path / "r.parquet").exists()
 
@@ -68,8 +75,8 @@ def test_a_client_rounds_numbers_as_the_protocol_does() -> None:
         client.encode([3.5])
 
 
-def test_other_integers_are_refused_when_a_design_is_read(tmp_path: Path) -> None:
-    written = json.loads((V1 / "design-histogram.json").read_text(encoding="utf-8"))
+def test_other_integers_are_refused_when_a_design_is_read(tmp_path: Path, design: Path) -> None:
+    written = json.loads(design.read_text(encoding="utf-8"))
     written["law"]["integers"] = [str(int(written["law"]["integers"][0]) + 1)]
     (tmp_path / "d.json").write_text(json.dumps(written), encoding="utf-8")
     with pytest.raises(InvalidInput, match="the integers of krr must be"):

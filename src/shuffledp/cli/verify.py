@@ -133,16 +133,10 @@ def _show(checks: "Sequence[Check]") -> None:
         show.table(["", "what", "claimed", "found again", "how, or why not"], rows, numbers=0)
 
 
-def _page_in(folder: Path) -> Path:
-    """The page in a folder; earlier versions called it a report."""
-    earlier = folder / "report.html"
-    return earlier if earlier.exists() else folder / "page.html"
-
-
 def _read(file: Path) -> str:
     remedy = "Name the page.html or estimates.json that shuffledp wrote."
     if file.is_dir():
-        raise InvalidInput(f"{str(file)!r} must be a page, got a folder. Try {str(_page_in(file))!r}.")
+        raise InvalidInput(f"{str(file)!r} must be a page, got a folder. Try {str(file / 'page.html')!r}.")
     try:
         with file.open("rb") as opened:
             text = opened.read(LARGEST + 1)  # a device has no size, and no end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -24,7 +25,6 @@ from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.randomizers.votes import Form
 from shuffledp.randomizers.wrappers import CheckIn
 
-V1 = Path(__file__).parents[2] / "data" / "v1"
 WAYS = ("bus", "bicycle", "car")
 TERMS: dict[str, Any] = {"n": 100, "delta": 1e-2}
 
@@ -218,7 +218,7 @@ def test_equal_values_that_an_engine_grouped_are_surveyed_by_their_number(poll: 
         list(phones.survey([grouped], weights="time"))
 
 
-def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: Design) -> None:
+def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: Design, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="must promise an epsilon"):
         BatchEncoder.of(sdp.Histogram(categories=WAYS, epsilon0=2.0, **TERMS), column="v")
     written = poll.as_json()
@@ -227,7 +227,8 @@ def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: D
         BatchEncoder.of(written, column="v")
     with pytest.raises(InvalidInput, match="missing must be one of the categories"):
         BatchEncoder.of(poll, column="v", missing="unknown")
-    assert BatchEncoder.of(V1 / "design-histogram.json", column="v").design.task.name == "histogram"
+    (tmp_path / "design.json").write_text(json.dumps(poll.as_json()), encoding="utf-8")
+    assert BatchEncoder.of(tmp_path / "design.json", column="v").design.task.name == "histogram"
 
 
 def test_what_travels_is_small_and_plain(poll: Design) -> None:

@@ -9,7 +9,6 @@ from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.ledger.names import ALIKE, check_new_name, lookalikes
 from shuffledp.errors import InvalidInput
 from tests.collection.ledger.made import LIMITS, entry
-from tests.collection.ledger.test_trojan import OLD
 
 INVISIBLE = ["app-users\ufe0f", "app\u3164users", "app-users\u2800", "app\u115f-users", "app-us\u034fers"]
 UNPRINTABLE = [
@@ -79,10 +78,3 @@ def test_within_one_alphabet_no_two_letters_are_the_same() -> None:
         assert all(len(pair) == 2 for pair in pairs.split())
         if pairs is not ALIKE[-1]:
             assert len(set(latin)) == len(latin), pairs
-
-
-def test_names_that_an_older_version_took_are_read_and_charged(tmp_path: Path) -> None:
-    ledger = Ledger(shutil.copy(OLD, tmp_path))
-    for name in ("App Users", "caf\u00e9 = 5"):
-        before = len(ledger.releases(name))
-        assert ledger.spend(name, entry()).releases == before + 1

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shuffledp.collection.record import EDITION, Record
+from shuffledp.collection.record import Record
 from shuffledp.errors import InvalidInput
-
-V1 = Path(__file__).parents[2] / "data" / "v1"
-
-
-def facts(folder: str) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads((V1 / folder / "estimates.json").read_text(encoding="utf-8"))
-    return made
+from tests.collection.verify.releases import facts
 
 
 def refusal(made: object) -> str:
@@ -53,15 +45,14 @@ def refusal(made: object) -> str:
         (lambda made: made["made"].update(when="2026-11-15T15:13:40"), "for made.when"),
         (lambda made: made.update(notes=["x" * 10_001]), "for notes"),
         (lambda made: made.update(ledger=[]), "got '[]' for ledger"),
-        (lambda made: made.update(edition=0), "edition of a page must be a whole number of at least 1, got '0'"),
-        (lambda made: made.update(edition=True), "edition of a page must be a whole number of at least 1, got 'True'"),
+        (lambda made: made.update(edition=6), "a difference in 'edition'. Pass a page that this version of shuffledp"),
         (lambda made: made.update(version=2), "version of a record must be 1, got '2'"),
         (lambda made: made.update(format="pdf"), "format must be 'shuffledp-release', got 'pdf'"),
         (lambda made: made.pop("tally") and made.pop("notes"), "got none about tally, notes"),
     ],
 )
 def test_another_form_is_refused_by_name(change: Callable[[dict[str, Any]], object], said: str) -> None:
-    made = facts("histogram")
+    made = facts("promise")
     change(made)
     assert said in refusal(made)
 
@@ -75,32 +66,17 @@ def test_fields_of_another_task_are_refused() -> None:
     mean = facts("mean")
     mean["tally"]["blocks"] = []
     assert "a difference in 'tally.blocks'" in refusal(mean)
-    count = facts("histogram")
+    count = facts("promise")
     del count["tally"]["blocks"]
     assert "a difference in 'tally.blocks'" in refusal(count)
 
 
-def test_what_a_later_edition_adds_is_kept_where_it_stood_and_listed() -> None:
-    made = facts("histogram")
-    made = {"format": made.pop("format"), "mood": "good", "edition": EDITION + 1} | made
-    made["counted"] = {"refused": 4} | made["counted"]
-    made["comparison"][0]["cost"] = [1, {"a": 2}]
-    record = Record.from_json(made)
-    assert not record.known
-    assert record.later_names == ("mood", "counted.refused", "comparison.cost")
-    assert json.dumps(record.as_json()) == json.dumps(made)
-    made["counted"]["missing"] = "some"
-    assert "got 'some' for counted.missing" in refusal(made)
-
-
 def test_absent_means_what_it_meant() -> None:
-    made = facts("histogram")
+    made = facts("promise")
     record = Record.from_json(made)
-    assert record.edition == 1
-    assert not record.since(2)
     assert record.counted.repeated is None
     assert not record.estimates.together
-    for name in ("title", "column", "outside"):
+    for name in ("title", "column"):
         del made["asked"][name]
     again = Record.from_json(made)
     assert again.asked.title is None

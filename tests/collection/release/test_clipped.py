@@ -16,7 +16,7 @@ import pytest
 
 from shuffledp.collection.page.clipping import clipping
 from shuffledp.collection.page.head import head
-from shuffledp.collection.record import HASHED, Ends, Record, read_record
+from shuffledp.collection.record import HASHED, Ends, Record
 from shuffledp.collection.record.estimated import CLIPPED_MEAN
 from shuffledp.collection.tables import Values
 from shuffledp.collection.verify.by_task import told_by
@@ -27,7 +27,6 @@ from tests.cli.people import PROMISE, Said, done, people
 
 UPPER = 40.0
 RUNS = 1000
-V1 = Path(__file__).parents[2] / "data" / "v1"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +135,7 @@ def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:
     assert "at most 0.6 % are at or above 40" in words
 
 
-def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_near() -> None:
+def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_near(made: Made) -> None:
     """Reports round to a grid, so that small incomes count at 0 in part. That they were clipped, or
     between two shares at or below 0, would be false.
     """
@@ -144,7 +143,7 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
     values = incomes(rng, n)
     poll = Mean(n=n, epsilon0=5.0, k=5, lower=0.0, upper=upper)
     ends = poll.at_ends(poll.tally(poll.encode(np.minimum(values, upper), rng=rng).rows)).simultaneous()
-    record = read_record((V1 / "mean-clip" / "estimates.json").read_text(encoding="utf-8"))
+    record = Record.from_json(made.facts)
     at_ends = Ends(step=upper / 5, value=(), lower=tuple(ends[0].tolist()), upper=tuple(ends[1].tolist()))
     record = dataclasses.replace(
         record,

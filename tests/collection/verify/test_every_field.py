@@ -25,7 +25,6 @@ from tests.collection.verify.releases import ASKED, facts, rehashed, told
 # record without a block of its ledger has another one.
 UNPROVEN = {
     "made": "when and with what it was made",
-    "edition": "the page",
     "secure": "secure randomness",
     "notes": "the notes",
     "ledger": "the ledger",

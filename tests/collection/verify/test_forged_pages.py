@@ -6,20 +6,34 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import shuffledp as sdp
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.page import html
 from shuffledp.collection.record import Record, data_block
+from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import verify
 from shuffledp.collection.verify.check_page import check_page
 from shuffledp.errors import InvalidInput
-from tests.collection.verify.releases import LEDGER, as_page, facts, rehashed, told
+from shuffledp.protocols.design import Design
+from shuffledp.wording import SENTENCES
+from tests.collection.verify.releases import LEDGER, as_page, collected, facts, made_by, rehashed, told
 
-V1 = Path(__file__).parents[2] / "data" / "v1"
+Recorded = tuple[Callable[[], dict[str, Any]], Ledger]
+LONG = [f"city {number}" for number in range(21)]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """The facts of a release that a ledger holds, and the ledger."""
+    place = tmp_path_factory.mktemp("recorded") / "budget.sqlite"
+    told_of = {"ledger": place, "population": "app-users", "limit_epsilon": 3.0, "limit_delta": 1e-5}
+    made = sdp.histogram(["x", "y", "z"] * 200, categories=["x", "y", "z"], epsilon=1.0, delta=1e-6, **told_of)
+    return lambda: json.loads(json.dumps(made.record.as_json())), Ledger(place)
 
 
 @pytest.fixture(autouse=True)
@@ -114,8 +128,9 @@ def test_mail_and_editors_may_change_the_ends_of_lines() -> None:
     assert not verify("\ufeff" + page.replace("\n", "\r\n") + "\r\n").failed
 
 
-def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> None:
-    made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
+def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it(recorded: Recorded) -> None:
+    fresh, ledger = recorded
+    made = fresh()
     made["asked"]["learned"] = made["design"]["learned"] = True
     page = as_page(rehashed(made))
     found = verify(page)
@@ -123,7 +138,7 @@ def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it() -> No
     assert "whether the categories were learned" in {
         check.what for check in found.checks if check.outcome == "not checked"
     }
-    wrong = {check.what for check in verify(page, ledger=Ledger(V1 / "budget.sqlite")).failed}
+    wrong = {check.what for check in verify(page, ledger=ledger).failed}
     assert {"design in the ledger", "digest in the ledger"} <= wrong
 
 
@@ -136,33 +151,33 @@ def test_an_assumption_is_no_theorem() -> None:
     assert found == ["the ids of theorem and assumptions"]
 
 
-@pytest.mark.parametrize("recorded", [True, False])
-def test_what_the_ledger_answered_is_not_called_unchecked(recorded: bool) -> None:
-    made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
-    if not recorded:
+@pytest.mark.parametrize("named", [True, False])
+def test_what_the_ledger_answered_is_not_called_unchecked(named: bool, recorded: Recorded) -> None:
+    fresh, ledger = recorded
+    made = fresh()
+    if not named:
         made["ledger"] = None
-    page, about = as_page(rehashed(made)), "the ledger's total" if recorded else "the ledger"
+    page, about = as_page(rehashed(made)), "the ledger's total" if named else "the ledger"
     assert [check.outcome for check in verify(page).checks if check.what == about] == ["not checked"]
-    found = verify(page, ledger=Ledger(V1 / "budget.sqlite")).checks
+    found = verify(page, ledger=ledger).checks
     # Whether a ledger's block was removed no ledger can say: that stays unchecked, without advice.
     left = [check.how for check in found if check.what == about]
-    assert left == ([] if recorded else ["a page cannot prove that it names no ledger"])
-    answer = "total in the ledger" if recorded else "design in the ledger"
+    assert left == ([] if named else ["a page cannot prove that it names no ledger"])
+    answer = "total in the ledger" if named else "design in the ledger"
     assert [check.outcome for check in found if check.what == answer] == ["pass"]
 
 
 @pytest.mark.parametrize("part, value", [("notes", ["audited"]), ("secure", True), ("asked", "title")])
-def test_the_ledger_binds_what_a_page_cannot_prove(part: str, value: Any) -> None:
-    made = json.loads((V1 / "histogram" / "estimates.json").read_text(encoding="utf-8"))
-    assert not verify(as_page(made), ledger=Ledger(V1 / "budget.sqlite")).failed
+def test_the_ledger_binds_what_a_page_cannot_prove(part: str, value: Any, recorded: Recorded) -> None:
+    fresh, ledger = recorded
+    made = fresh()
+    assert not verify(as_page(made), ledger=ledger).failed
     if part == "asked":
         made["asked"]["title"] = "Other people"
     else:
         made[part] = not value if part == "secure" else value
     assert not verify(as_page(rehashed(made))).failed
-    assert [check.what for check in verify(as_page(made), ledger=Ledger(V1 / "budget.sqlite")).failed] == [
-        "digest in the ledger"
-    ]
+    assert [check.what for check in verify(as_page(made), ledger=ledger).failed] == ["digest in the ledger"]
 
 
 @pytest.mark.parametrize(
@@ -179,3 +194,70 @@ def test_a_ledger_block_that_claims_less_than_this_release_alone_is_false(change
     made = facts("tiny") | {"ledger": LEDGER}
     assert not verify(as_page(rehashed(made))).failed
     assert verify(as_page(rehashed(made | {"ledger": LEDGER | change}))).verdict == "FAIL"
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        lambda: sdp.Histogram(categories=["a", "b"], n=40, epsilon0=1.0, delta=1e-3),
+        lambda: sdp.Histogram(categories=["a", "b", "c"], n=40, epsilon0=1.0, delta=1e-3, rounds=3, least=30),
+        lambda: sdp.Frequency(domain=9, n=40, epsilon0=1.0, delta=1e-3, method="hashing"),
+        lambda: sdp.Mean(n=40, k=4, epsilon0=1.0, delta=1e-3, lower=0.0, upper=1.0),
+    ],
+    ids=["binary", "rounds", "hashing", "mean"],
+)
+def test_all_that_the_accounting_says_is_known_to_the_verification(protocol: Callable[[], Any]) -> None:
+    made, known = certificate(Design.of(protocol())), set(SENTENCES.values())
+    assert set(made.assumptions) <= known
+    assert set(made.method.partition("; ")[0].split(" or ")) <= known
+
+
+@pytest.mark.parametrize(
+    ("task", "change"),
+    [
+        ("long", lambda made: made["estimates"].pop("together")),
+        ("long", lambda made: made["estimates"].update(together=False)),
+        ("long", lambda made: made["tally"].update(digest="0" * 64)),
+        ("mean", lambda made: made["estimates"].pop("ends")),
+        ("mean", lambda made: made["estimates"].pop("ends") and made["asked"].update(outside="clipped to the bounds")),
+        ("mean", lambda made: made["asked"].update(outside="refused")),
+    ],
+)
+def test_what_protects_a_reader_cannot_be_left_out(task: str, change: Callable[[dict[str, Any]], object]) -> None:
+    """Such as that intervals of the largest of many hold all at once, or how many people's numbers
+    lie at the ends of a clipped range.
+    """
+    made = facts("mean") if task == "mean" else made_by(sdp.Histogram(categories=LONG, n=500, epsilon0=3.0, delta=1e-6))
+    assert not verify(as_page(made)).failed
+    change(made)
+    assert [check.what for check in verify(as_page(rehashed(made))).failed] == ["what a page cannot leave out"]
+
+
+def test_reports_that_came_over_the_network_are_told() -> None:
+    page = as_page(rehashed(collected(facts("tiny"))))
+    assert not verify(page).failed
+    assert "How it was collected" in page
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"arrived": 1}, "valid reports of the collection"),
+        ({"invalid": 0}, "valid reports of the collection"),
+        ({"round": 2}, "round of the collection"),
+        ({"digest": "5E" * 32}, "digest of the collection"),
+    ],
+)
+def test_what_is_said_of_a_collection_must_fit_the_rest(changed: dict[str, Any], what: str) -> None:
+    made = collected(facts("tiny"))
+    made["counted"]["collected"] |= changed
+    assert [check.what for check in verify(as_page(rehashed(made))).failed] == [what]
+
+
+def test_a_release_over_the_network_cannot_pass_for_one_of_a_table() -> None:
+    made = collected(facts("tiny"))
+    del made["counted"]["collected"]
+    assert [check.what for check in verify(as_page(rehashed(made))).failed] == [
+        "the assumptions",
+        "the ids of theorem and assumptions",
+    ]

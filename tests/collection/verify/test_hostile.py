@@ -175,7 +175,6 @@ PLACES = [
     *(("estimates", each) for each in ("of", "level", "value", "label")),
     *(("tally", each) for each in ("votes", "reports", "blocks")),
     ("comparison",),
-    ("edition",),
     ("version",),
     ("ledger",),
 ]

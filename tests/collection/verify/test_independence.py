@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-V1 = Path(__file__).parents[2] / "data" / "v1"
+import numpy as np
+
+import shuffledp as sdp
+
 ALLOWED = (
     "shuffledp.collection.page",
     "shuffledp.collection.record",
@@ -29,13 +32,17 @@ MOST = 110  # 70 before crosstabs, quantiles, top words and messages; since then
 CHILD = """
 import json, sys
 from pathlib import Path
+
+import numpy as np
+
+import shuffledp as sdp
 from shuffledp.collection.verify import verify
 imported = sorted(sys.modules)
 verdicts = []
 for name in sys.argv[1:]:
     folder = Path(name)
     table = (folder / "estimates.csv").read_bytes().decode()
-    verdicts.append(verify((folder / "report.html").read_text(encoding="utf-8"), table=table).verdict)
+    verdicts.append(verify((folder / "page.html").read_text(encoding="utf-8"), table=table).verdict)
 print(json.dumps([verdicts, imported, sorted(sys.modules)]))
 """
 
@@ -56,8 +63,11 @@ def foreign(modules: list[str]) -> list[str]:
     return [name for name in ours(modules) if name not in (*ALLOWED, *PACKAGES) and not name.startswith(inside)]
 
 
-def test_a_whole_verification_loads_nothing_of_what_it_judges() -> None:
-    verdicts, imported, after = loaded(CHILD, V1 / "binary", V1 / "mean")
+def test_a_whole_verification_loads_nothing_of_what_it_judges(tmp_path: Path) -> None:
+    values, promise = np.arange(300) % 2, {"epsilon": 1.0, "delta": 1e-3}
+    binary = sdp.histogram(values, categories=2, **promise).save(tmp_path / "binary")
+    mean = sdp.mean(values, lower=0, upper=1, **promise).save(tmp_path / "mean")
+    verdicts, imported, after = loaded(CHILD, binary, mean)
     assert verdicts == ["pass", "pass"]
     assert not foreign(after)
     assert len(ours(after)) <= MOST

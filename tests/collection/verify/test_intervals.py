@@ -28,7 +28,7 @@ def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, eps
     randomizer, n = KRR(k=k, epsilon0=epsilon0), 400
     values, noise = inversion(np.array(votes), n, randomizer.hit, randomizer.miss, randomizer.contrast)
     law = CountedLaw.of(law_of(randomizer))
-    mine, errors, limits = counts(votes, n, law.hit, law.miss, whole=True)
+    mine, errors, limits = counts(votes, n, law.hit, law.miss)
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
     assert np.allclose(errors, noise.stderr(np.clip(values, 0.0, n)), rtol=1e-9)
     for tail in TAILS:
@@ -52,7 +52,7 @@ def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, eps
 def test_limits_agree_where_nearly_everybody_votes(n: int, votes: int, hit: Fraction, miss: Fraction) -> None:
     """Those who do not are counted: a sum over a million strays overflowed, or was too long."""
     values, noise = inversion(np.array([votes]), n, float(hit), float(miss), float(hit - miss))
-    *_, limits = counts([votes], n, hit, miss, whole=True)
+    *_, limits = counts([votes], n, hit, miss)
     assert noise.few(values).all()
     for tail in TAILS:
         low, high = noise.interval(values, tail)
@@ -69,7 +69,7 @@ def test_limits_of_many_strays_among_fakes_agree_to_the_person(people: int, vote
     """
     law = UserFakes(k=2, slots=2, chance=0.3, epsilon0=1.0)
     values, noise = from_votes(np.array([votes]), people, law)
-    *_, limits = counted_groups([votes], 1, people, counted(law_of(law)), whole=True)
+    *_, limits = counted_groups([votes], 1, people, counted(law_of(law)))
     assert np.array_equal(limits(tail), noise.interval(values, tail))
 
 
@@ -80,12 +80,12 @@ def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:
     coin = KRR(k=2, epsilon0=1e-7)
     _, noise = inversion(np.array([100]), 200, coin.hit, coin.miss, coin.contrast)
     counted = CountedLaw.of(law_of(coin))
-    *_, limits = counts([100], 200, counted.hit, counted.miss, whole=True)
+    *_, limits = counts([100], 200, counted.hit, counted.miss)
     assert np.allclose(limits(0.025), noise.interval(np.array([0.0]), 0.025), rtol=1e-6)
     for gamma in (0.002, 0.002 - 1e-18, 0.002 + 1e-18):
         law, seen = KRR.from_gamma(k=41, gamma=gamma), np.full(41, 24) + 16 * (np.arange(41) == 0)
         claimed = Mean(n=1000, k=40, randomizer=law).analyse_counts(seen).interval()
-        found = counted_mean(seen.tolist(), CountedLaw.of(law_of(law)), (0.0, 1.0), whole=True)
+        found = counted_mean(seen.tolist(), CountedLaw.of(law_of(law)), (0.0, 1.0))
         assert np.allclose(found.limits(0.025), claimed, rtol=1e-9)
 
 
@@ -100,7 +100,7 @@ def test_limits_of_signed_votes_agree_with_the_estimator(k: int, epsilon0: float
     )
     values, noise, stderr = signed(votes, n, randomizer, blocks)
     mine, errors, limits = signed_counts(
-        votes.tolist(), blocks.tolist(), list(range(k)), n, CountedLaw.of(law_of(randomizer)), whole=True
+        votes.tolist(), blocks.tolist(), list(range(k)), n, CountedLaw.of(law_of(randomizer))
     )
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
     assert np.allclose(errors, stderr, rtol=1e-9, atol=1e-9)

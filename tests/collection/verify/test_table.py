@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import tempfile
@@ -20,9 +19,7 @@ from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.collection.release.write import _write_csv
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.protocols.design import Design
-from tests.collection.verify.releases import as_page, rehashed
-
-V1 = Path(__file__).parents[2] / "data" / "v1"
+from tests.collection.verify.releases import as_page, facts, rehashed
 
 
 @pytest.fixture(autouse=True)
@@ -32,15 +29,8 @@ def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def large(folder: str) -> tuple[str, str]:
-    """A page that lists 10,000 of 10,050 values, and its table; of the second edition with a
-    digest.
-    """
-    if folder == "v1":
-        return tuple(
-            gzip.decompress((V1 / "frequency-large" / f"{name}.gz").read_bytes()).decode()
-            for name in ("estimates.json", "estimates.csv")
-        )  # type: ignore[return-value]
+def large() -> tuple[str, str]:
+    """A page that lists 10,000 of 10,050 values, and its table."""
     protocol = sdp.Frequency(domain=10_050, method="subset", n=60, epsilon0=4.0, delta=1e-3)
     rng = np.random.default_rng(3)
     votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
@@ -97,43 +87,48 @@ def without_the_largest(made: dict[str, Any], table: str) -> dict[str, Any]:
 
 
 def test_a_cut_page_passes_with_its_table_and_is_incomplete_without() -> None:
-    facts, table = large("new")
-    assert verify(facts, table=table).verdict == "pass"
-    found = verify(facts)
+    written, table = large()
+    assert verify(written, table=table).verdict == "pass"
+    found = verify(written)
     assert found.verdict == "incomplete"
     assert "which estimates are listed" in {
         check.what for check in found.checks if check.vital and check.outcome == "not checked"
     }
 
 
-@pytest.mark.parametrize("folder", ["v1", "new"])
-def test_a_page_that_leaves_out_the_largest_and_says_all_smaller_is_found_out(folder: str) -> None:
-    facts, table = large(folder)
-    forged = json.dumps(without_the_largest(json.loads(facts), table))
+def test_a_page_that_leaves_out_the_largest_and_says_all_smaller_is_found_out() -> None:
+    written, table = large()
+    forged = json.dumps(without_the_largest(json.loads(written), table))
     assert verify(forged).verdict != "pass"
     assert "which estimates are listed" in failed(verify(forged, table=table))
 
 
 def test_who_forges_the_table_as_well_cannot_mend_the_digest() -> None:
-    facts, table = large("new")
+    written, table = large()
     lines = table.splitlines(keepends=True)
     lines[1], lines[2] = (
         a.split(",", 1)[0] + "," + b.split(",", 1)[1] for a, b in ((lines[1], lines[900]), (lines[2], lines[2]))
     )
-    made = json.loads(facts)
+    made = json.loads(written)
     wrong = failed(verify(json.dumps(made), table="".join(lines)))
     assert {"votes for all values", "value in estimates.csv"} <= wrong
 
 
-def beside(folder: str) -> tuple[str, str]:
-    return (V1 / folder / "report.html").read_text(encoding="utf-8"), (
-        V1 / folder / "estimates.csv"
-    ).read_bytes().decode()
+def beside(name: str) -> tuple[str, str]:
+    """A page, and its table."""
+    made = facts(name)
+    names = ("label", "value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    rows = zip(*(made["estimates"][each] for each in names), strict=True)
+    lines = [
+        ",".join("estimate" if each == "value" else each for each in names),
+        *(",".join(map(str, r)) for r in rows),
+    ]
+    return as_page(made), "\r\n".join(lines) + "\r\n"
 
 
-@pytest.mark.parametrize("folder", ["histogram", "mean", "frequency-hadamard"])
-def test_every_number_of_the_table_is_bound_to_the_page(folder: str) -> None:
-    page, table = beside(folder)
+@pytest.mark.parametrize("name", ["promise", "mean", "hadamard"])
+def test_every_number_of_the_table_is_bound_to_the_page(name: str) -> None:
+    page, table = beside(name)
     assert not verify(page, table=table).failed
     rows = list(csv.reader(io.StringIO(table, newline="")))
     for at in range(len(rows[0])):
@@ -158,7 +153,7 @@ def test_every_number_of_the_table_is_bound_to_the_page(folder: str) -> None:
     ],
 )
 def test_another_table_beside_a_page_fails(change: Any) -> None:
-    page, table = beside("histogram")
+    page, table = beside("promise")
     rows = change(list(csv.reader(io.StringIO(table, newline=""))))
     assert verify(page, table="\r\n".join(",".join(row) for row in rows) + "\r\n").verdict == "FAIL"
 

@@ -21,7 +21,6 @@ Path = tuple[Any, ...]
 
 # Free text, and what no report can prove about itself.
 FREE = {
-    ("edition",),
     ("made",),
     ("asked",),
     ("notes",),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from shuffledp.collection.ledger.alike import Mechanism
 from shuffledp.collection.ledger.entry import Entry, Part, mechanism_of
 from shuffledp.collection.ledger.in_advance import PaidSeries, covered_ids, paid_series
-from shuffledp.collection.ledger.schema import FORMAT, check_schema
+from shuffledp.collection.ledger.schema import check_schema
 from shuffledp.collection.ledger.seal import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.collection.ledger.store import reading
 from shuffledp.errors import InvalidInput
@@ -170,7 +170,7 @@ def refreshed(seen: Book, connection: sqlite3.Connection) -> Book | None:
             for row in seen.rows
         )
     populations = _populations(connection)
-    rows = (*old, *_rows(connection, FORMAT, after=len(old)))
+    rows = (*old, *_rows(connection, after=len(old)))
     return Book(populations, rows, (*_broken(populations, rows, trusted=len(old)), *_miscounted(connection, len(rows))))
 
 
@@ -195,12 +195,12 @@ def book_of(connection: sqlite3.Connection, path: Path) -> Book:
     if damage:
         return Book(damage=damage)
     populations = _populations(connection)
-    version = check_schema(connection, path)
-    rows = _rows(connection, version)
+    check_schema(connection, path)
+    rows = _rows(connection)
     return Book(
         populations,
         rows,
-        (*_broken(populations, rows), *_miscounted(connection, len(rows)), *_strays(connection, version)),
+        (*_broken(populations, rows), *_miscounted(connection, len(rows)), *_strays(connection)),
     )
 
 
@@ -213,18 +213,14 @@ def _populations(connection: sqlite3.Connection) -> tuple[Population, ...]:
     )
 
 
-def _rows(connection: sqlite3.Connection, version: int, *, after: int = 0) -> tuple[Row, ...]:
-    begun = ("begun", "begun.seal", " LEFT JOIN begun ON begun.release = id") if version > 1 else ("NULL", "NULL", "")
+def _rows(connection: sqlite3.Connection, *, after: int = 0) -> tuple[Row, ...]:
     rows = connection.execute(
-        f"SELECT id, population, recorded, entry, version, previous, record, {begun[0]}, {begun[1]}, published, "
-        f"output, published.seal"
-        f" FROM releases{begun[2]} LEFT JOIN published ON published.release = id WHERE id >= ? ORDER BY id",
+        "SELECT id, population, recorded, entry, version, previous, record, begun, begun.seal, published, output, "
+        "published.seal FROM releases LEFT JOIN begun ON begun.release = id LEFT JOIN published ON published.release = "
+        "id WHERE id >= ? ORDER BY id",
         (after + 1 if after else LOWEST,),
     )
-    made = (Row(*row) for row in rows)
-    if version > 1:
-        return tuple(made)
-    return tuple(row._replace(begun=row.recorded, begun_seal=begun_seal(row.record, row.recorded)) for row in made)
+    return tuple(Row(*row) for row in rows)
 
 
 def _broken(populations: tuple[Population, ...], rows: tuple[Row, ...], *, trusted: int = 0) -> list[str]:
@@ -266,10 +262,10 @@ def _miscounted(connection: sqlite3.Connection, rows: int) -> list[str]:
     return [f"{dict(counted).get('releases', 0)} releases were recorded, and {rows} are left"]
 
 
-def _strays(connection: sqlite3.Connection, version: int) -> list[str]:
+def _strays(connection: sqlite3.Connection) -> list[str]:
     """Notes that wait for a release that is still to come, and would speak for it."""
     faults = []
-    for table in ("published", "begun") if version > 1 else ("published",):
+    for table in ("published", "begun"):
         stray = connection.execute(
             f"SELECT release FROM {table} WHERE release NOT IN (SELECT id FROM releases) LIMIT 1"
         ).fetchone()

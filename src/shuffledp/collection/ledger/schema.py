@@ -4,10 +4,6 @@ else.
 Whoever may write to a database may plant a trigger, a view or an index in it, and SQLite would run
 that within our own transaction. So before anything else is asked of a file, all of its
 ``sqlite_master`` is compared with what we would have created, text by text.
-
-Format 1 had no table ``begun``, and its guards did not stop INSERT OR REPLACE. Such a file is read
-as it is, for ever; the next release brings it up to date, and takes every release that it holds for
-begun.
 """
 
 from __future__ import annotations
@@ -17,11 +13,10 @@ from pathlib import Path
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["APPLICATION", "FORMAT", "SCHEMA", "TRUST", "UPGRADE", "Damaged", "check_schema", "damaged"]
+__all__ = ["APPLICATION", "FORMAT", "SCHEMA", "TRUST", "Damaged", "check_schema", "damaged"]
 
 APPLICATION = 0x53447031  # "SDp1", in the header of the file
 FORMAT = 2
-OLDEST_FORMAT = 1
 LISTED = 8  # names in a sentence
 # once it is known to be ours: some SQLites take json_extract, which it uses, for unsafe
 TRUST = "PRAGMA trusted_schema = ON"
@@ -38,9 +33,9 @@ _TABLES = {
         design TEXT GENERATED ALWAYS AS (json_extract(entry, '$.design')) VIRTUAL) STRICT""",
     "published": """CREATE TABLE published (
         release INTEGER PRIMARY KEY NOT NULL REFERENCES releases(id), published TEXT NOT NULL, output TEXT NOT NULL, seal TEXT NOT NULL) STRICT""",
+    "begun": """CREATE TABLE begun (
+        release INTEGER PRIMARY KEY NOT NULL REFERENCES releases(id), begun TEXT NOT NULL, seal TEXT NOT NULL) STRICT""",
 }
-_BEGUN = """CREATE TABLE begun (
-        release INTEGER PRIMARY KEY NOT NULL REFERENCES releases(id), begun TEXT NOT NULL, seal TEXT NOT NULL) STRICT"""
 _TWICE = {  # what INSERT OR REPLACE would remove without asking the guard of DELETE
     "populations": "name = NEW.name",
     "releases": "id = NEW.id OR previous = NEW.previous OR record = NEW.record",
@@ -61,9 +56,11 @@ def _insertion(table: str) -> str:
     return f"CREATE TRIGGER {table}_insert BEFORE INSERT ON {table} WHEN {twice} BEGIN {ONLY_GROWS}; END"
 
 
-_FIRST = _TABLES | {name: text for table in _TABLES for name, text in _guards(table).items()}
-UPGRADE = {"begun": _BEGUN, **_guards("begun")} | {f"{table}_insert": _insertion(table) for table in _TWICE}
-SCHEMA = _FIRST | UPGRADE
+SCHEMA = (
+    _TABLES
+    | {name: text for table in _TABLES for name, text in _guards(table).items()}
+    | {f"{table}_insert": _insertion(table) for table in _TWICE}
+)
 _MADE_BY_SQLITE = (
     ("index", "sqlite_autoindex_populations_1", "populations", None),
     ("index", "sqlite_autoindex_releases_1", "releases", None),
@@ -72,6 +69,16 @@ _MADE_BY_SQLITE = (
 )
 
 Thing = tuple[str, str, str, str | None]
+
+
+def _thing(name: str, text: str) -> Thing:
+    if text.startswith("CREATE TRIGGER"):
+        return "trigger", name, name.rpartition("_")[0], text
+    return "table", name, name, text
+
+
+# Everything that ``sqlite_master`` holds when nothing but the schema was created.
+EXPECTED: list[Thing] = [*(_thing(name, text) for name, text in SCHEMA.items()), *_MADE_BY_SQLITE]
 
 
 class Damaged(InvalidInput):
@@ -92,9 +99,9 @@ def damaged(path: Path, fault: str) -> Damaged:
     return error
 
 
-def check_schema(connection: sqlite3.Connection, path: Path) -> int:
-    """The format of a ledger; refuses what is not one that we can read, and one that holds anything
-    but our tables and guards.
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse what is not a ledger that we can read, and one that holds anything but our tables and
+    guards.
     """
     application, version = (
         int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
@@ -105,29 +112,19 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> int:
         )
     if version > FORMAT:
         raise InvalidInput(
-            f"the ledger {str(path)!r} must have format {FORMAT} or older, got {version}: a newer shuffledp wrote it. "
+            f"the ledger {str(path)!r} must have format {FORMAT}, got {version}: a newer shuffledp wrote it. "
             f"Upgrade shuffledp."
         )
-    if version < OLDEST_FORMAT:
-        raise damaged(path, f"the number of its format was changed to {version}")
+    if version < FORMAT:
+        raise damaged(
+            path,
+            f"the number of its format was changed to {version}, or an older shuffledp wrote it, which alone can read it",
+        )
     found: list[Thing] = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
-    expected = _expected(_FIRST if version == OLDEST_FORMAT else SCHEMA)
-    if sorted(found, key=repr) != sorted(expected, key=repr):
+    if sorted(found, key=repr) != sorted(EXPECTED, key=repr):
         changed = sorted(
-            {repr(str(thing[1]))[1:-1] for thing in set(found) ^ set(expected)} or {str(thing[1]) for thing in found}
+            {repr(str(thing[1]))[1:-1] for thing in set(found) ^ set(EXPECTED)} or {str(thing[1]) for thing in found}
         )
         more = f" and {len(changed) - LISTED} more" * (len(changed) > LISTED)
         raise damaged(path, f"the tables or their guards were changed: {', '.join(changed[:LISTED])}{more}")
     connection.execute(TRUST)
-    return version
-
-
-def _expected(schema: dict[str, str]) -> list[Thing]:
-    """Everything that ``sqlite_master`` holds when nothing but ``schema`` was created."""
-
-    def thing(name: str, text: str) -> Thing:
-        if text.startswith("CREATE TRIGGER"):
-            return "trigger", name, name.rpartition("_")[0], text
-        return "table", name, name, text
-
-    return [*(thing(name, text) for name, text in schema.items()), *_MADE_BY_SQLITE]

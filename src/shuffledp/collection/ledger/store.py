@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from shuffledp.collection.ledger.schema import APPLICATION, FORMAT, SCHEMA, TRUST, UPGRADE, check_schema, damaged
-from shuffledp.collection.ledger.seal import begun_seal
+from shuffledp.collection.ledger.schema import APPLICATION, FORMAT, SCHEMA, TRUST, check_schema, damaged
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, starved, unwritable
 
@@ -194,8 +193,7 @@ class Held:
                 ):  # somebody changed it, or made a copy by another way
                     connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("BEGIN IMMEDIATE")
-                if check_schema(connection, self._path) < FORMAT:
-                    _upgrade(connection)
+                check_schema(connection, self._path)
                 yield connection
                 connection.execute("COMMIT")
             finally:  # what was not committed is rolled back
@@ -291,19 +289,6 @@ def _busy(path: Path) -> str:
     return (
         f"the ledger {str(path)!r} must be free within {WAIT:g} s, got another process that holds it. Let it "
         f"finish, and try again."
-    )
-
-
-def _upgrade(connection: sqlite3.Connection) -> None:
-    """From format 1: new guards, and every release that was recorded before anybody noted
-    beginnings counts as begun.
-    """
-    for statement in (*UPGRADE.values(), f"PRAGMA user_version = {FORMAT}"):
-        connection.execute(statement)
-    rows = connection.execute("SELECT id, recorded, record FROM releases ORDER BY id").fetchall()
-    connection.executemany(
-        "INSERT INTO begun VALUES (?, ?, ?)",
-        [(id, recorded, begun_seal(record, recorded)) for id, recorded, record in rows],
     )
 
 

@@ -14,7 +14,7 @@ signing        what is certified, as a block to sign and as a curve
 collecting     how reports came over the network, and what colluders would learn
 context        what other trust would cost, the budget, and how to check it all again
 poisoning      how far malicious people could have moved the estimates
-phrases        sentences that an edition worded anew, in the words of each
+phrases        sentences of the page
 clipping       what is said of a mean of clipped values, here and on the terminal
 trend_chart    the weeks of a series, as such a figure
 charts         the figures, as SVG that keeps its type size on every screen

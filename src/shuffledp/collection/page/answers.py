@@ -30,7 +30,7 @@ class ShownNumber(ShownAnswer):
         return section("estimates", "The estimate", _mean(record))
 
     def confidence(self, record: Record) -> str:
-        return phrases.LEVEL_MEAN(record, level=level(record.estimates.level))
+        return phrases.LEVEL_MEAN.format(level=level(record.estimates.level))
 
 
 class ShownValues(ShownPeople):
@@ -52,8 +52,7 @@ def _mean(record: Record) -> list[Markup]:
     value, low, high = found.value[0], found.lower[0], found.upper[0]
     decimals, sure = decimals_of(found), level(found.level)
     ends = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
-    title = phrases.MEAN_TITLE(
-        record,
+    title = phrases.MEAN_TITLE.format(
         label=found.label[0],
         value=fixed(value, decimals),
         level=sure,
@@ -61,7 +60,7 @@ def _mean(record: Record) -> list[Markup]:
         lower=exact(lower),
         upper=exact(upper),
     )
-    enlarged = phrases.ENLARGED(record) if narrow(low, high, lower, upper) else ""
+    enlarged = phrases.ENLARGED if narrow(low, high, lower, upper) else ""
     return [
         element(
             "p",
@@ -73,7 +72,7 @@ def _mean(record: Record) -> list[Markup]:
         figure(
             interval(title, value, low, high, lower, upper), f"The declared range, with the {sure} interval.{enlarged}"
         ),
-        gloss(f"The standard error is {fixed(found.stderr[0], decimals + 1, up=True)}. ", phrases.COVERAGE(record)),
+        gloss(f"The standard error is {fixed(found.stderr[0], decimals + 1, up=True)}. ", phrases.COVERAGE),
     ]
 
 
@@ -95,16 +94,16 @@ def _counts(record: Record) -> list[Markup | None]:
             bars("The estimates as bars. The table below has the same numbers.", rows), _caption(record, shown, margins)
         ),
         estimate_table(found, shown, reports, decimals, single, margins),
-        _others(record, estimate_table(found, rest, reports, decimals, single, margins), len(rest)) if rest else None,
+        _others(estimate_table(found, rest, reports, decimals, single, margins), len(rest)) if rest else None,
         element("p", _unlisted(record, unlisted)) if unlisted else None,
         gloss(
-            phrases.MARGIN(record, level=level(found.level)),
-            phrases.COVERAGE(record),
+            phrases.MARGIN.format(level=level(found.level)),
+            phrases.COVERAGE,
             _below_zero(record),
         ),
         details(
-            phrases.ALL_AT_ONCE(record),
-            gloss(phrases.TOGETHER(record)),
+            phrases.ALL_AT_ONCE,
+            gloss(phrases.TOGETHER),
             estimate_table(found, shown, reports, decimals, (found.all_lower, found.all_upper)),
         )
         if found.of > 1 and not together(found)
@@ -112,18 +111,18 @@ def _counts(record: Record) -> list[Markup | None]:
     ]
 
 
-def _others(record: Record, table: Markup, number: int) -> Markup:
+def _others(table: Markup, number: int) -> Markup:
     """The values that are not drawn, folded away."""
     summary = f"The other {count(number)} values"
-    unprinted = phrases.NOT_PRINTED(record, summary=summary) if number > LONG else None
+    unprinted = phrases.NOT_PRINTED.format(summary=summary) if number > LONG else None
     return details(summary, table, unprinted=unprinted)
 
 
 def _unlisted(record: Record, number: int) -> str:
     """Where the others are: that they are smaller, only who has them can tell."""
-    more = phrases.MORE_IN_CSV(record, number=count(number))
+    more = phrases.MORE_IN_CSV.format(number=count(number))
     digest = record.tally.digest
-    return phrases.VOTES_DIGEST(record, more=more, digest=digest) if digest else f"{more}."
+    return phrases.VOTES_DIGEST.format(more=more, digest=digest) if digest else f"{more}."
 
 
 def _split(values: Sequence[float]) -> tuple[list[int], list[int]]:
@@ -143,22 +142,22 @@ def _drawn(found: Estimates, at: int) -> tuple[float, float, float]:
 def _caption(record: Record, shown: Sequence[int], margins: Sequence[float]) -> str:
     found, sure = record.estimates, level(record.estimates.level)
     span = max(0.0, *(found.upper[at] for at in shown)) - min(0.0, *(found.lower[at] for at in shown))
-    thin = phrases.THIN(record) if any(margins[at] < VISIBLE * span for at in shown) else ""
+    thin = phrases.THIN if any(margins[at] < VISIBLE * span for at in shown) else ""
     largest = ""
     if len(shown) < found.of:
         largest = f"The {SHOWN} largest of {count(found.of)} estimates, the largest first. "
     if not together(found):
-        return phrases.BARS_ARE(record, largest=largest, level=sure, thin=thin)
+        return phrases.BARS_ARE.format(largest=largest, level=sure, thin=thin)
     told = sum(low > 0.0 for low in found.all_lower)
-    real = phrases.TOLD(record, told=count(told)) if told else phrases.NONE_TOLD(record)
-    return phrases.BARS_ARE_FOR_ALL(record, largest=largest, real=real, level=sure, of=count(found.of), thin=thin)
+    real = phrases.TOLD.format(told=count(told)) if told else phrases.NONE_TOLD
+    return phrases.BARS_ARE_FOR_ALL.format(largest=largest, real=real, level=sure, of=count(found.of), thin=thin)
 
 
 def _below_zero(record: Record) -> str:
     found = record.estimates
     if min(found.value) < 0.0:
-        return phrases.NEGATIVE(record)
-    return phrases.BELOW_ZERO(record) if min(found.lower) < 0.0 else ""
+        return phrases.NEGATIVE
+    return phrases.BELOW_ZERO if min(found.lower) < 0.0 else ""
 
 
 def estimate_table(

@@ -26,15 +26,15 @@ def clipping(record: Record) -> str:
     they are many.
     """
     if record.estimates.ends is None:
-        return phrases.OUTSIDE(record, ends=phrases.NO_ENDS(record))
-    words = phrases.OUTSIDE(record, ends=_at_ends(record))
+        return phrases.OUTSIDE.format(ends=phrases.NO_ENDS)
+    words = phrases.OUTSIDE.format(ends=_at_ends(record))
     narrow = _narrow(record)
     if not any(narrow):
         return words
     lower, upper = record.design.bounds
     wide = lower - narrow[0] * (upper - lower), upper + narrow[1] * (upper - lower)
     times = "twice" if sum(narrow) == 1 else "three times"
-    return phrases.MANY_CLIPPED(record, words=words, low=exact(wide[0]), high=exact(wide[1]), times=times)
+    return phrases.MANY_CLIPPED.format(words=words, low=exact(wide[0]), high=exact(wide[1]), times=times)
 
 
 def perhaps_clipped(record: Record) -> list[str]:
@@ -60,8 +60,7 @@ def _at_ends(record: Record) -> str:
     )
     places = max(0, decimals_for(step) - 1)
     near_low, near_high = fixed(lower + step, places, up=True), fixed(upper - step, places, up=False)
-    return phrases.AT_ENDS(
-        record,
+    return phrases.AT_ENDS.format(
         most_low=most_low,
         lower=exact(lower),
         least_low=least_low,

@@ -16,19 +16,19 @@ __all__ = ["collecting"]
 def collecting(record: Record) -> Markup | None:
     """The way of the reports; None where a table was there."""
     collected = record.counted.collected
-    if collected is None or not record.since(4):
+    if collected is None:
         return None
     certified = record.certificate
     each = "" if certified.rounds == 1 else ", in each round,"
     rows: list[tuple[str, object]] = [
-        ("Collection", join([element("code", collected.digest), tied(phrases.PINNED(record))])),
+        ("Collection", join([element("code", collected.digest), tied(phrases.PINNED)])),
         ("Round", f"{count(collected.round)} of {count(certified.rounds)}"),
-        ("Arrived", _arrived(record, collected)),
+        ("Arrived", _arrived(collected)),
     ]
     return section(
         "collection",
         "How it was collected",
-        element("p", tied(phrases.COLLECTED(record))),
+        element("p", tied(phrases.COLLECTED)),
         element("p", tied(_colluding(record, each))),
         facts_list(rows),
         keep=True,
@@ -37,15 +37,15 @@ def collecting(record: Record) -> Markup | None:
 
 def _colluding(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.COLLUDING_TRUTH(record, each=each)
-    return phrases.COLLUDING(record, alone=exact(alone), each=each)
+        return phrases.COLLUDING_TRUTH.format(each=each)
+    return phrases.COLLUDING.format(alone=exact(alone), each=each)
 
 
-def _arrived(record: Record, collected: Collected) -> str:
+def _arrived(collected: Collected) -> str:
     arrived = many(collected.arrived, "sealed report")
     if collected.messages is not None:
         messages = many(collected.messages, "sealed message")
-        arrived = phrases.MESSAGES_OF(record, messages=messages, people=count(collected.arrived))
+        arrived = phrases.MESSAGES_OF.format(messages=messages, people=count(collected.arrived))
     if not collected.invalid:
-        return phrases.ARRIVED(record, arrived=arrived)
-    return phrases.ARRIVED_SOME_INVALID(record, arrived=arrived, invalid=count(collected.invalid))
+        return phrases.ARRIVED.format(arrived=arrived)
+    return phrases.ARRIVED_SOME_INVALID.format(arrived=arrived, invalid=count(collected.invalid))

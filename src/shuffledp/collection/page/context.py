@@ -31,11 +31,10 @@ def trust(record: Record) -> Markup:
     errors = {row.trust: row.stderr for row in record.comparison}
     known = {row.trust: row.mechanism for row in record.comparison}
     unit = " people" if record.design.people else ""
-    sign = "" if record.since(2) else "± "  # on the rest of the page, ± is half of an interval
     rows = [
         Bar(
             words,
-            f"{sign}{predicted(errors[kind])}{unit}",
+            f"{predicted(errors[kind])}{unit}",
             errors[kind],
             class_="bar" if kind == "shuffler" else "bar other",
         )
@@ -45,8 +44,8 @@ def trust(record: Record) -> Markup:
     title = "Predicted standard errors: " + "; ".join(f"{row.label}, {row.words}" for row in rows) + "."
     return section(
         "trust",
-        phrases.TRUST_TITLE(record),
-        element("p", _sentence(record, errors, known)),
+        phrases.TRUST_TITLE,
+        element("p", _sentence(errors, known)),
         figure(
             bars(title, rows),
             f"Predicted standard error of {one_answer(record.design.task)}, under the same promise of privacy. Shorter "
@@ -57,10 +56,10 @@ def trust(record: Record) -> Markup:
     )
 
 
-def _sentence(record: Record, errors: Mapping[str, float], known: Mapping[str, str]) -> str:
+def _sentence(errors: Mapping[str, float], known: Mapping[str, str]) -> str:
     """How this release compares, with no claim where it does not win."""
     nobody, ours, curator = (errors[kind] for kind in TRUST)
-    gain, alone = phrases.NO_GAIN(record), known["nobody"]
+    gain, alone = phrases.NO_GAIN, known["nobody"]
     if ours > ALIKE * nobody:
         gain = f"With the shuffler the error is {times(ours / nobody)} times as large as that of {alone} without one."
     if nobody > ALIKE * ours:
@@ -68,7 +67,7 @@ def _sentence(record: Record, errors: Mapping[str, float], known: Mapping[str, s
         gain = f"With the shuffler the error is {smaller} times smaller than if nobody were trusted ({alone})."
     larger = "about" if ours > curator else "no larger than"
     if ours > ALIKE * curator:
-        larger = phrases.VERSUS_CURATOR(record, ratio=times(ours / curator))
+        larger = phrases.VERSUS_CURATOR.format(ratio=times(ours / curator))
     return f"{gain} It is {larger} that of a curator ({known['curator']}), who would see every value."
 
 
@@ -86,8 +85,8 @@ def budget(record: Record) -> Markup | None:
         " in the ledger",
         f". After it, {many(ledger.releases, 'release')} about the population ",
         label(ledger.population),
-        tied(phrases.BUDGET(record, spent=spent, delta=exact(limit.delta), share=share)),
-        [phrases.SEAL(record), element("code", ledger.record), "."] if ledger.record else None,
+        tied(phrases.BUDGET.format(spent=spent, delta=exact(limit.delta), share=share)),
+        [phrases.SEAL, element("code", ledger.record), "."] if ledger.record else None,
     ]
     drawn = bars(f"Spent: {spent}.", [Bar("Spent by all releases together", spent, total.upper)], most=limit.epsilon)
     return section("budget", "The budget", element("p", words), figure(drawn), keep=True)
@@ -104,9 +103,9 @@ def checking(record: Record) -> Markup:
     return section(
         "verify",
         "Check it yourself",
-        element("p", phrases.RECOMPUTE(record)),
-        element("pre", element("code", phrases.VERIFY_LINE(record)), class_="command"),
-        element("p", phrases.VERIFY_SAYS(record)),
+        element("p", phrases.RECOMPUTE),
+        element("pre", element("code", phrases.VERIFY_LINE), class_="command"),
+        element("p", phrases.VERIFY_SAYS),
         [element("h3", "Notes"), element("ul", notes)] if notes else None,
         element("h3", "Made with"),
         element("p", join(versions, ", "), class_="versions"),
@@ -127,6 +126,6 @@ def _design(record: Record) -> str:
         if isinstance(shown.get(key), list) and len(shown[key]) > LISTED:
             shown[key] = [
                 *shown[key][:LISTED],
-                phrases.CUT_DESIGN(record, number=count(len(shown[key]) - LISTED)),
+                phrases.CUT_DESIGN.format(number=count(len(shown[key]) - LISTED)),
             ]
     return json.dumps(shown, indent=1, ensure_ascii=False)

@@ -80,15 +80,15 @@ def _content(record: Record) -> list[Markup | None]:
     decimals, margins, ends = decimals_of(found), margins_of(found), ends_of(found)
     sums = list(range(cells, len(found.value)))
     return [
-        figure(_map(record, grid, decimals), phrases.MAP(record)) if grid.readable else None,
+        figure(_map(record, grid, decimals), phrases.MAP) if grid.readable else None,
         estimate_table(found, range(cells), reports, decimals, ends, margins),
         element("h3", "Sums over columns"),
         estimate_table(found, sums, reports, decimals, ends, margins),
-        gloss(phrases.MARGIN(record, level=level(found.level)), phrases.COVERAGE(record), phrases.SUMS_AGREE(record)),
+        gloss(phrases.MARGIN.format(level=level(found.level)), phrases.COVERAGE, phrases.SUMS_AGREE),
         _shares(record),
         details(
-            phrases.ALL_AT_ONCE(record),
-            gloss(phrases.TOGETHER(record)),
+            phrases.ALL_AT_ONCE,
+            gloss(phrases.TOGETHER),
             estimate_table(found, range(len(found.value)), reports, decimals, (found.all_lower, found.all_upper)),
         )
         if not together(found)
@@ -116,7 +116,7 @@ def _shares(record: Record) -> Markup | None:
     body = []
     for at in sorted(range(len(names)), key=lambda at: record.design.crossed[axis].index(names[at][axis])):
         group, rest = names[at][axis], CROSS.join(name for place, name in enumerate(names[at]) if place != axis)
-        share, words = shares.value[at], [phrases.TOO_FEW(record), None, None]
+        share, words = shares.value[at], [phrases.TOO_FEW, None, None]
         if share is not None:
             own, at_once = (shares.lower[at], shares.upper[at]), (shares.all_lower[at], shares.all_upper[at])
             words = [percent(share), _ends(*own), _ends(*at_once)]
@@ -130,7 +130,7 @@ def _shares(record: Record) -> Markup | None:
         [
             element("h3", join(["Shares within ", label(by)])),
             element("div", table, class_="wide", role="region", aria_label="Shares", tabindex="0"),
-            gloss(phrases.SHARES(record, silent=count(sum(each is None for each in shares.value)))),
+            gloss(phrases.SHARES.format(silent=count(sum(each is None for each in shares.value)))),
         ]
     )
 

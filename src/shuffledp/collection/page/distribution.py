@@ -125,7 +125,7 @@ class ShownCuts(ShownAnswer):
         return f", in {count(record.estimates.of + 1)} bins"
 
     def movable(self, record: Record) -> str:
-        return phrases.ANY_BELOW(record)
+        return phrases.ANY_BELOW
 
 
 def _content(record: Record) -> list[Markup | None]:
@@ -146,7 +146,7 @@ def _content(record: Record) -> list[Markup | None]:
             "An interval for a quantile goes from the end of one bin to the end of another: it holds the bin of the "
             "quantile at least as often as it says, and usually more often. ",
             CLIPPED_ENDS + " " if clipped else "",
-            phrases.COVERAGE(record),
+            phrases.COVERAGE,
         ),
         details(
             f"How many people are below each of {count(many)} cut points",

@@ -23,7 +23,7 @@ __all__ = ["SECTIONS", "html", "plain", "top", "unchanged"]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 # What stands on the page below its head, from top to bottom; a section that has nothing to say is
-# None. A new one says so only of records of its edition.
+# None.
 SECTIONS: tuple[Callable[[Record], Markup | None], ...] = (
     answer,
     poisoning,
@@ -41,14 +41,14 @@ def html(record: Record) -> str:
     nothing beside it.
     """
     sections = [section(record) for section in SECTIONS]
-    footer = element("footer", element("p", phrases.FOOTER(record, version=record.made.shuffledp)))
+    footer = element("footer", element("p", phrases.FOOTER.format(version=record.made.shuffledp)))
     data = Markup(data_block(record.as_json()))
     body = element("body", head(record), element("main", join(sections, "\n")), footer, "\n", data, "\n")
     return f"<!DOCTYPE html>\n{element('html', top(name_of(record)), body, lang='en')}\n"
 
 
 def unchanged(text: str) -> bool:
-    """Whether a page shows exactly what the record inside it says, in the words of its edition."""
+    """Whether a page shows exactly what the record inside it says."""
     return html(read_record(text)) == plain(text)
 
 

@@ -43,7 +43,7 @@ def _banners(record: Record) -> list[Markup]:
         found.append(
             (
                 "Not for release.",
-                phrases.SEEDED(record),
+                phrases.SEEDED,
             )
         )
     if record.estimates.clipped:
@@ -52,14 +52,14 @@ def _banners(record: Record) -> list[Markup]:
         found.append(
             (
                 "The categories were learned from the private data.",
-                phrases.LEARNED(record),
+                phrases.LEARNED,
             )
         )
     if certified.users > 1 and certified.epsilon.delta * certified.users >= 1.0:
         found.append(
             (
                 f"δ = {exact(certified.epsilon.delta)} is not below 1 in {count(certified.users)}.",
-                phrases.LARGE_DELTA(record),
+                phrases.LARGE_DELTA,
             )
         )
     return [element("p", element("strong", title), " ", words, class_="banner", role="note") for title, words in found]
@@ -106,8 +106,8 @@ def _gloss(record: Record) -> Markup:
     delta = record.certificate.epsilon.delta
     odds = f" (1\u00a0in\u00a0{fixed(1.0 / delta, 0)})" if delta > SMALLEST else ""
     return gloss(
-        phrases.GLOSS_EPSILON(record),
-        phrases.GLOSS_DELTA(record, delta=exact(delta), odds=odds),
+        phrases.GLOSS_EPSILON,
+        phrases.GLOSS_DELTA.format(delta=exact(delta), odds=odds),
         _hidden(record),
     )
 
@@ -116,19 +116,19 @@ def _hidden(record: Record) -> str:
     """What hides a value, and whom that trusts."""
     law = record.design.law
     if law.randomizer not in AMONG_FAKES:
-        return phrases.GLOSS_REPORTS(record)
+        return phrases.GLOSS_REPORTS
     plain = law.epsilon0 is None
     words = {
-        "lightly": "" if plain else phrases.LIGHTLY(record),
-        "sealed": phrases.UNREAD(record) if plain else "",
+        "lightly": "" if plain else phrases.LIGHTLY,
+        "sealed": phrases.UNREAD if plain else "",
     }
     if law.randomizer == "fakes":
-        return phrases.GLOSS_FAKES(record, **words)
+        return phrases.GLOSS_FAKES.format(**words)
     dummies = max(each for each in map(law.parameters.get, ("center", "rate")) if isinstance(each, (int, float)))
     if law.randomizer == "tree":
         levels = count(int(str(law.parameters["levels"])))
-        return phrases.GLOSS_TREE(record, levels=levels, dummies=count(round(dummies)), sealed=words["sealed"])
-    return phrases.GLOSS_DUMMIES(record, dummies=count(round(dummies)), **words)
+        return phrases.GLOSS_TREE.format(levels=levels, dummies=count(round(dummies)), sealed=words["sealed"])
+    return phrases.GLOSS_DUMMIES.format(dummies=count(round(dummies)), **words)
 
 
 def _question(record: Record) -> list[tuple[str, object]]:
@@ -143,7 +143,7 @@ def _question(record: Record) -> list[tuple[str, object]]:
     rows += shown.declared(record)
     rows.append(("Answered", many(counted.people, "person", "people") + _rounds(record)))
     if counted.repeated is not None:
-        rows.append(("One row each", phrases.REPEATED(record, rows=many(counted.repeated, "other row"))))
+        rows.append(("One row each", phrases.REPEATED.format(rows=many(counted.repeated, "other row"))))
     rows += _missing(record)
     if asked.cleaned:
         rows.append(("Cleaned", label(asked.cleaned)))
@@ -157,8 +157,8 @@ def _missing(record: Record) -> list[tuple[str, object]]:
     is as private as any count.
     """
     missing, how = record.counted.missing, record.asked.missing
-    if record.since(2) and how and how.startswith("counted as "):
-        return [("Missing values", join([label(how), phrases.MISSING_COUNTED(record)]))]
+    if how and how.startswith("counted as "):
+        return [("Missing values", join([label(how), phrases.MISSING_COUNTED]))]
     if missing is None:
         return []
     return [("Missing", join([many(missing, "value"), ", ", label(how)] if how else [count(missing)]))]

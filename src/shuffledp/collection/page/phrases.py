@@ -1,494 +1,280 @@
-"""The sentences of the page, and what earlier editions said instead: what was once written is
-written again in the same words, for ever, or every honest older page would seem changed.
-
-Whoever words a sentence anew adds an edition (``record.whole.EDITION``) and appends the new words
-here; words in braces are filled in by the section that says the sentence. What no
-edition has changed stands in the sections themselves; theorem, assumptions and the meaning of
-epsilon in ``shuffledp.wording``.
+"""The sentences of the page. Words in braces are filled in by the section that says the sentence;
+theorem, assumptions and the meaning of epsilon are in ``shuffledp.wording``.
 """
 
 from __future__ import annotations
 
-from shuffledp.collection.record import Record
-
-__all__ = ["Phrase"]
-
-
-class Phrase:
-    """A sentence in the words of each edition that changed it.
-
-    >>> greeting = Phrase("Good day, {name}.", (3, "Hello {name}."))
-    >>> greeting.wordings
-    ((1, 'Good day, {name}.'), (3, 'Hello {name}.'))
-    """
-
-    __slots__ = ("wordings",)
-
-    def __init__(self, first: str, *later: tuple[int, str]) -> None:
-        self.wordings = ((1, first), *later)
-
-    def __call__(self, record: Record, **filled: object) -> str:
-        """The sentence as the edition of ``record`` says it."""
-        words = next(words for edition, words in reversed(self.wordings) if record.since(edition))
-        return words.format(**filled) if filled else words
-
-
 # The head: what nobody must overlook, and what epsilon and delta are.
-SEEDED = Phrase(
-    "The noise was drawn from a seeded generator: whoever knows the seed knows the noise, and the certificate below "
-    "does not hold. Run it again without a seed.",
-    (
-        3,
-        "The noise came from a seeded generator. Anyone who knows the seed knows the noise, so the certificate below "
-        "does not hold. Run the release again without a seed.",
-    ),
+SEEDED = (
+    "The noise came from a seeded generator. Anyone who knows the seed knows the noise, so the certificate below "
+    "does not hold. Run the release again without a seed."
 )
-LEARNED = Phrase(
-    "That a value appears in this list at all may reveal the one person who holds it. The certificate does not cover "
-    "this. Declare the categories beforehand instead.",
-    (
-        3,
-        "The mere presence of a value in this list may reveal the one person who holds it. The certificate does not "
-        "cover this. Declare the categories in advance instead.",
-    ),
+LEARNED = (
+    "The mere presence of a value in this list may reveal the one person who holds it. The certificate does not "
+    "cover this. Declare the categories in advance instead."
 )
-LARGE_DELTA = Phrase(
-    "Such a δ would permit to publish the value of one person outright. Choose a smaller one.",
-    (3, "Such a δ would allow one person’s value to be published outright. Choose a smaller one."),
+LARGE_DELTA = "Such a δ would allow one person’s value to be published outright. Choose a smaller one."
+LEVEL_MEAN = "with {level} confidence"
+LEVEL_EACH = "people, {each}with {level} confidence"
+LEVEL_TOGETHER = "people, for all at once, with {level} confidence"
+GLOSS_EPSILON = (
+    "ε (epsilon) limits how much anyone can learn about one person: 0 means nothing at all, and smaller is more "
+    "private. "
 )
-LEVEL_MEAN = Phrase("{level} sure", (3, "with {level} confidence"))
-LEVEL_EACH = Phrase("people, {each}{level} sure", (3, "people, {each}with {level} confidence"))
-LEVEL_TOGETHER = Phrase("people, all at once, {level} sure", (3, "people, for all at once, with {level} confidence"))
-GLOSS_EPSILON = Phrase(
-    "ε (epsilon) measures how much anybody can learn about one person: 0 is nothing at all, and smaller is more "
-    "private. ",
-    (
-        3,
-        "ε (epsilon) limits how much anyone can learn about one person: 0 means nothing at all, and smaller is more "
-        "private. ",
-    ),
+GLOSS_DELTA = "δ (delta) is, roughly, the probability that this limit fails: {delta}{odds}. "
+GLOSS_REPORTS = (
+    "Every value was randomized on its own, and the randomized reports were shuffled, so that nobody who sees them "
+    "can tell which report is whose."
 )
-GLOSS_DELTA = Phrase(
-    "δ (delta) is, roughly, the probability with which that limit may fail: {delta}{odds}. ",
-    (3, "δ (delta) is, roughly, the probability that this limit fails: {delta}{odds}. "),
-)
-GLOSS_REPORTS = Phrase(
-    "Every value was randomised by itself, and the randomised reports were shuffled: who sees them cannot tell whose "
-    "is whose.",
-    (
-        3,
-        "Every value was randomized on its own, and the randomized reports were shuffled, so that nobody who sees them "
-        "can tell which report is whose.",
-    ),
-)
-GLOSS_FAKES = Phrase(
+GLOSS_FAKES = (
     "Every person’s message names a value{lightly}, and people send random values beside it: fakes, which nobody can "
     "tell from the others. All messages were shuffled. Whoever counts them must trust that enough people sent their "
     "fakes{sealed}."
 )
-GLOSS_DUMMIES = Phrase(
+GLOSS_DUMMIES = (
     "Every person’s message names a value{lightly}. Whoever mixed the messages added dummies, about {dummies} for each "
     "value, which nobody else can tell from the others. Everybody must trust that this was done, and that nobody was "
     "told which they are{sealed}."
 )
-GLOSS_TREE = Phrase(
+GLOSS_TREE = (
     "Every person’s messages name a value, coarsely and finely: one message for each of {levels} levels. Whoever mixed "
     "the messages added dummies to every level, about {dummies} for everything that a message can name, which nobody "
     "else can tell from the others. Everybody must trust that this was done, and that nobody was told which they are, "
     "or which messages came from one person{sealed}."
 )
-LIGHTLY = Phrase(", randomized a little")
-UNREAD = Phrase(", and that nobody but the analyst could read a message, which is the truth")
-REPEATED = Phrase("{rows} of the same people left out", (3, "{rows} from the same people left out"))
-MISSING_COUNTED = Phrase(": how many they are is among the estimates", (3, "; their number is among the estimates"))
+LIGHTLY = ", randomized a little"
+UNREAD = ", and that nobody but the analyst could read a message, which is the truth"
+REPEATED = "{rows} from the same people left out"
+MISSING_COUNTED = "; their number is among the estimates"
 
 # A mean of clipped values.
-OUTSIDE = Phrase(
-    "Values outside the range counted as its nearest end; how far outside they were, no report says. {ends}",
-    (3, "Values outside the range were counted as its nearest end; no report says how far outside they were. {ends}"),
+OUTSIDE = "Values outside the range were counted as its nearest end; no report says how far outside they were. {ends}"
+NO_ENDS = "Nor do shares say how many people are at either end."
+AT_ENDS = (
+    "Estimated from the same reports, at most {most_low} of the people are at or below {lower}, and at least "
+    "{least_low} are below {near_low}; at most {most_high} are at or above {upper}, and at least {least_high} are "
+    "above {near_high} (with {level} confidence, for all of these at once)."
 )
-NO_ENDS = Phrase("Nor do shares say how many people are at either end.")
-AT_ENDS = Phrase(
-    "By an estimate from the same reports, at most {most_low} of the people are at or below {lower}, and at least "
-    "{least_low} below {near_low}; at most {most_high} are at or above {upper}, and at least {least_high} above "
-    "{near_high} ({level}, for all at once).",
-    (
-        3,
-        "Estimated from the same reports, at most {most_low} of the people are at or below {lower}, and at least "
-        "{least_low} are below {near_low}; at most {most_high} are at or above {upper}, and at least {least_high} are "
-        "above {near_high} (with {level} confidence, for all of these at once).",
-    ),
-)
-MANY_CLIPPED = Phrase(
-    "{words} So many may have been clipped that one mean must not be taken for the other. Where values can lie "
-    "outside, a wider range, such as {low} to {high}, would clip fewer, at about {times} the standard error; but it "
-    "would be another release about the same people, and cost privacy again.",
-    (
-        3,
-        "{words} So many values may have been clipped that the two means must not be confused. If values can lie "
-        "outside, a wider range, such as {low} to {high}, would clip fewer of them, at about {times} the "
-        "standard error; but it would be another release about the same people, and would cost privacy again.",
-    ),
+MANY_CLIPPED = (
+    "{words} So many values may have been clipped that the two means must not be confused. If values can lie "
+    "outside, a wider range, such as {low} to {high}, would clip fewer of them, at about {times} the "
+    "standard error; but it would be another release about the same people, and would cost privacy again."
 )
 
 # The estimates.
-MAP = Phrase(
+MAP = (
     "Every cell counts the people with these values; the darker, the more people. The last column and the last row are "
-    "sums, and (all) in both is how many answered.",
+    "sums, and (all) in both is how many answered."
 )
-SUMS_AGREE = Phrase(
+SUMS_AGREE = (
     "Every sum is the sum of its cells as they are estimated, so that the table agrees with itself; its error is "
-    "smaller than that of as many separate estimates. A count below 0 is noise around a true count that is 0 or small.",
+    "smaller than that of as many separate estimates. A count below 0 is noise around a true count that is 0 or small."
 )
-TOO_FEW = Phrase("too few to say")
-SHARES = Phrase(
+TOO_FEW = "too few to say"
+SHARES = (
     "A share is of those in the same group. Its interval covers the error of both counts. A group whose count cannot "
     "be told from 0 has no shares, nor has a cell of which every share from 0 to 100 % would be possible: {silent} "
-    "here.",
+    "here."
 )
-COVERAGE = Phrase(
-    "The interval shows the error that the privacy noise adds: with this probability the true value, among those who "
-    "answered, lies inside. People who did not answer, or not truthfully, are not accounted for. ",
-    (
-        3,
-        "The interval covers the error that the privacy noise adds: with this probability, the true value among those "
-        "who answered lies inside it. It does not account for people who did not answer, or did not answer "
-        "truthfully. ",
-    ),
-    (
-        6,
-        "The interval covers the error that the privacy noise adds: with about the stated probability, or a higher "
-        "one, the true value among those who answered lies inside it. It does not account for people who did not "
-        "answer, or did not answer truthfully. ",
-    ),
+COVERAGE = (
+    "The interval covers the error that the privacy noise adds: with about the stated probability, or a higher "
+    "one, the true value among those who answered lies inside it. It does not account for people who did not "
+    "answer, or did not answer truthfully. "
 )
-NEGATIVE = Phrase(
-    "A count below 0 is no mistake: it is noise around a true count that is 0 or small. The estimates are unbiased, "
-    "which means that they are right on average; setting them to 0 one by one would make totals too large.",
-    (
-        3,
-        "A count below 0 is not a mistake: it is noise around a true count that is 0 or small. The estimates are "
-        "unbiased, which means that they are right on average; setting negative ones to 0 would make totals too large.",
-    ),
+NEGATIVE = (
+    "A count below 0 is not a mistake: it is noise around a true count that is 0 or small. The estimates are "
+    "unbiased, which means that they are right on average; setting negative ones to 0 would make totals too large."
 )
-BELOW_ZERO = Phrase(
-    "An interval may reach below 0: read that as 0.", (3, "An interval may extend below 0: read that as 0.")
+BELOW_ZERO = "An interval may extend below 0: read that as 0."
+TOGETHER = (
+    "Of many separate intervals, some will miss. These are wider, so that with the stated probability none of them "
+    "misses its true value. Use them to compare values with one another."
 )
-TOGETHER = Phrase(
-    "Of many single intervals, some miss. These are wider, so that with the stated probability none of them misses its "
-    "true value. Use them to compare values with each other.",
-    (
-        3,
-        "Of many separate intervals, some will miss. These are wider, so that with the stated probability none of them "
-        "misses its true value. Use them to compare values with one another.",
-    ),
+ALL_AT_ONCE = "Intervals that hold for all values at once"
+MEAN_TITLE = (
+    "The {label} is estimated at {value}, with a {level} interval of {ends}, on a scale from {lower} to {upper}."
 )
-ALL_AT_ONCE = Phrase("Intervals that hold all at once", (3, "Intervals that hold for all values at once"))
-MEAN_TITLE = Phrase(
-    "The {label} is estimated as {value}, with a {level} interval of {ends}, on a scale from {lower} to {upper}.",
-    (
-        3,
-        "The {label} is estimated at {value}, with a {level} interval of {ends}, on a scale from {lower} to {upper}.",
-    ),
+ENLARGED = " Below it, the part around the estimate, enlarged."
+MARGIN = "± is the distance to the farther end of the {level} interval; ends are rounded outward. "
+MORE_IN_CSV = "{number} more, all smaller, are in the CSV file beside this page"
+VOTES_DIGEST = (
+    "{more}. With that file beside the page, `shuffledp verify` checks this: the SHA-256 of the votes for all "
+    "values is {digest}."
 )
-ENLARGED = Phrase(
-    " Beneath it, enlarged, the part around the estimate.", (3, " Below it, the part around the estimate, enlarged.")
-)
-MARGIN = Phrase(
-    "± is the distance to the further end of the {level} interval; ends are rounded outwards. ",
-    (3, "± is the distance to the farther end of the {level} interval; ends are rounded outward. "),
-)
-MORE_IN_CSV = Phrase(
-    "{number} more, all smaller, are in the CSV file beside this report",
-    (3, "{number} more, all smaller, are in the CSV file beside this page"),
-)
-VOTES_DIGEST = Phrase(
-    "{more}. With that file beside it, `shuffledp verify` checks this: the votes for all values have the SHA-256 "
-    "{digest}.",
-    (
-        3,
-        "{more}. With that file beside the page, `shuffledp verify` checks this: the SHA-256 of the votes for all "
-        "values is {digest}.",
-    ),
-)
-THIN = Phrase(
-    "; where none can be seen, the error is thinner than a line",
-    (3, "; where none is visible, it is thinner than a line"),
-)
-BARS_ARE = Phrase("{largest}Error bars are {level} intervals, drawn to scale{thin}.")
-BARS_ARE_FOR_ALL = Phrase(
+THIN = "; where none is visible, it is thinner than a line"
+BARS_ARE = "{largest}Error bars are {level} intervals, drawn to scale{thin}."
+BARS_ARE_FOR_ALL = (
     "{largest}{real}. Error bars are {level} intervals that hold for all {of} at once, drawn to scale{thin}."
 )
-TOLD = Phrase("{told} of them can be told from 0", (3, "{told} of them can be distinguished from 0"))
-NONE_TOLD = Phrase(
-    "None of them can be told from 0: noise alone would make some as large",
-    (3, "None of them can be distinguished from 0: noise alone would make some as large"),
-)
+TOLD = "{told} of them can be distinguished from 0"
+NONE_TOLD = "None of them can be distinguished from 0: noise alone would make some as large"
 
 # The certificate and its curve.
-SEEDED_CERTIFICATE = Phrase(
-    "Do not sign: the noise came from a seeded generator, and this certificate does not hold.",
-    (3, "Do not sign: the noise came from a seeded generator, so this certificate does not hold."),
-)
-STATEMENT = Phrase(
+SEEDED_CERTIFICATE = "Do not sign: the noise came from a seeded generator, so this certificate does not hold."
+STATEMENT = (
     "We certify that, whatever one person’s value is, it changes the probability of any result by at most a factor of "
 )
-STATEMENT_COVERS = Phrase(
-    ". This covers all that the shuffled reports{together} reveal, also to somebody who already knows the values of "
-    "all others.",
-    (
-        3,
-        ". This covers everything that the shuffled reports{together} reveal, even to someone who already knows "
-        "everybody else’s value.",
-    ),
+STATEMENT_COVERS = (
+    ". This covers everything that the shuffled reports{together} reveal, even to someone who already knows "
+    "everybody else’s value."
 )
-HOLDS_IF = Phrase("It holds if", (3, "This holds if"))
-HOW_TO_READ = Phrase(
-    "the true ε lies between the two: the upper end is proven for all data sets, and a data set is known that needs "
-    "the lower one",
-    (
-        3,
-        "the true ε lies between the two: the upper end is proven for every data set, and some data set is known to "
-        "need at least the lower one",
-    ),
+HOLDS_IF = "This holds if"
+HOW_TO_READ = (
+    "the true ε lies between the two: the upper end is proven for every data set, and some data set is known to "
+    "need at least the lower one"
 )
-HONEST_ALL = Phrase(
-    "all {users}: nobody who reports helps the analyst, and no report is lost",
-)
-HONEST = Phrase(
-    "at least {honest}: up to {others} may help the analyst, or their reports be lost",
-    (3, "at least {honest}: up to {others} may help the analyst, or their reports may be lost"),
-)
-REPORT_ALONE = Phrase(
-    "ε₀ = {alone}: all that protects a person{each} should the shuffler and the analyst collude",
-    (3, "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"),
-)
-NOTHING_ALONE = Phrase(
+HONEST_ALL = "all {users}: nobody who reports helps the analyst, and no report is lost"
+HONEST = "at least {honest}: up to {others} may help the analyst, or their reports may be lost"
+REPORT_ALONE = "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"
+NOTHING_ALONE = (
     "nothing: the messages are the truth among fakes, and nothing protects a person{each} if the shuffler and the "
     "analyst collude"
 )
-BOTH_ENDS = Phrase(
-    "inside the interval: both ends are rounded outwards", (3, "within the interval: both ends are rounded outward")
-)
-SEVERAL_ROUNDS_ERROR = Phrase(
-    "{safe}, and several rounds keep only the safe side of every step",
-    (3, "{safe}, and for several rounds only the safe side of every step is kept"),
-)
-ONE_ROUND_ERROR = Phrase(
-    "{safe}, and δ is known to a relative {error}", (3, "{safe}, and δ is known to within a relative error of {error}")
-)
-INTEGERS = Phrase(
-    "{family} ({numbers}). It runs on whole numbers, so that no rounding can leak: ",
-    (3, "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "),
-)
+BOTH_ENDS = "within the interval: both ends are rounded outward"
+SEVERAL_ROUNDS_ERROR = "{safe}, and for several rounds only the safe side of every step is kept"
+ONE_ROUND_ERROR = "{safe}, and δ is known to within a relative error of {error}"
+INTEGERS = "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "
 FAMILIES = {
-    "one of": Phrase(
+    "one of": (
         "one of several levels of coarse and fine bins, drawn at random, and k-ary randomized response about the "
         "value’s run of bins in that level"
     ),
-    "krr": Phrase(
-        "k-ary randomised response: the true value is sent or, with a set probability, one drawn at random from all of "
-        "them",
-        (
-            3,
-            "k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random from "
-            "all values",
-        ),
+    "krr": (
+        "k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random from "
+        "all values"
     ),
-    "fakes": Phrase(
-        "fakes from users: the true value is sent, and beside it values drawn at random from all, or blanks"
-    ),
-    "dummies": Phrase(
+    "fakes": ("fakes from users: the true value is sent, and beside it values drawn at random from all, or blanks"),
+    "dummies": (
         "dummies from the shuffler: the true value is sent, and the shuffler adds messages of its own for every value"
     ),
-    "tree": Phrase(
+    "tree": (
         "dummies from the shuffler in all levels of a tree: the true value is sent coarsely and finely, a message for "
         "each level, and the shuffler adds messages of its own for every node"
     ),
-    "hadamard": Phrase(
-        "Hadamard response: a value’s row of signs is sent as one index, sometimes a wrong one",
-        (3, "Hadamard response: one index into the value’s row of signs is sent, sometimes a wrong one"),
-    ),
-    "hash": Phrase(
-        "local hashing: the value is hashed into a few groups, and the group is randomised",
-        (3, "local hashing: the value is hashed into one of a few groups, and the group is randomized"),
-    ),
-    "subset": Phrase(
-        "subset selection: a set of values is sent, which contains the true one more often than others",
-        (3, "subset selection: a set of values is sent that contains the true one more often than any other"),
-    ),
-    "oue": Phrase(
-        "optimised unary encoding: one bit per value, each bit randomised",
-        (3, "optimized unary encoding: one bit per value, each bit randomized"),
-    ),
-    "rappor": Phrase(
-        "basic RAPPOR: one bit per value, each bit randomised",
-        (3, "basic RAPPOR: one bit per value, each bit randomized"),
-    ),
-    "signed": Phrase(
+    "hadamard": ("Hadamard response: one index into the value’s row of signs is sent, sometimes a wrong one"),
+    "hash": ("local hashing: the value is hashed into one of a few groups, and the group is randomized"),
+    "subset": ("subset selection: a set of values is sent that contains the true one more often than any other"),
+    "oue": ("optimized unary encoding: one bit per value, each bit randomized"),
+    "rappor": ("basic RAPPOR: one bit per value, each bit randomized"),
+    "signed": (
         "+1 and −1 messages: whoever holds the value sends +1, and everybody adds a few +1 and −1 at random, and "
         "blanks, so that all send equally many"
     ),
-    "split": Phrase(
+    "split": (
         "split and mix: the number, with its sender’s share of the noise, is cut into random shares, each of which "
         "says nothing; only the sum of everybody’s does"
     ),
 }
-MORE_INTEGERS = Phrase(", and {more} more, in estimates.json")
-ONE_POINT = Phrase(
-    "The certificate is one point of a curve. Whoever wants a smaller δ, or a smaller ε, reads here what the other "
-    "then is: the release is the same.",
-    (
-        3,
-        "The certificate is one point of a curve. For a smaller δ, or a smaller ε, the curve shows what the other then "
-        "is: the release is the same.",
-    ),
+MORE_INTEGERS = ", and {more} more, in estimates.json"
+ONE_POINT = (
+    "The certificate is one point of a curve. For a smaller δ, or a smaller ε, the curve shows what the other then "
+    "is: the release is the same."
 )
-SOLID_AND_DASHED = Phrase(
-    "Solid: δ is at most this. Dashed: δ is at least this. Where only one line is seen, the two differ by less than "
-    "its width.",
-    (
-        3,
-        "Solid: δ is at most this. Dashed: δ is at least this. Where only one line is visible, the two differ by less "
-        "than its width.",
-    ),
+SOLID_AND_DASHED = (
+    "Solid: δ is at most this. Dashed: δ is at least this. Where only one line is visible, the two differ by less "
+    "than its width."
 )
-FAR_ALONE = Phrase(
+FAR_ALONE = (
     " One report alone, without the shuffler, guarantees only ε₀ = {alone}, beyond the right end of this figure."
 )
-ONE_REPORT_ALONE = Phrase("a report alone", (3, "one report alone"))
+ONE_REPORT_ALONE = "one report alone"
 
 # A collection over the network.
-COLLECTED = Phrase(
+COLLECTED = (
     "The answers came over the network. Every device is to randomize its own answer, to seal the report so that only "
     "the analyst’s key opens it, and to send it to a shuffler. The shuffler stores what it cannot read, and is to "
     "release it sorted by its bytes: without senders, without times, and in an order that says nothing. No page can "
     "prove that everybody kept to that."
 )
-MESSAGES_OF = Phrase("{messages} for {people} people")
-ARRIVED = Phrase("{arrived}, all of them valid")
-ARRIVED_SOME_INVALID = Phrase(
+MESSAGES_OF = "{messages} for {people} people"
+ARRIVED = "{arrived}, all of them valid"
+ARRIVED_SOME_INVALID = (
     "{arrived}, {invalid} of them invalid and left out: those did not open, or held no report of this design"
 )
-COLLUDING = Phrase(
+COLLUDING = (
     "A shuffler that keeps to it sees which devices connect, and no report; the analyst sees every report, and no "
     "sender. The two together could trace a report to its sender. So could, from what is published here, a shuffler "
     "that drops the reports of others and puts its own in their place. What would then be left to protect a "
     "person{each} is the noise in the report itself: ε₀ = {alone}."
 )
-COLLUDING_TRUTH = Phrase(
+COLLUDING_TRUTH = (
     "A shuffler that keeps to it sees which devices connect, and no message; the analyst sees every message, and no "
     "sender. The two together could trace a message to its sender. So could, from what is published here, a shuffler "
     "that drops the messages of others and puts its own in their place. Nothing would then be left to protect a "
     "person{each}: the messages are the truth among fakes."
 )
-PINNED = Phrase(" (the SHA-256 of its collection.json, which every device could compare)")
+PINNED = " (the SHA-256 of its collection.json, which every device could compare)"
 
 # People who cheat.
-ANY_ESTIMATE = Phrase("any of these numbers")
-THE_ESTIMATE = Phrase("the estimate")
-FAKED_WORD = Phrase(
+ANY_ESTIMATE = "any of these numbers"
+THE_ESTIMATE = "the estimate"
+FAKED_WORD = (
     "About {faked_from} malicious people who agree on a word are enough to have it listed, though nobody holds it."
 )
-ANY_BELOW = Phrase("the number of people below any cut point")
-SWAYED = Phrase("Estimated {name} had they reported honestly: {one} (one person), {some} (1 %).")
-SWAY = Phrase(
+ANY_BELOW = "the number of people below any cut point"
+SWAYED = "Estimated {name} had they reported honestly: {one} (one person), {some} (1 %)."
+SWAY = (
     "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
     "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "
     "intervals do not cover this."
 )
-UNLIMITED_SWAY = Phrase(
+UNLIMITED_SWAY = (
     "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. In "
     "this protocol nothing limits how far one such person could have moved {what}. The intervals do not cover this."
 )
 
 # Other kinds of trust, the budget, and how to check it all.
-TRUST_TITLE = Phrase("What other trust would cost", (3, "What other kinds of trust would cost"))
-NO_GAIN = Phrase(
-    "The shuffler brings nothing here: the error would be the same if nobody were trusted. The crowd is too small, or "
-    "the promise too weak.",
-    (
-        3,
-        "The shuffler gains nothing here: the error would be the same if nobody were trusted. The crowd is too small, "
-        "or the promise too weak.",
-    ),
+TRUST_TITLE = "What other kinds of trust would cost"
+NO_GAIN = (
+    "The shuffler gains nothing here: the error would be the same if nobody were trusted. The crowd is too small, "
+    "or the promise too weak."
 )
-VERSUS_CURATOR = Phrase("{ratio} times larger than", (3, "{ratio} times as large as"))
-BUDGET = Phrase(
-    " together are certified at {spent}, at δ = {delta}: {share} % of the limit. A release beyond the limit is "
-    "refused.",
-    (
-        3,
-        " together are certified at {spent}, at δ = {delta}: {share} % of the limit. Any release beyond the limit is "
-        "refused.",
-    ),
+VERSUS_CURATOR = "{ratio} times as large as"
+BUDGET = (
+    " together are certified at {spent}, at δ = {delta}: {share} % of the limit. Any release beyond the limit is "
+    "refused."
 )
-SEAL = Phrase(
-    " Its seal in the ledger’s chain of records is ", (3, " The seal of this one in the ledger’s chain of records is ")
+SEAL = " The seal of this one in the ledger’s chain of records is "
+RECOMPUTE = "Every number above can be computed again from the record inside this page, by slower, independent code:"
+VERIFY_LINE = "shuffledp verify page.html"
+VERIFY_SAYS = (
+    "This needs none of the private data. It says pass or fail, number by number, and lists what no page can prove "
+    "about itself: how the noise was drawn, which values were missing, whether the categories were learned, and "
+    "the words of the person who asked."
 )
-RECOMPUTE = Phrase(
-    "Every number above can be computed again from the facts inside this file, by slower and independent code:",
-    (3, "Every number above can be computed again from the record inside this page, by slower, independent code:"),
-)
-VERIFY_LINE = Phrase("shuffledp verify report.html", (3, "shuffledp verify page.html"))
-VERIFY_SAYS = Phrase(
-    "This needs none of the private data. It says pass or fail, number by number.",
-    (
-        2,
-        "This needs none of the private data. It says pass or fail, number by number, and lists what no page can prove "
-        "about itself: how the noise was drawn, which values were missing, whether categories were learned, and the "
-        "words of whoever asked.",
-    ),
-    (
-        3,
-        "This needs none of the private data. It says pass or fail, number by number, and lists what no page can prove "
-        "about itself: how the noise was drawn, which values were missing, whether the categories were learned, and "
-        "the words of the person who asked.",
-    ),
-)
-CUT_DESIGN = Phrase(
-    "... and {number} more, in the facts inside this file", (3, "... and {number} more, in the record inside this page")
-)
-NOT_PRINTED = Phrase(
-    "{summary}: not printed, being long; open the file to see them.",
-    (3, "{summary}: too long to be printed; open the page to see them."),
-)
-FOOTER = Phrase(
-    "Made by shuffledp {version}. This file loads nothing and runs nothing: it can be kept, sent and printed as it is.",
-    (
-        3,
-        "Made by shuffledp {version}. This page loads nothing and runs nothing: it can be kept, sent and printed as it "
-        "is.",
-    ),
+CUT_DESIGN = "... and {number} more, in the record inside this page"
+NOT_PRINTED = "{summary}: too long to be printed; open the page to see them."
+FOOTER = (
+    "Made by shuffledp {version}. This page loads nothing and runs nothing: it can be kept, sent and printed as it is."
 )
 
 # A search for frequent words.
-FOUND_NONE = Phrase("No word was found that enough people hold.")
-LISTED_WORDS = Phrase(
+FOUND_NONE = "No word was found that enough people hold."
+LISTED_WORDS = (
     "With probability {sure}, every listed word is held by at least {least} of the {people} people, and so is every "
     "beginning that was followed: what fewer hold reaches the votes that are needed, at any level, with probability "
     "{error} at most. "
 )
-COUNTED_WORDS = Phrase(
+COUNTED_WORDS = (
     "Counts are estimates for all {people} people, from the {reports} who were asked at the last level; error bars and "
     "limits are {level} intervals, noise and sampling included, that hold at once for all {counted} words that were "
     "counted, and for all others that might have been counted in their place. "
 )
-GOES_ON_WORDS = Phrase(
+GOES_ON_WORDS = (
     "A word with … at its end stands for all longer words that begin so: more than {longest} symbols were not asked. "
 )
-ONE_LEVEL = Phrase(
+ONE_LEVEL = (
     "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
     "each. So the certificate is that of one level: of the first one, which has the fewest people. What was asked at a "
     "level follows from the votes of the levels before it."
 )
-OWN_LAW = Phrase(
+OWN_LAW = (
     "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
     "each but the last, where words are counted: more people tell fewer values apart there, and need less noise to "
     "show no more. So the certificate is that of one level: of the first one, which has the fewest people. What was "
     "asked at a level follows from the votes of the levels before it."
 )
-MISSED_WORDS = Phrase(
+MISSED_WORDS = (
     "A word that {found_from} or more people hold is missed with probability {miss} at most, if it is not crowded out. "
 )
-MISSED_ANY = Phrase("Any word may have been missed: there are too few people. ")
+MISSED_ANY = "Any word may have been missed: there are too few people. "

@@ -35,10 +35,9 @@ def poisoned(record: Record) -> str | None:
     what = shown.movable(record)
     largest = max(sway, key=lambda each: float("inf") if each is None else each)
     if largest is None:
-        return phrases.UNLIMITED_SWAY(record, what=what)
+        return phrases.UNLIMITED_SWAY.format(what=what)
     some = malicious_people(record)
-    said = phrases.SWAY(
-        record,
+    said = phrases.SWAY.format(
         what=what,
         one=fixed(largest, decimals_for(largest), up=True),
         some=many(some, "person", "people"),
@@ -49,7 +48,7 @@ def poisoned(record: Record) -> str | None:
 
 def poisoning(record: Record) -> Markup | None:
     """The same as a section of the page."""
-    if not record.since(5) or (said := poisoned(record)) is None:
+    if (said := poisoned(record)) is None:
         return None
     names = ("Quantile", "Estimate", "Had one person not cheated", "Had 1 % not cheated")
     rows = swayed_rows(record)
@@ -59,4 +58,4 @@ def poisoning(record: Record) -> Markup | None:
 
 def moved_quantiles(record: Record) -> list[str]:
     """The same of each quantile that was asked for, in words."""
-    return [phrases.SWAYED(record, name=name, one=one, some=some) for name, _, one, some in swayed_rows(record)]
+    return [phrases.SWAYED.format(name=name, one=one, some=some) for name, _, one, some in swayed_rows(record)]

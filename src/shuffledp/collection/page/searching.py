@@ -28,7 +28,7 @@ class ShownWords(ShownPeople):
     def section(self, record: Record) -> Markup:
         search = _search(record)
         levels = phrases.ONE_LEVEL if search.counting_law is None else phrases.OWN_LAW
-        said = gloss(levels(record))
+        said = gloss(levels)
         return section("estimates", "The words", _words(record, search), said, _levels(search))
 
     def accuracy(self, record: Record) -> str:
@@ -36,14 +36,14 @@ class ShownWords(ShownPeople):
         return fixed(max(margins_together(record.estimates), default=0.0), 0, up=True)
 
     def confidence(self, record: Record) -> str:
-        return phrases.LEVEL_TOGETHER(record, level=level(record.estimates.level))
+        return phrases.LEVEL_TOGETHER.format(level=level(record.estimates.level))
 
     def crowd(self, record: Record) -> str:
         return f"people, one report each, at {len(_search(record).levels)} levels"
 
     def faked(self, record: Record) -> list[str]:
         faked = _search(record).faked_from
-        return [] if faked is None else [phrases.FAKED_WORD(record, faked_from=count(faked))]
+        return [] if faked is None else [phrases.FAKED_WORD.format(faked_from=count(faked))]
 
 
 def _search(record: Record) -> Searched:
@@ -54,11 +54,11 @@ def _search(record: Record) -> Searched:
 
 def _words(record: Record, search: Searched) -> list[Markup | None]:
     found, counting = record.estimates, search.counting
-    missed = phrases.MISSED_ANY(record)
+    missed = phrases.MISSED_ANY
     if search.found_from is not None:
-        missed = phrases.MISSED_WORDS(record, found_from=count(search.found_from), miss=exact(search.miss))
+        missed = phrases.MISSED_WORDS.format(found_from=count(search.found_from), miss=exact(search.miss))
     if counting is None or not found.label:
-        return [element("p", phrases.FOUND_NONE(record)), gloss(missed)]
+        return [element("p", phrases.FOUND_NONE), gloss(missed)]
     margins = margins_together(found)
     rows = [
         Bar(
@@ -72,15 +72,10 @@ def _words(record: Record, search: Searched) -> list[Markup | None]:
     ]
     drawn = bars("The words as bars. The table below has the same numbers.", rows)
     counted = len(counting.words) + len(counting.prefixes)
-    said = phrases.COUNTED_WORDS(
-        record,
-        people=count(search.people),
-        reports=count(counting.reports),
-        level=level(found.level),
-        counted=count(counted),
+    said = phrases.COUNTED_WORDS.format(
+        people=count(search.people), reports=count(counting.reports), level=level(found.level), counted=count(counted)
     )
-    listed = phrases.LISTED_WORDS(
-        record,
+    listed = phrases.LISTED_WORDS.format(
         sure=exact(1.0 - search.error),
         least=count(search.least_holders),
         people=count(search.people),
@@ -90,7 +85,7 @@ def _words(record: Record, search: Searched) -> list[Markup | None]:
     return [
         figure(drawn, f"The {len(rows)} most frequent words, the most frequent first." if rows else None),
         _table(record, search),
-        gloss(listed, said, phrases.GOES_ON_WORDS(record, longest=count(longest)), missed),
+        gloss(listed, said, phrases.GOES_ON_WORDS.format(longest=count(longest)), missed),
     ]
 
 

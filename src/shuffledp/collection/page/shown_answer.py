@@ -46,8 +46,8 @@ class ShownAnswer(ABC):
         """How sure the accuracy is, and of what."""
         found, sure = record.estimates, level(record.estimates.level)
         if together(found):
-            return phrases.LEVEL_TOGETHER(record, level=sure)
-        return phrases.LEVEL_EACH(record, level=sure, each="each " if len(found.label) > 1 else "")
+            return phrases.LEVEL_TOGETHER.format(level=sure)
+        return phrases.LEVEL_EACH.format(level=sure, each="each " if len(found.label) > 1 else "")
 
     def crowd(self, record: Record) -> str:
         """What the people sent."""
@@ -56,7 +56,7 @@ class ShownAnswer(ABC):
     def movable(self, record: Record) -> str:
         """What malicious people could have moved."""
         several = len(record.estimates.sway or ()) > 1
-        return phrases.ANY_ESTIMATE(record) if several else phrases.THE_ESTIMATE(record)
+        return phrases.ANY_ESTIMATE if several else phrases.THE_ESTIMATE
 
     def faked(self, record: Record) -> list[str]:
         """What else they could have done."""

@@ -33,7 +33,7 @@ def certificate(record: Record) -> Markup:
             _reservations(record),
             _statement(record),
             facts_list(_terms(record)),
-            element("h3", phrases.HOLDS_IF(record)),
+            element("h3", phrases.HOLDS_IF),
             element("ul", premises, class_="premises"),
             element("div", signed, class_="signatures print-only"),
             class_="certificate",
@@ -43,7 +43,7 @@ def certificate(record: Record) -> Markup:
 
 def _reservations(record: Record) -> list[Markup]:
     """Why not to sign, on the very sheet that is signed."""
-    words = [] if record.secure else [phrases.SEEDED_CERTIFICATE(record)]
+    words = [] if record.secure else [phrases.SEEDED_CERTIFICATE]
     if record.asked.learned:
         words.append("Not covered: the list of categories, which was learned from the private data.")
     return [element("p", element("strong", each), class_="banner") for each in words]
@@ -55,11 +55,11 @@ def _statement(record: Record) -> Markup:
     together = "" if rounds == 1 else f" of all {count(rounds)} rounds together"
     return element(
         "p",
-        phrases.STATEMENT(record),
+        phrases.STATEMENT,
         element("span", "e", element("sup", "ε"), f" = {factor_of(epsilon)}", class_="whole"),
         ", plus ",
         element("span", f"δ = {exact(delta)}", class_="whole"),
-        phrases.STATEMENT_COVERS(record, together=together),
+        phrases.STATEMENT_COVERS.format(together=together),
         class_="statement",
     )
 
@@ -78,7 +78,7 @@ def _terms(record: Record) -> list[tuple[str, object]]:
             )
         )
     rows += [
-        ("How to read it", phrases.HOW_TO_READ(record)),
+        ("How to read it", phrases.HOW_TO_READ),
         ("Against whom", sentence(certified.adversary)),
         ("What is protected", sentence(certified.adjacency)),
         ("Users", many(certified.users, "person", "people")),
@@ -99,15 +99,15 @@ def _terms(record: Record) -> list[tuple[str, object]]:
 
 def _alone(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.NOTHING_ALONE(record, each=each)
-    return phrases.REPORT_ALONE(record, alone=exact(alone), each=each)
+        return phrases.NOTHING_ALONE.format(each=each)
+    return phrases.REPORT_ALONE.format(alone=exact(alone), each=each)
 
 
 def _numerical(record: Record) -> str:
-    safe, error = phrases.BOTH_ENDS(record), record.certificate.numerical_error
+    safe, error = phrases.BOTH_ENDS, record.certificate.numerical_error
     if error is None:
-        return phrases.SEVERAL_ROUNDS_ERROR(record, safe=safe)
-    return phrases.ONE_ROUND_ERROR(record, safe=safe, error=f"{error:.0e}")
+        return phrases.SEVERAL_ROUNDS_ERROR.format(safe=safe)
+    return phrases.ONE_ROUND_ERROR.format(safe=safe, error=f"{error:.0e}")
 
 
 def _between(bound: EpsilonBound | DeltaBound) -> str:
@@ -120,8 +120,8 @@ def _between(bound: EpsilonBound | DeltaBound) -> str:
 def _honest(record: Record) -> str:
     users, honest = record.certificate.users, record.certificate.honest
     if honest == users:
-        return phrases.HONEST_ALL(record, users=count(users))
-    return phrases.HONEST(record, honest=count(honest), others=count(users - honest))
+        return phrases.HONEST_ALL.format(users=count(users))
+    return phrases.HONEST.format(honest=count(honest), others=count(users - honest))
 
 
 def _law(record: Record) -> Markup:
@@ -134,12 +134,11 @@ def _law(record: Record) -> Markup:
     if law.questions is not None:
         sizes = ", ".join(count(level["k"]) for level in law.questions)
         numbers.append(f"levels of {sizes} runs of bins")
-    described = phrases.FAMILIES.get(law.randomizer)
-    family = law.randomizer if described is None else described(record)
+    family = phrases.FAMILIES.get(law.randomizer, law.randomizer)
     integers = join([element("code", each) for each in law.integers[:LISTED]], ", ")
     if (more := len(law.integers) - LISTED) > 0:
-        integers = join([integers, phrases.MORE_INTEGERS(record, more=count(more))])
-    words = phrases.INTEGERS(record, family=family, numbers=", ".join(numbers))
+        integers = join([integers, phrases.MORE_INTEGERS.format(more=count(more))])
+    words = phrases.INTEGERS.format(family=family, numbers=", ".join(numbers))
     return join([tied(words), integers, " out of 2", element("sup", "64"), "."])
 
 
@@ -165,13 +164,13 @@ def profile(record: Record) -> Markup:
         points.upper,
         promise=(bound.upper, bound.delta),
         alone=alone,
-        alone_label=phrases.ONE_REPORT_ALONE(record),
+        alone_label=phrases.ONE_REPORT_ALONE,
     )
-    far = "" if alone is None or alone <= points.epsilon[-1] else phrases.FAR_ALONE(record, alone=exact(alone))
+    far = "" if alone is None or alone <= points.epsilon[-1] else phrases.FAR_ALONE.format(alone=exact(alone))
     return section(
         "curve",
         "The certificate at every δ",
-        element("p", phrases.ONE_POINT(record)),
-        figure(drawn, phrases.SOLID_AND_DASHED(record) + far),
+        element("p", phrases.ONE_POINT),
+        figure(drawn, phrases.SOLID_AND_DASHED + far),
         keep=True,
     )

@@ -12,20 +12,9 @@ charged         what the ledger said
 whole           the record of one release, and the hashes that hold its parts together
 text            the record inside a page, or in the JSON beside it
 
-Rules of evolution. A record that an earlier version wrote is read for ever, and written again byte
-by byte:
-
-- a field is never removed, and its meaning never changes;
-- a new field is declared with ``perhaps`` and a default that means what its absence meant: what was
-  absent when a record was read is absent when it is written again;
-- fields are written in the order in which they were read, or, in a new record, in the order of
-  their class; what is new goes last;
-- whoever adds a field, or changes a word, a mark or the style of the page, adds an edition (the
-  list is beside ``EDITION`` in ``whole``), and the page keeps the words of the earlier ones:
-  ``record.since(3)`` tells them apart;
-- a name that this version does not know is refused in an edition that it knows; in a later edition
-  it is kept as it stands and listed by ``later_names``: it is not checked, and never called false;
-- ``version`` changes only if an earlier shuffledp must not read the record at all.
+Until release 1.0 there is one format, and it may change: a name that this version does not know,
+or the lack of one that it needs, is refused. Fields are written in the order in which they were
+read, or, in a new record, in the order of their class.
 """
 
 from shuffledp.collection.record.asked_about import Asked, InSeries, Made
@@ -35,10 +24,9 @@ from shuffledp.collection.record.designed import Designed, WrittenLaw
 from shuffledp.collection.record.estimated import AtQuantiles, Ends, Estimates, GroupShares, InRanges
 from shuffledp.collection.record.guaranteed import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.collection.record.text import data_block, embedded_json, read_record
-from shuffledp.collection.record.whole import EDITION, FORMAT, HASHED, VERSION, Hashes, Record
+from shuffledp.collection.record.whole import FORMAT, HASHED, VERSION, Hashes, Record
 
 __all__ = [
-    "EDITION",
     "FORMAT",
     "HASHED",
     "VERSION",

@@ -43,7 +43,7 @@ class InSeries(Part):
 @part
 class Asked(Part):
     """The question in the words of whoever asked, and what happened to values that answer it in no
-    usual way; and of which series it is a week, if it is of one: editions 1 to 4 had no such.
+    usual way; and of which series it is a week, if it is of one.
     """
 
     task: str = needed(text)

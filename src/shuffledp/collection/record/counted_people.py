@@ -27,8 +27,8 @@ class Collected(Part):
     """Which collection over the network reports came from: its ``digest`` and its round. The
     reports of so many people ``arrived``, each in an envelope; or, where a person sends several or
     the shuffler adds some, ``messages`` in all, each in one. The ``invalid`` envelopes did not
-    open, or held nothing that the design sends. ``messages`` came with edition 5; where the
-    shuffler adds some, whoever is known to have sent an invalid one did not arrive.
+    open, or held nothing that the design sends. Where the shuffler adds
+    some, whoever is known to have sent an invalid one did not arrive.
     """
 
     digest: str = needed(text)
@@ -107,7 +107,7 @@ class Searched(Part):
 class Counted(Part):
     """What may be known of everybody: how many reports there were, how many values were missing,
     how many rows were left out since their person has another one, and how reports came over the
-    network, if they did; editions 1 to 3 had no such. Of a search for frequent words the reports
+    network, if they did. Of a search for frequent words the reports
     are those of its first level, which has the smallest group, and ``search`` has all levels.
     """
 

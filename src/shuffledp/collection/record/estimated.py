@@ -95,8 +95,7 @@ class GroupShares(Part):
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
-    ``sway`` is how far one malicious person could have moved each, null without a limit; editions 1
-    to 4 did not say.
+    ``sway`` is how far one malicious person could have moved each, null without a limit.
     """
 
     unit: str = needed(text)
@@ -118,7 +117,5 @@ class Estimates(Part):
 
     @property
     def clipped(self) -> bool:
-        """Whether this is known to be the mean of values that were clipped; pages of the first
-        edition do not say it here.
-        """
+        """Whether this is known to be the mean of values that were clipped."""
         return self.label in ((CLIPPED_MEAN,), (CLIPPED_SUM,))

@@ -43,7 +43,7 @@ LARGEST_EPSILON = 700.0  # what e^epsilon can be computed of
 LARGEST_NUMBER = 1e300
 MOST_USERS = 10**15
 LONGEST = 10_000  # letters of one text
-REMEDY = "Pass a page that shuffledp wrote, unchanged."
+REMEDY = "Pass a page that this version of shuffledp wrote, unchanged."
 
 C = TypeVar("C")
 
@@ -145,25 +145,23 @@ def part(cls: type[C]) -> type[C]:
 
 @dataclass(slots=True)
 class Reading:
-    """How one record is read: which task it is of, and the names that are not known here, unless
-    its edition is, which has no others.
-    """
+    """How one record is read: which task it is of."""
 
     task: str
-    later: list[str] | None = None
 
 
 @part
 class Part:
-    """An object of a record. ``later`` holds the fields that this version does not know, and
-    ``order`` the names as they were read, so that the part is written again byte by byte.
+    """An object of a record. ``order`` holds the names as they were read, so that the part is
+    written again byte by byte.
 
-    A part that may have fields of any name says in ``others`` what they hold.
+    A part that may have fields of any name says in ``others`` what they hold, and keeps them in
+    ``more``.
     """
 
     others: ClassVar[tuple[Test, ...]] = ()
 
-    later: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    more: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     order: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -177,9 +175,7 @@ class Part:
             for name in sorted(strange):
                 if not any(test(value[name]) for test in cls.others):
                     raise unusual(f"{where}{name}.", value[name])
-        elif reading.later is not None:
-            reading.later += sorted(where + name for name in strange)
-        refused = strange if not cls.others and reading.later is None else set()
+        refused = set() if cls.others else strange
         missing = {name for name, each in known.items() if each.metadata["needed"] and name not in value}
         if wrong := refused | missing:
             raise InvalidInput(
@@ -191,7 +187,7 @@ class Part:
             for name, each in known.items()
             if name in value
         }
-        return cls(**found, later={name: value[name] for name in value if name in strange}, order=tuple(value))
+        return cls(**found, more={name: value[name] for name in value if name in strange}, order=tuple(value))
 
     def __repr__(self) -> str:
         """Its fields, and of a long list the first few."""
@@ -201,7 +197,7 @@ class Part:
     def as_json(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dicts, in the order in which they were read."""
         names = self._usual() if self.order is None else self.order
-        return {name: self.later[name] if name in self.later else _plain(getattr(self, name)) for name in names}
+        return {name: self.more[name] if name in self.more else _plain(getattr(self, name)) for name in names}
 
     def _usual(self) -> list[str]:
         """What a new part writes: all but what is as if it were absent."""

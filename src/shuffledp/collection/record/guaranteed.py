@@ -53,8 +53,8 @@ class Curve(Part):
 class Certificate(Part):
     """What a privacy officer signs. ``delta`` is what is certified at the promised epsilon, if one
     was promised; ``alone`` the epsilon0 of one report without the shuffler, null where nothing is
-    left without it. The ids are of the sentences in ``wording.WORDINGS`` that ``method`` and
-    ``assumptions`` say; editions 1 and 2 had the words alone.
+    left without it. The ids are of the sentences in ``wording.SENTENCES`` that ``method`` and
+    ``assumptions`` say.
     """
 
     epsilon: EpsilonBound = needed(EpsilonBound)

@@ -16,8 +16,6 @@ from shuffledp.collection.record.forms import (
     needed,
     or_none,
     part,
-    perhaps,
-    some,
     text,
     truth,
     unusual,
@@ -28,22 +26,9 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.canonical import digest_of
 
-__all__ = ["EDITION", "FORMAT", "HASHED", "REMEDY", "VERSION", "Hashes", "Record"]
+__all__ = ["FORMAT", "HASHED", "REMEDY", "VERSION", "Hashes", "Record"]
 
 FORMAT, VERSION = "shuffledp-release", 1
-# Editions of the record and of the page that shows it:
-# 1  shuffledp 0.1.0, which wrote no edition
-# 2  ± means one thing; missing values are counted; of a sorted list the intervals hold all at once;
-#    of a cut one, all votes are bound by a digest
-# 3  a report is what one person sends, and this is a page; other words; theorems and assumptions
-#    have ids beside their words
-# 4  reports that came over the network: which collection, how many arrived, how many were invalid
-# 5  several messages of each person, dummies of the shuffler; crosstabs, quantiles, top words,
-#    series; how far malicious people could have moved an estimate
-# 6  limits know that votes are whole numbers; all levels of a tree by dummies; those who count the
-#    words of a search may have a law of their own
-EDITION = 6
-MOST_EDITIONS = 10**6
 REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."
 
 
@@ -69,13 +54,10 @@ HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
 
 @part
 class Record(Part):
-    """Everything that is known about a release; the rules by which it may grow are in
-    ``shuffledp.collection.record``.
-    """
+    """Everything that is known about a release."""
 
     format: str = needed(text)
     version: int = needed(whole)
-    edition: int = perhaps(some, default=1)
     made: Made = needed(Made)
     asked: Asked = needed(Asked)
     design: Designed = needed(Designed)
@@ -88,7 +70,6 @@ class Record(Part):
     notes: tuple[str, ...] = needed([text])
     ledger: LedgerEntry | None = needed(or_none(LedgerEntry))
     hashes: Hashes = needed(Hashes)
-    later_names: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -106,12 +87,11 @@ class Record(Part):
         notes: tuple[str, ...],
         ledger: LedgerEntry | None,
     ) -> Self:
-        """The record of a new release, in the present edition; its hashes are still empty."""
+        """The record of a new release; its hashes are still empty."""
         unhashed: dict[str, Any] = dict.fromkeys(HASHED, "")
         return cls(
             format=FORMAT,
             version=VERSION,
-            edition=EDITION,
             made=made,
             asked=asked,
             design=design,
@@ -133,38 +113,21 @@ class Record(Part):
     @classmethod
     def from_json(cls, facts: object) -> Self:
         """Read ``as_json``; any other form than the one that shuffledp writes is refused."""
-        edition = _check_outline(facts)
+        _check_outline(facts)
         assert isinstance(facts, dict)
         task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
         if not isinstance(task, str) or task not in TASKS:
             raise unusual("design.task", task)
-        reading = Reading(task, None if edition <= EDITION else [])
-        return replace(cls.read(facts, reading), later_names=tuple(reading.later or ()))
+        return cls.read(facts, Reading(task))
 
     def digests(self) -> dict[str, Any]:
         """The hash of every part, computed anew."""
         facts = self.as_json()
         return {name: digest_of(facts[name]) for name in HASHED}
 
-    def since(self, edition: int) -> bool:
-        """Whether this is shown as ``edition`` or a later one is."""
-        return self.edition >= edition
 
-    @property
-    def whole_votes(self) -> bool:
-        """Whether limits know that votes are whole numbers: by the score test alone they were
-        missed too often where votes are few.
-        """
-        return self.since(6)
-
-    @property
-    def known(self) -> bool:
-        """Whether this version can write the edition."""
-        return self.edition <= EDITION
-
-
-def _check_outline(facts: object) -> int:
-    """Refuse what is no record of this version, or lacks a part; return its edition."""
+def _check_outline(facts: object) -> None:
+    """Refuse what is no record of this version, or lacks a part."""
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         named = facts.get("format") if isinstance(facts, dict) else None
         raise InvalidInput(f"the format must be {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
@@ -173,11 +136,5 @@ def _check_outline(facts: object) -> int:
             f"the version of a record must be {VERSION}, got {str(facts.get('version'))[:40]!r}. Use the version of "
             f"shuffledp that wrote it."
         )
-    edition: Any = facts.get("edition", 1)
-    if type(edition) is not int or not 1 <= edition <= MOST_EDITIONS:
-        raise InvalidInput(
-            f"the edition of a page must be a whole number of at least 1, got {str(edition)[:40]!r}. {REMEDY}"
-        )
     if missing := [part for part in (*HASHED, "hashes") if part not in facts]:
         raise InvalidInput(f"the record of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")
-    return int(edition)

@@ -24,7 +24,6 @@ FILES = {
     "estimates.png": "the figure",
     "design.json": "the question and its noise, to ask again",
 }
-EARLIER_FILES = ("report.html",)  # what earlier versions called the page
 COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_upper")
 
 
@@ -32,17 +31,12 @@ def check_folder(folder: Path, *, replace: bool = False) -> Path:
     """Return ``folder`` if a release can stand there; with ``replace``, also in place of an earlier
     release, and of nothing else.
     """
-    return check_new_folder(folder, replacing=_replaced() if replace else ())
-
-
-def _replaced() -> tuple[str, ...]:
-    """The files of a release of any version."""
-    return (*FILES, *EARLIER_FILES)
+    return check_new_folder(folder, replacing=tuple(FILES) if replace else ())
 
 
 def holds_release(folder: Path) -> bool:
     """Whether an earlier release stands there."""
-    return any((folder / name).exists() for name in _replaced())
+    return any((folder / name).exists() for name in FILES)
 
 
 def write_release(
@@ -64,7 +58,7 @@ def write_release(
         release_figure(record, place / "estimates.png")
         (place / "page.html").write_text(html(record), encoding="utf-8")
 
-    new_folder(folder, fill, replacing=_replaced() if replace else (), last=last)
+    new_folder(folder, fill, replacing=tuple(FILES) if replace else (), last=last)
 
 
 def _write_json(path: Path, facts: object) -> None:

@@ -144,42 +144,34 @@ def _hashes(record: Record) -> list[Check]:
 
 
 def _bound(record: Record) -> list[Check]:
-    """What the edition of a page does not leave to its writer: intervals that hold all at once, all
+    """What a page does not leave to its writer: intervals that hold all at once, all
     votes bound, people at the ends of a range, what theorem and assumptions are called.
     """
-    if not record.known:
-        return []
     quantiles = record.estimates.quantiles
     said = {
         "digest": record.tally.digest is not None,
         "ends": record.estimates.ends is not None,
         "together": record.estimates.together,
         "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
-        "collected": record.counted.collected is not None,
         "quantiles": quantiles is not None,
         "moved quantiles": quantiles is not None and None not in quantiles.swayed,
         "ranges": record.estimates.ranges is not None,
         "sway": record.estimates.sway is not None,
-        "series": record.asked.series is not None,
     }
-    size, counts, protected = len(record.design.listed), record.design.counts, record.since(2)
+    size, counts = len(record.design.listed), record.design.counts
     found = {
-        "digest": protected and counts and size > LISTED,
-        "ends": protected
-        and record.asked.may_be_clipped
-        and not (record.design.people or record.design.law.randomizer == "split"),
-        "together": protected and counts and size > SHORT,
-        "ids": record.since(3),
-        "collected": record.since(4) and said["collected"],
+        "digest": counts and size > LISTED,
+        "ends": record.asked.may_be_clipped and not (record.design.people or record.design.law.randomizer == "split"),
+        "together": counts and size > SHORT,
+        "ids": True,
         "quantiles": bool(record.design.at),
         "moved quantiles": bool(record.design.at),
         "ranges": bool(record.design.ranges),
-        "sway": record.since(5),
-        "series": record.since(5) and said["series"],
+        "sway": True,
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
     how = "how many values there are, and whether some were clipped"
-    return [holds("what a page of its edition cannot leave out", mine, theirs, how, said == found)]
+    return [holds("what a page cannot leave out", mine, theirs, how, said == found)]
 
 
 def _beyond(record: Record) -> list[Check]:

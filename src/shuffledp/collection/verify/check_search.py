@@ -24,7 +24,7 @@ from shuffledp.literature.exact.lattice import UNIT
 __all__ = ["check_search"]
 
 BYTES, LONGEST, LEVEL, GOES_ON = 210, 255, 0.95, "…"
-COUNTING = (0.2, 0.25)  # the least share of those who count, now and in what earlier versions wrote
+COUNTING = 0.2  # the least share of those who count
 MISS, SECOND_LAW = 0.05, 1e-3
 NEARLY = 1e-6  # of a tail: far more than its sum loses in floats
 LOOSER = 10.0
@@ -82,7 +82,7 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
     design, size = record.design, _size(record)
     widest = [_ways(size, search.spans[0]), *(search.candidates * _ways(size, span) for span in search.spans[1:])]
     levels = len(search.spans)
-    shares = [math.floor(min((1.0 - least) / levels, 1.0 / (levels + 1)) * OUT_OF) for least in COUNTING]
+    share = math.floor(min((1.0 - COUNTING) / levels, 1.0 / (levels + 1)) * OUT_OF)
     besides = 0.0 if search.least == search.people else SHORT_GROUPS
     besides += 0.0 if search.counting_law is None else SECOND_LAW
     delta = search.delta * (1.0 - besides)
@@ -93,7 +93,7 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
         equal("chance to miss a word", search.miss, MISS, "what shuffledp writes"),
         equal("symbols of all levels", sum(search.spans), design.longest, "the design"),
         equal("values that the law has room for", design.room, max(*widest, most) + 1, "the widest level"),
-        holds("share of a level", search.share, shares[0], "how many levels there are", search.share in shares),
+        equal("share of a level", search.share, share, "how many levels there are"),
         equal("delta of a level", design.delta, delta, "what is left for small groups, and for those who count"),
         equal("the first level", _asked(search.levels[0]), ((), ("",), search.spans[0]), "nothing is known before it"),
         equal("the design", (design.words, design.prefixes, design.span), _asked(search.levels[0]), "the first level"),
@@ -233,7 +233,7 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
     if level is None or not of:
         return
     share, law = _shares(search)[-1], law_of_level(search, law, counting=True)
-    values, errors, limits = counts(votes, search.people, share * law.hit, share * law.miss, whole=record.whole_votes)
+    values, errors, limits = counts(votes, search.people, share * law.hit, share * law.miss)
     found = Estimated(values, errors, limits, math.sqrt(UNIT * search.people))
     loosely = found.within + found.rounding
     # As many people as hold the rarest listed word might hold each of so many others.

@@ -1,6 +1,4 @@
-"""The words of a certificate: the sentences that its design implies, in any wording that a version
-of shuffledp has used.
-"""
+"""The words of a certificate: the sentences that its design implies, letter by letter."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ from shuffledp.collection.record import Record
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_shares import CountedShares
-from shuffledp.collection.verify.outcomes import Check, holds, unchecked, vital
-from shuffledp.wording import WORDINGS
+from shuffledp.collection.verify.outcomes import Check, holds, unchecked
+from shuffledp.wording import SENTENCES
 
 __all__ = ["check_sentences"]
 
@@ -26,8 +24,8 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
         _check_method(record, law),
         _check_assumptions(record, law),
         _check_ids(record, law),
-        _check_wording("adversary", certificate.adversary, record),
-        _check_wording("adjacency", certificate.adjacency, record),
+        _check_wording("adversary", certificate.adversary),
+        _check_wording("adjacency", certificate.adjacency),
         holds("the numerical error", numerical, bound, how, (numerical is None) == several),
         holds(
             "what is said of the categories",
@@ -52,27 +50,21 @@ def _learned(learned: bool) -> str:
 
 
 def _check_method(record: Record, law: CountedLaw) -> Check:
-    """The theorems, and how rounds were composed: a wording of each, one after the other."""
-    known = [words for names in _theorems(record, law) for words in _methods(names, record)]
+    """The theorems, and how rounds were composed, one after the other."""
+    known = [_method(names, record) for names in _theorems(record, law)]
     said = record.certificate.method
-    return _said("the method", said, known[-1], said in known, record)
+    return _said("the method", said, known[-1], said in known)
 
 
-def _methods(names: Sequence[str], record: Record) -> list[str]:
-    """All wordings of these theorems."""
-    first, *more = names
-    starts = list(WORDINGS[first])
-    for name in more:
-        link = "" if name == "composed" else " or "
-        ends = [words.replace("{rounds}", str(record.design.rounds)) for words in WORDINGS[name]]
-        starts = [start + link + words for start in starts for words in ends]
-    return starts
+def _method(names: Sequence[str], record: Record) -> str:
+    """What these theorems are called."""
+    composed = [each for each in names if each == "composed"]
+    theorems = " or ".join(SENTENCES[each] for each in names if each != "composed")
+    return theorems + "".join(SENTENCES[each].replace("{rounds}", str(record.design.rounds)) for each in composed)
 
 
 def _theorems(record: Record, law: CountedLaw) -> Sequence[list[str]]:
-    """What may be behind the upper end: where the blanket is as good as any, and in earlier
-    editions, there is no swap.
-    """
+    """What may be behind the upper end: where the blanket is as good as any, there is no swap."""
     composed = [] if record.design.rounds == 1 else ["composed"]
     if isinstance(law, (CountedFakes, CountedShares)):
         return [[*theorems, *composed] for theorems in law.theorems]
@@ -82,14 +74,14 @@ def _theorems(record: Record, law: CountedLaw) -> Sequence[list[str]]:
 
 
 def _check_ids(record: Record, law: CountedLaw) -> Check:
-    """What theorem and premises are called, where that is said; earlier editions did not."""
+    """What theorem and premises are called."""
     certificate = record.certificate
     said = [list(certificate.theorem_ids), list(certificate.assumption_ids)]
     choices = _theorems(record, law)
-    choices = [names for names in choices if certificate.method in _methods(names, record)] or choices
-    known = [[names, list(_premises(record, law))] for names in choices] if any(said) else [[[], []]]
+    choices = [names for names in choices if certificate.method == _method(names, record)] or choices
+    known = [[names, list(_premises(record, law))] for names in choices]
     claimed, wanted = ("; ".join(", ".join(ids) or "none" for ids in each) for each in (said, known[-1]))
-    return _said("the ids of theorem and assumptions", claimed, wanted, said in known, record)
+    return _said("the ids of theorem and assumptions", claimed, wanted, said in known)
 
 
 def _check_assumptions(record: Record, law: CountedLaw) -> Check:
@@ -98,14 +90,14 @@ def _check_assumptions(record: Record, law: CountedLaw) -> Check:
     """
     said, names = record.certificate.assumptions, _premises(record, law)
     pairs = enumerate(zip(said, names, strict=False))
-    wrong = next((at for at, (words, name) in pairs if words not in WORDINGS[name]), min(len(said), len(names)))
+    wrong = next((at for at, (words, name) in pairs if words != SENTENCES[name]), min(len(said), len(names)))
     same = wrong == len(said) == len(names)
     claimed, wanted = f"{len(said)} of them", f"{len(names)} of them"
     if not same and wrong < len(said):
         claimed = said[wrong]
     if not same and wrong < len(names):
-        wanted = WORDINGS[names[wrong]][-1]
-    return _said("the assumptions", claimed, wanted, same, record)
+        wanted = SENTENCES[names[wrong]]
+    return _said("the assumptions", claimed, wanted, same)
 
 
 def _premises(record: Record, law: CountedLaw) -> Sequence[str]:
@@ -119,15 +111,9 @@ def _premises(record: Record, law: CountedLaw) -> Sequence[str]:
     return [*names, "rows" if record.counted.collected is None else "senders", "counts"]
 
 
-def _check_wording(name: str, said: str, record: Record) -> Check:
-    return _said(f"the {name}", said, WORDINGS[name][-1], said in WORDINGS[name], record)
+def _check_wording(name: str, said: str) -> Check:
+    return _said(f"the {name}", said, SENTENCES[name], said == SENTENCES[name])
 
 
-def _said(what: str, claimed: str, found: str, same: bool, record: Record) -> Check:
-    """Unknown words are wrong on a page of an edition that this version knows, and not checked on
-    one of a later edition.
-    """
-    if same or record.known:
-        return holds(what, claimed, found, "what this design implies, in any wording of shuffledp", same)
-    why = "other words than any that this version of shuffledp knows: use the version that made it"
-    return vital(unchecked(what, claimed, why))
+def _said(what: str, claimed: str, found: str, same: bool) -> Check:
+    return holds(what, claimed, found, "what this design implies, in the words of shuffledp", same)

@@ -23,7 +23,7 @@ def check_shares(record: Record, law: CountedLaw) -> list[Check]:
     if claimed is None or by not in design.columns:
         return [holds("shares within groups", by, "of a column of the design", "what was asked", False)]
     axis, sizes = design.columns.index(by), [len(each) for each in design.crossed]
-    of = SharesOfCells(record.tally.votes, sizes, axis, record.tally.reports, law, whole=record.whole_votes)
+    of = SharesOfCells(record.tally.votes, sizes, axis, record.tally.reports, law)
     found = of.columns(record.estimates.level)
     checks = []
     for name in SHARES:

@@ -89,7 +89,7 @@ def _check_labels(labels: Sequence[str], expected: Sequence[str]) -> Check:
     """All of them, in their order; the first that differs is shown."""
     pairs = enumerate(zip(expected, labels, strict=False))
     end = min(len(expected), len(labels))
-    wrong = next((at for at, (mine, theirs) in pairs if not _same(mine, theirs)), end)
+    wrong = next((at for at, (mine, theirs) in pairs if theirs != plain_cell(mine)), end)
     right = wrong == len(expected) == len(labels)
     claimed, found = f"{len(labels)} labels", f"{len(expected)} labels"
     if not right:
@@ -117,10 +117,6 @@ def _read(table: str) -> _Beside:
     return _Beside([row[0] for row in rows], columns, [name for name in names[1:] if name not in COLUMNS])
 
 
-def _same(label: str, written: str) -> bool:
-    return written in (label, plain_cell(label))  # the first version wrote labels as they are
-
-
 def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: Record, law: CountedLaw) -> list[Check]:
     """The whole tally, found again from all estimates: its digest, that the page lists the largest,
     and every number of the others.
@@ -136,16 +132,11 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
         how = "every report votes for as many values"
         checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
     checks.append(_check_digest(record.tally.digest, votes))
-    counted = counted_people(
-        votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law, whole=record.whole_votes
-    )
+    counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
     return [*checks, *_agreeing(columns, counted, record)]
 
 
 def _check_digest(digest: str | None, votes: Any) -> Check:
-    if digest is None:
-        why = "pages of the first edition do not bind them; estimates.csv alone says so"
-        return unchecked("votes for the values that are not listed", "", why)
     how = "SHA-256 of the votes that estimates.csv implies"
     return equal("votes for all values", digest, digest_of_votes(votes.tolist()), how)
 

@@ -23,10 +23,10 @@ Group = tuple[int, int]
 LEVELS_ROUND = 1e-9  # of a standard error: what solving equations in floats may lose
 
 
-def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: CountedLaw, *, whole: bool) -> Estimated:
+def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: CountedLaw) -> Estimated:
     """How many of n people are in each group of bins, from its first one to before its second."""
     if isinstance(law, CountedLevels):
-        return _by_levels(votes, groups, law, whole=whole)
+        return _by_levels(votes, groups, law)
     if isinstance(law, CountedTree):
         return law.in_groups(votes, groups, n)
     parts, values, errors = [], [], []
@@ -35,7 +35,7 @@ def counted_bins(votes: Sequence[int], groups: Sequence[Group], n: int, law: Cou
         turned = 2 * size > law.k
         if turned:
             size, seen = law.k - size, sum(votes) - seen
-        value, error, limits = counted_groups([seen], size, n, law, whole=whole)
+        value, error, limits = counted_groups([seen], size, n, law)
         values.append(n - float(value[0]) if turned else float(value[0]))
         errors.append(float(error[0]))
         parts.append((turned, limits))
@@ -60,7 +60,7 @@ def _weights(groups: Sequence[Group], law: CountedLevels) -> tuple[Array, Array,
     return weights, laws, inside
 
 
-def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels, *, whole: bool) -> Estimated:
+def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels) -> Estimated:
     """Weighted least squares over all levels; variance and third moment of each person's report."""
     n, seen = sum(votes), np.array(votes, dtype=np.float64)
     weights, laws, inside = _weights(groups, law)
@@ -79,9 +79,8 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Group], law: CountedLevels
     parts = each @ bins
     uncertain = variance + np.sqrt(np.maximum(parts**2 @ seen - (parts @ seen) ** 2 / max(n, 1), 0.0))
     few = uncertain / np.maximum(above, below) ** 2 < FEW
-    half = np.zeros_like(values)
-    if whole:  # from the weight of one report to the next larger one, at most
-        half = np.array([max(b - a for a, b in pairwise(sorted(row))) / 2.0 for row in weights])
+    # from the weight of one report to the next larger one, at most
+    half = np.array([max(b - a for a, b in pairwise(sorted(row))) / 2.0 for row in weights])
 
     def limits(tail: float) -> tuple[Array, Array]:
         low, high = score(values, uncertain, np.zeros_like(values), skew, tail, half)

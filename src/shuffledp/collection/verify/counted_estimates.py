@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_intervals import among, bernstein, rare, rare_signed, score
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
 
-__all__ = ["Estimated", "counted_at_ends", "counted_groups", "counted_mean", "counted_people", "counts", "too_few"]
+__all__ = ["Estimated", "counted_at_ends", "counted_groups", "counted_mean", "counted_people", "counts"]
 
 SHARP = 1e-7  # of a standard error
 LAST_DIGITS = 1e-12  # relative
@@ -45,11 +45,10 @@ class Estimated:
 
 
 def counted_people(
-    votes: Sequence[int], blocks: Sequence[int], places: Sequence[int], reports: int, law: CountedLaw, *, whole: bool
+    votes: Sequence[int], blocks: Sequence[int], places: Sequence[int], reports: int, law: CountedLaw
 ) -> Estimated:
     """How many people hold the values in these places; those with the same votes, of the same
-    block, are alike, and are computed once. ``whole`` says that limits know votes to be whole
-    numbers, which those of earlier pages did not.
+    block, are alike, and are computed once.
     """
     if isinstance(law, CountedFakes):
         return Estimated(*_among_fakes(votes, 1, reports, law), math.sqrt(UNIT * reports))
@@ -61,9 +60,9 @@ def counted_people(
     distinct = [vote for vote, _ in order]
     if signed:
         starts = [block * rows for _, block in order]
-        values, errors, limits = signed_counts(distinct, blocks, starts, reports, law, whole=whole)
+        values, errors, limits = signed_counts(distinct, blocks, starts, reports, law)
     else:
-        values, errors, limits = counts(distinct, reports, law.hit, law.miss, whole=whole)
+        values, errors, limits = counts(distinct, reports, law.hit, law.miss)
 
     def spread(tail: float) -> tuple[Array, Array]:
         low, high = limits(tail)
@@ -72,14 +71,12 @@ def counted_people(
     return Estimated(values[again], errors[again], spread, math.sqrt(UNIT * reports))
 
 
-def counted_groups(
-    votes: Sequence[int], size: int, n: int, law: CountedLaw, *, whole: bool
-) -> tuple[Array, Array, Limits]:
+def counted_groups(votes: Sequence[int], size: int, n: int, law: CountedLaw) -> tuple[Array, Array, Limits]:
     """How many people hold a value of groups of ``size`` values each, from the votes for each."""
     hit, miss = law.hit + (size - 1) * law.miss, size * law.miss
     if isinstance(law, CountedFakes):
         return _among_fakes(votes, size, n, law)
-    return counts(list(votes), n, hit, miss, whole=whole)
+    return counts(list(votes), n, hit, miss)
 
 
 def _among_fakes(votes: Sequence[int], size: int, people: int, law: CountedFakes) -> tuple[Array, Array, Limits]:
@@ -101,16 +98,14 @@ def _among_fakes(votes: Sequence[int], size: int, people: int, law: CountedFakes
     return found[again], errors[again], limits
 
 
-def counted_at_ends(votes: Sequence[int], law: CountedLaw, *, whole: bool) -> Estimated:
+def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
     """How many people's numbers were rounded to either end of the range of a mean."""
     reports = sum(votes)
-    found = counts([votes[0], votes[-1]], reports, law.hit, law.miss, whole=whole)
+    found = counts([votes[0], votes[-1]], reports, law.hit, law.miss)
     return Estimated(*found, math.sqrt(UNIT * reports))
 
 
-def counted_mean(
-    votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float], times: int = 1, *, whole: bool
-) -> Estimated:
+def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float], times: int = 1) -> Estimated:
     """Grid points 0, 1/k, ..., 1 and the chance ``gamma`` of a uniformly random one (Balle et al.
     2019, Algorithm 2); of a sum, ``times`` as much.
     """
@@ -128,19 +123,17 @@ def counted_mean(
     value, error = lower + (upper - lower) * total / reports, math.sqrt(variance) * width / reports
 
     def limits(tail: float) -> tuple[Array, Array]:
-        reach = -float(ndtri(tail)) * error
-        if whole:
-            unit = width / (reports * float(kept))  # what a report can move
-            reach = -float(stdtrit(max(reports - 1, 1), tail)) * error + unit / (2 * k)
-            if reports * gamma < HARDLY_ONE:
-                most = float(reports * _worst_of_mean(k, gamma)) * unit**2
-                reach = float(bernstein(np.array([most]), np.array([unit / 3.0]), -math.log(tail))[0])
+        unit = width / (reports * float(kept))  # what a report can move
+        reach = -float(stdtrit(max(reports - 1, 1), tail)) * error + unit / (2 * k)
+        if reports * gamma < HARDLY_ONE:
+            most = float(reports * _worst_of_mean(k, gamma)) * unit**2
+            reach = float(bernstein(np.array([most]), np.array([unit / 3.0]), -math.log(tail))[0])
         return np.array([float(value) - reach]), np.array([float(value) + reach])
 
     return Estimated(np.array([float(value)]), np.array([error]), limits, math.sqrt(UNIT * reports) * width / reports)
 
 
-def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction, *, whole: bool) -> tuple[Array, Array, Limits]:
+def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction) -> tuple[Array, Array, Limits]:
     """With c holders the votes are Bin(c, hit) + Bin(n - c, miss)."""
     contrast = hit - miss
     own, other = hit * (1 - hit), miss * (1 - miss)
@@ -151,8 +144,8 @@ def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction, *, whole: bo
     base = np.full(len(votes), float(n * other / contrast**2))
     slope = np.full(len(votes), float((own - other) / contrast**2))
     skew = _floats([third / (variance * contrast) for third, variance in zip(thirds, variances, strict=True)])
-    few = [variance < MANY if whole else too_few(variance, n * other) for variance in variances]
-    half = float(1 / contrast) / 2.0 if whole else 0.0
+    few = [variance < MANY for variance in variances]
+    half = float(1 / contrast) / 2.0
     known: dict[tuple[int, float], tuple[float, float]] = {}
 
     def limits(tail: float) -> tuple[Array, Array]:
@@ -166,7 +159,7 @@ def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction, *, whole: bo
     return _floats(values), np.sqrt(_floats([variance / contrast**2 for variance in variances])), limits
 
 
-def too_few(variance: Fraction, of_nobody: Fraction) -> bool:
+def _too_few(variance: Fraction, of_nobody: Fraction) -> bool:
     """Whether votes vary too little for a normal law; ``of_nobody`` is how much they would for a
     value that nobody holds.
     """
@@ -174,7 +167,7 @@ def too_few(variance: Fraction, of_nobody: Fraction) -> bool:
 
 
 def signed_counts(
-    votes: list[int], blocks: Sequence[int], places: list[int], n: int, law: CountedLaw, *, whole: bool
+    votes: list[int], blocks: Sequence[int], places: list[int], n: int, law: CountedLaw
 ) -> tuple[Array, Array, Limits]:
     """Hadamard response: of the votes cast in a value's block, its holders' are all for it, and the
     others for and against alike.
@@ -203,10 +196,10 @@ def signed_counts(
     few = []
     for base, slope, c in zip(bases, slopes, held, strict=True):
         there, nobody = max(base + slope * c, Fraction(0)) * hit**2, max(base, Fraction(0)) * hit**2
-        few.append(too_few(there, nobody))
+        few.append(_too_few(there, nobody))
 
     def limits(tail: float) -> tuple[Array, Array]:
-        half = float(1 / hit) if whole else 0.0  # of the votes cast, for and against change together
+        half = float(1 / hit)  # of the votes cast, for and against change together
         low, high = score(_floats(values), _floats(bases), _floats(slopes), skew, tail, half)
         for place in np.flatnonzero(few).tolist():
             low[place], high[place] = rare_signed(votes[place], cast[place], n, float(hit), tail)

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from shuffledp.collection.verify.counted_estimates import FEW, Estimated, counted_groups, too_few
+from shuffledp.collection.verify.counted_estimates import FEW, Estimated, counted_groups
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.literature.exact.lattice import UNIT, Array
@@ -38,23 +37,6 @@ def rows_of_table(sizes: Sequence[int]) -> list[Group]:
         for kept in combinations(columns, many):
             rows += product(*(range(sizes[column]) if column in kept else [None] for column in columns))
     return rows
-
-
-class _Group(NamedTuple):
-    """How often a report votes for a group of cells: of somebody in it, and of somebody else."""
-
-    hit: Fraction
-    miss: Fraction
-
-    @classmethod
-    def of(cls, size: int, law: CountedLaw) -> _Group:
-        return cls(law.hit + (size - 1) * law.miss, size * law.miss)
-
-    def few(self, votes: int, reports: int) -> bool:
-        """Whether its votes vary too little for a normal law."""
-        held = min(max((votes - reports * self.miss) / (self.hit - self.miss), Fraction(0)), Fraction(reports))
-        own, other = self.hit * (1 - self.hit), self.miss * (1 - self.miss)
-        return too_few(held * own + (reports - held) * other, reports * other)
 
 
 class _ShareTest(NamedTuple):
@@ -107,13 +89,11 @@ class _ShareTest(NamedTuple):
         return variance, third
 
 
-def counted_table(
-    votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw, *, whole: bool
-) -> Estimated:
+def counted_table(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
     """How many people are in every cell, and in every group of cells that a page lists."""
     members = [_cells(row, sizes) for row in rows_of_table(sizes)]
     cast = [sum(votes[cell] for cell in cells) for cells in members]
-    return _groups(cast, list(map(len, members)), reports, law, whole=whole)
+    return _groups(cast, list(map(len, members)), reports, law)
 
 
 class SharesOfCells:
@@ -128,30 +108,20 @@ class SharesOfCells:
         axis: int,
         reports: int,
         law: CountedLaw,
-        *,
-        whole: bool,
     ) -> None:
         rows = rows_of_table(sizes)
         cells = rows[: math.prod(sizes)]
         alike = [tuple(at if place == axis else None for place, at in enumerate(cell)) for cell in cells]
         groups = [_cells(group, sizes) for group in alike]
         together = [sum(votes[each] for each in group) for group in groups]
-        others = [whole - own for whole, own in zip(together, votes, strict=True)]
         many = list(map(len, groups))
-        kinds = ((list(votes), [1] * len(cells)), (together, many), (others, [size - 1 for size in many]))
+        kinds = ((list(votes), [1] * len(cells)), (together, many))
         self._of = len(rows)
-        self._part, self._whole, self._rest = (_groups(cast, size, reports, law, whole=whole) for cast, size in kinds)
-        few = [
-            [_Group.of(size, law).few(each, reports) for each, size in zip(cast, size_of, strict=True)]
-            for cast, size_of in kinds
-        ]
+        self._part, self._whole = (_groups(cast, size, reports, law) for cast, size in kinds)
+        self._test = _ShareTest(float(law.hit), float(law.miss), many[0], reports)
         among = isinstance(law, CountedFakes)  # whose votes have no normal law
-        self._few = [among or any(row) for row in zip(*few, strict=True)]
-        self._test: _ShareTest | None = None
-        if whole and not among:
-            self._test = _ShareTest(float(law.hit), float(law.miss), many[0], reports)
-            counted = zip(self._part.values.tolist(), self._whole.values.tolist(), strict=True)
-            self._few = [self._test.few(part, total) for part, total in counted]
+        counted = zip(self._part.values.tolist(), self._whole.values.tolist(), strict=True)
+        self._few = [among or self._test.few(part, total) for part, total in counted]
 
     def columns(self, level: float) -> dict[str, list[float | None]]:
         """The columns of the record."""
@@ -167,40 +137,14 @@ class SharesOfCells:
             value = _share(self._part.values[at] / self._whole.values[at])
             if self._few[at]:
                 lower, upper = _share(rare[0][at] / common[1][at]), _share(rare[1][at] / common[0][at])
-            elif self._test is not None:
+            else:
                 counted = float(self._part.values[at]), float(self._whole.values[at])
                 lower, upper = self._test.limits(*counted, -float(ndtri(tail)))
-            else:
-                lower, upper = self._fieller(at, -float(ndtri(tail)))
             lower, upper = min(lower, value), max(upper, value)
             if lower > 0.0 or upper < 1.0:
                 ends = _share(all_rare[0][at] / all_common[1][at]), _share(all_rare[1][at] / all_common[0][at])
                 rows[-1] = [value, lower, upper, *ends]
         return {name: [row[place] for row in rows] for place, name in enumerate(SHARES)}
-
-    def _fieller(self, at: int, z: float) -> tuple[float, float]:
-        """The shares r that the test of part - r whole = 0 does not reject, by halving on either
-        side of the estimate. As whole = part + rest, Var(part - r whole) = (1-r) Var(part) + r
-        Var(rest) - r (1-r) Var(whole).
-        """
-        part, whole = float(self._part.values[at]), float(self._whole.values[at])
-        own, of_all, others = (float(each.errors[at]) ** 2 for each in (self._part, self._whole, self._rest))
-
-        def rejected(r: float) -> bool:
-            variance = (1.0 - r) * own + r * others - r * (1.0 - r) * of_all
-            return (part - r * whole) ** 2 > z * z * variance
-
-        ends = []
-        for side in (-1.0, 1.0):
-            inside, step = part / whole, 1.0
-            while not rejected(inside + side * step):
-                step *= 2.0
-            outside = inside + side * step
-            for _ in range(HALVINGS):
-                middle = (inside + outside) / 2.0
-                inside, outside = (inside, middle) if rejected(middle) else (middle, outside)
-            ends.append(_share(inside))
-        return ends[0], ends[1]
 
 
 def _cells(group: Group, sizes: Sequence[int]) -> list[int]:
@@ -214,11 +158,11 @@ def _cells(group: Group, sizes: Sequence[int]) -> list[int]:
     return found
 
 
-def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw, *, whole: bool) -> Estimated:
+def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
     """How many people are in groups of so many cells, with so many votes."""
     parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
     found = {
-        size: (places, counted_groups([votes[at] for at in places], size, reports, law, whole=whole))
+        size: (places, counted_groups([votes[at] for at in places], size, reports, law))
         for size, places in parts.items()
     }
 

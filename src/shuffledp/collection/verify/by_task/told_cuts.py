@@ -53,7 +53,7 @@ class ToldCuts(Told):
         return holds("bins and votes", claimed, found, "the design", False)
 
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
-        return counted_bins(record.tally.votes, _below(law), record.tally.reports, law, whole=record.whole_votes)
+        return counted_bins(record.tally.votes, _below(law), record.tally.reports, law)
 
     def sway(self, record: Record, law: CountedLaw) -> Array:
         return swayed_bins(_below(law), law)
@@ -128,7 +128,7 @@ def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
     if not all(end in places for pair in ranges for end in pair) or not all(low < high for low, high in ranges):
         return [holds("ranges", str(ranges)[:40], "pairs of cut points", "the design", False)]
     groups = [(places[low], places[high]) for low, high in ranges]
-    found = counted_bins(record.tally.votes, groups, record.tally.reports, law, whole=record.whole_votes)
+    found = counted_bins(record.tally.votes, groups, record.tally.reports, law)
     low, high = found.limits(tails_of(record, len(design.cuts or ()) - 2)[0])
     how, loosely = "the votes in each range", found.within + found.rounding
     return [

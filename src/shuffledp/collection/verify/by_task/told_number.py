@@ -64,7 +64,7 @@ class ToldMean(Told):
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
         design, tally = record.design, record.tally
         if not isinstance(law, CountedShares):
-            return counted_mean(tally.votes, law, design.bounds, self.times(sum(tally.votes)), whole=record.whole_votes)
+            return counted_mean(tally.votes, law, design.bounds, self.times(sum(tally.votes)))
         lower, upper = map(Fraction, design.bounds)
         times = self.times(tally.reports)
         step = (upper - lower) * times / ((law.k - 1) * tally.reports)  # of the grid, in the answer
@@ -80,7 +80,7 @@ class ToldMean(Told):
         claimed = record.estimates.ends
         if claimed is None:
             return []
-        ends = counted_at_ends(record.tally.votes, law, whole=record.whole_votes)
+        ends = counted_at_ends(record.tally.votes, law)
         low, high = ends.limits(tails_of(record, 1)[0] / 2.0)
         lower, upper = map(Fraction, record.design.bounds)
         step = float((upper - lower) / (law.k - 1))

@@ -62,9 +62,7 @@ class ToldValues(Told):
 
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
         tally = record.tally
-        return counted_people(
-            tally.votes, tally.blocks or (), _places(record), tally.reports, law, whole=record.whole_votes
-        )
+        return counted_people(tally.votes, tally.blocks or (), _places(record), tally.reports, law)
 
     def sway(self, record: Record, law: CountedLaw) -> Array:
         return np.full(len(record.estimates.value), float(vote_weight(law)))
@@ -105,7 +103,7 @@ class ToldCells(ToldValues):
 
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
         sizes = [len(each) for each in record.design.crossed]
-        return counted_table(record.tally.votes, sizes, record.tally.reports, law, whole=record.whole_votes)
+        return counted_table(record.tally.votes, sizes, record.tally.reports, law)
 
     def further(self, record: Record, found: Estimated, law: CountedLaw) -> list[Check]:
         return check_shares(record, law)
