@@ -1,0 +1,1 @@
+"""What a rebuild must not change, as values."""
