@@ -48,7 +48,8 @@ def rounds_at_most(knots: Array, upper: Array, back: Array, rounds: int, epsilon
     x, masses, never = _masses(x, y)
     places = np.rint(np.log(x) / knots[1]).astype(np.int64)
     law = Lattice(0.0, float(knots[1]), places, masses)
-    return np.minimum(1.0, (_deltas(law, rounds, epsilons, 1.0) + rounds * never) * (1.0 + ROUNDED * rounds))
+    sure = -math.expm1(rounds * math.log1p(-never)) if never < 1.0 else 1.0
+    return np.minimum(1.0, (_deltas(law, rounds, epsilons, 1.0) + sure) * (1.0 + ROUNDED * rounds))
 
 
 def rounds_at_least(
