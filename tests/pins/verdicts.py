@@ -78,9 +78,10 @@ def found(name: str) -> str:
         told = json.loads(said)
         if told["verdict"] == "pass":
             return "pass"
-        open_ = ("FAIL",) if told["failed"] else ("not checked",)
-        why = [f"{check['what']}: {check['how']}" for check in told["checks"] if check["outcome"] in open_]
-        return f"{told['verdict']}: {'; '.join(each for each in why if told['failed'] or 'not decided' in each or 'again' in each)}"
+        outcome = "FAIL" if told["failed"] else "not checked"
+        why = [f"{check['what']}: {check['how']}" for check in told["checks"] if check["outcome"] == outcome]
+        vital = [each for each in why if outcome == "FAIL" or "not decided" in each or "again" in each]
+        return f"{told['verdict']}: {'; '.join(vital)}"
 
 
 def _write_table() -> None:

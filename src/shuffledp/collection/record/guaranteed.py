@@ -56,13 +56,15 @@ class Curve(Part):
 
     @classmethod
     def read(cls, value: object, reading: Reading, where: str = "") -> Self:
-        """Few points: each costs whoever verifies the page time."""
+        """Few points: each costs time to verify. A class with slots is made twice: super needs its
+        name.
+        """
         lists = value.values() if isinstance(value, dict) else ()
         if any(isinstance(each, list) and len(each) > MOST_POINTS for each in lists):
             raise InvalidInput(
                 f"the record of a release must have at most {MOST_POINTS} points of its curve, got more. {REMEDY}"
             )
-        return super(Curve, cls).read(value, reading, where)
+        return super(Curve, cls).read(value, reading, where)  # noqa: UP008
 
 
 @part

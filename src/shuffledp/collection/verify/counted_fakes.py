@@ -276,7 +276,9 @@ class CountedFakes(CountedMessages):
 
     @property
     def _counts(self) -> tuple[Array, Array]:
-        """The laws of the count of a value that the target does not hold, and of one that it does."""
+        """The laws of the count of a value that the target does not hold, and of one that it
+        does.
+        """
         without, keep = np.append(self.table[1], 0.0), float(self.keep)
         return without, keep * np.append(0.0, self.table[1]) + (1.0 - keep) * without
 
@@ -332,9 +334,7 @@ class CountedFakes(CountedMessages):
             chance = DIGITS.divide(DIGITS.multiply(chance, rate), Decimal(count + 1))
         return float(excess)
 
-    def deltas(
-        self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None
-    ) -> tuple[Array, Array]:
+    def deltas(self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
         """What is seen of one round with so many honest users, from below and from above; of one of
         its ``repeats``, if it counts as several.
         """

@@ -46,8 +46,8 @@ ROUGH_GAPS = (
     1e-3,
 )  # of several haystacks, those that cannot be the largest are left out as soon as that is seen
 MOST_REFUSED = 3  # sums that may prove too large: others would be, too
-# Knots of the one-round curve: so many per deviation of the loss up to so many, then every third; more where they
-# are quick to sum.
+# Knots of the one-round curve: so many per deviation of the loss up to so many, then every third;
+# more where they are quick to sum.
 PER_DEVIATION, DEVIATIONS, SPARSER, QUICK = 48, 8, 3, 4
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
@@ -277,17 +277,17 @@ class Oracle:
             step = knots[1] / QUICK
             knots = step * np.unique(np.append(np.arange(QUICK * PER_DEVIATION * DEVIATIONS), np.rint(knots / step)))
         forth = there(knots)
-        orders = ((forth, forth),)
+        orders = [(forth, forth)]
         if back is not None:  # the pair in whichever order leaks more
             turned = back(knots)
-            orders = ((forth, turned), (turned, forth))
+            orders = [(forth, turned), (turned, forth)]
         least = [rounds_at_least(knots, *both, self.rounds, epsilons) for both in orders]
         low = np.where(inside, np.maximum.reduce(least), 0.0)
         return Span((low, high), (low, high))
 
     def _curves(self) -> tuple[Callable[[Array], Array], Curve, Curve | None]:
-        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, in both
-        orders unless they are alike.
+        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, in
+        both orders unless they are alike.
         """
         if self.law.binary:
             check = self.effort.check
@@ -302,9 +302,7 @@ class Oracle:
                 lambda e: binary_dataset(p, ones, zeros, e),
             )
         typical = math.sqrt(2.0 * math.pi) * max(self._sum(kind, 0.0, ROUGH_GAP)[0] for kind in self.law.blankets)
-        best = max(
-            self.law.datasets, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0]
-        )
+        best = max(self.law.datasets, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0])
         turned: Classes = tuple((hay, back, there) for hay, there, back in best)
 
         def most(epsilons: Array) -> Array:

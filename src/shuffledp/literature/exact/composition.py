@@ -21,8 +21,9 @@ from shuffledp.literature.exact.lattice import Array, Lattice, Sum, tilted
 __all__ = ["rounds_at_least", "rounds_at_most"]
 
 LARGEST_TILT = 1e6
-# Relative, per round: masses are differences of slopes, each right to a few units in the last place, so that the curve
-# they make is, too, and so are a place times the step and the logarithm that it stands for.
+# Relative, per round: masses are differences of slopes, each right to a few units in the last
+# place, so that the curve they make is, too, and so are a place times the step and the logarithm
+# that it stands for.
 ROUNDED = 1e-12
 FINER, NEAR = 64, 1e-6  # the lower end's lattice than the knots; of its step: what is so close to it is on it
 REACH = 1.5  # deviations on either side of a tilted mean in which one transform keeps its digits
