@@ -39,7 +39,7 @@ from shuffledp.literature.exact.summation import haystack_interval
 
 __all__ = ["Oracle", "Span"]
 
-GAP, FAR_GAP, ROUGH_GAP = 8e-5, 1e-2, 0.1
+GAP, LATTICE_GAP, FAR_GAP, ROUGH_GAP = 8e-5, 2e-4, 1e-2, 0.1
 ROUGH_GAPS = (
     0.1,
     1e-2,
@@ -224,7 +224,8 @@ class Oracle:
         count.
         """
         found: list[tuple[float, float]] = []
-        refused, gap = 0, GAP
+        close = GAP if BALLS or not far else LATTICE_GAP  # a closer one takes a lattice too long
+        refused, gap = 0, close
         for done, eps in enumerate(epsilons.tolist()):
             if self.tick is not None:
                 self.tick(done, len(epsilons))
@@ -232,7 +233,7 @@ class Oracle:
                 self._larger(kinds, eps, gap) if refused < MOST_REFUSED or eps >= self.law.epsilon0 else UNKNOWN
             )
             refused += found[-1][1] == 1.0
-            gap = FAR_GAP if far and found[-1][1] < NEAR else GAP
+            gap = FAR_GAP if far and found[-1][1] < NEAR else close
         return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
     def _larger(self, kinds: tuple[Classes, ...], eps: float, gap: float) -> tuple[float, float]:
