@@ -109,7 +109,8 @@ class CountedShares(CountedMessages):
         self, users: int, epsilons: Array, check: Callable[[], None]
     ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """What is seen of one round with so many honest users, from below and from above, as the
-        theorem has it, and of what really runs: the same."""
+        theorem has it, and of what really runs: the same.
+        """
         from shuffledp.literature.exact.message_sums import MessageSums  # slow to import, and for these laws only
 
         written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
