@@ -333,7 +333,7 @@ class _Tilted:
         frequency = spectrum.frequency
         share = np.where((frequency == 0) | (2 * frequency == points), 1.0, 2.0) / points
         # e^(a + ib) - 1 = AB + A + B with A = e^a - 1 and B = e^(ib) - 1: no part is subtracted.
-        turn = turned(np.asarray(2.0 * np.pi * frequency / points, dtype=np.float64))
+        turn = turned(2.0 * np.pi * frequency / points)
         near, far = np.expm1(-c * spacing), np.expm1(-(c + 1.0) * spacing)
         u = -1.0 / (near * turn + near + turn)
         v = u * (np.exp(-c * spacing) * np.expm1(-spacing)) * (1.0 + turn) / (far * turn + far + turn)
@@ -347,7 +347,8 @@ class _Tilted:
     @staticmethod
     def _turned(frequency: Integers, index: int, points: int) -> Complexes:
         """e^(2 pi i frequency index / points), reduced in integers."""
-        return turned(2.0 * np.pi / points * (frequency * (index % points) % points)) + 1.0
+        angle = 2.0 * np.pi / points * (frequency * (index % points) % points)
+        return turned(np.asarray(angle, dtype=np.float64)) + 1.0
 
     @staticmethod
     def _sum(turn: Complexes, coefficients: Complexes) -> float:
