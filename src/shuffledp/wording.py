@@ -8,7 +8,18 @@ import decimal
 import math
 from collections.abc import Iterable
 
-__all__ = ["SENTENCES", "brief", "exactly", "large_delta", "meaning", "rounded", "short", "statement", "statement_ids"]
+__all__ = [
+    "SENTENCES",
+    "brief",
+    "exactly",
+    "large_delta",
+    "meaning",
+    "reserved",
+    "rounded",
+    "short",
+    "statement",
+    "statement_ids",
+]
 
 # Every sentence that a certificate can hold; {rounds} stands for their number.
 SENTENCES: dict[str, str] = {
@@ -43,6 +54,8 @@ SENTENCES: dict[str, str] = {
         "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit "
         "seed)"
     ),
+    "worst pair": "the input pair (0, 1) is the worst: proven in part, checked on a grid otherwise",
+    "worst pair on a grid": "the input pair (0, 1) is the worst: checked on a grid of pairs, not proven",
     "fresh rounds": (
         "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may depend "
         "on what was released"
@@ -93,6 +106,27 @@ SENTENCES: dict[str, str] = {
         "protected by itself"
     ),
 }
+
+
+# What an upper end may rest on without a proof, in the words that stand beside the number.
+RESERVATIONS = {
+    "ideal hash": "if the hash functions are ideal",
+    "worst pair": "if (0, 1) is the worst pair, which was checked on a grid",
+    "worst pair on a grid": "if (0, 1) is the worst pair, which was checked on a grid",
+}
+
+
+def reserved(assumptions: Iterable[str]) -> str:
+    """What an upper end rests on that is not proven; empty where all of it is.
+
+    >>> (
+    ...     reserved([statement("shuffler"), statement("ideal hash")]),
+    ...     reserved([statement("shuffler")]),
+    ... )
+    ('if the hash functions are ideal', '')
+    """
+    found = (RESERVATIONS[name] for name in statement_ids(assumptions) if name in RESERVATIONS)
+    return " and ".join(dict.fromkeys(found))
 
 
 def statement(name: str, *, rounds: int | None = None) -> str:

@@ -165,3 +165,9 @@ def test_who_gains_next_to_nothing_is_not_told_a_factor() -> None:
     assert alone["gain"].startswith("Hardly closer than without a shuffler, and as close as a curator's")
     assert "e+" not in "".join(each["share"] for each in alone["errors"])
     assert " times closer than without a shuffler, and 1." in answer(asked())["gain"]
+
+
+def test_the_planner_says_beside_the_number_what_an_end_rests_on() -> None:
+    hashed = asked(task="frequency", method="hashing", size=50)
+    assert answer(hashed, "numbers")["only"] == answer(hashed, "curve")["only"] == "if the hash functions are ideal"
+    assert answer(asked(), "curve")["only"] == ""

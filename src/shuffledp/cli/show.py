@@ -224,6 +224,11 @@ def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     return wording.large_delta(delta, shuffled_parts(guarantee)[0][0].n)
 
 
+def reservations(assumptions: "Iterable[str]") -> list[str]:
+    """What an upper end rests on that is not proven, as a note."""
+    return [f"the upper end holds {only}"] if (only := wording.reserved(assumptions)) else []
+
+
 def premises(guarantee: "Guarantee") -> list[str]:
     """What is assumed of the randomizer beyond its definition, and that messages are sealed."""
     from shuffledp.accounting.mechanism import shuffled_parts

@@ -129,7 +129,7 @@ register(
         names=(
             Named(
                 name="any",
-                title="any randomizer with that epsilon0, also chosen by position in a secret random order",
+                title="any randomizer with that epsilon0, also adaptive in a secret random order",
                 ways=(Way((EPSILON0,), AnyLDP),),
                 optional=(DELTA0,),
             ),

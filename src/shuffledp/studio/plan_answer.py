@@ -25,7 +25,7 @@ from shuffledp.protocols.protocol import Protocol, ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
 from shuffledp.studio.plan_request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
-from shuffledp.wording import exactly, large_delta, meaning, rounded
+from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
 
 __all__ = ["PARTS", "QUICK_PARTS", "SettledPlan", "answer", "settled"]
 
@@ -123,6 +123,7 @@ def _shown(
         "certified": certified,
         "epsilon": _promised(asked, epsilon),
         "delta": _said(asked.delta),
+        "only": reserved(shuffled.randomizer.assumptions),
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
         "bits": f"{shuffled.bits:,}",
         "least": f"{asked.least:,}",
@@ -154,7 +155,12 @@ def _curve(asked: PlanRequest) -> dict[str, Any]:
     if found.epsilon < bound.upper:  # calibrating certified the promise, and saw more than this search for its place
         upper = _promised(asked, found.epsilon)
     interval = {"lower": {"value": bound.lower, "text": rounded(bound.lower, up=False)}, "upper": upper}
-    return {"interval": interval, "method": bound.method, "curve": _drawn(found, FINE, FIGURE_GAP)}
+    return {
+        "interval": interval,
+        "only": reserved(bound.assumptions),
+        "method": bound.method,
+        "curve": _drawn(found, FINE, FIGURE_GAP),
+    }
 
 
 def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:

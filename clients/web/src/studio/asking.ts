@@ -9,6 +9,7 @@ export interface Numbers {
   certified: boolean;
   epsilon: Numeral;
   delta: Numeral;
+  only: string;
   curve?: Curve;
   epsilon0: Numeral;
   bits: string;
@@ -31,7 +32,7 @@ export interface Curve {
   upper: number[];
 }
 
-export interface Interval { interval: { lower: Numeral; upper: Numeral }; method: string; curve: Curve }
+export interface Interval { interval: { lower: Numeral; upper: Numeral }; only: string; method: string; curve: Curve }
 
 export interface Bound {
   name: string;

@@ -123,6 +123,10 @@ HOW_TO_READ = (
     "the true ε lies between the two: the upper end is proven for every data set, and some data set is known to "
     "need at least the lower one"
 )
+READ_IF = (
+    "the true ε lies between the two {only}: the upper end then holds for every data set, and some data set is known "
+    "to need at least the lower one"
+)
 HONEST_ALL = "all {users}: nobody who reports helps the analyst, and no report is lost"
 HONEST = "at least {honest}: up to {others} may help the analyst, or their reports may be lost"
 REPORT_ALONE = "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"
