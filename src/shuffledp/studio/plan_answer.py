@@ -20,12 +20,13 @@ from shuffledp.accounting.accuracy import FIGURE_GAP, ROUGH_GAP
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import PATIENCE, Left, compare
 from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import error_of
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
 from shuffledp.studio.plan_request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
-from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
+from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded, shown_alone
 
 __all__ = ["PARTS", "QUICK_PARTS", "SettledPlan", "answer", "settled"]
 
@@ -125,6 +126,7 @@ def _shown(
         "delta": _said(asked.delta),
         "only": reserved(shuffled.randomizer.assumptions),
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
+        "alone": _alone(asked, shuffled),
         "bits": f"{shuffled.bits:,}",
         "least": f"{asked.least:,}",
         "errors": [
@@ -279,6 +281,12 @@ def _in_two_digits(number: float, *, up: bool) -> str:
     """
     text = rounded(number, up=up, digits=2, zeros=False)
     return f"{float(text):,.0f}" if 10.0 <= number < 1e15 else text
+
+
+def _alone(asked: PlanRequest, shuffled: ReportingProtocol) -> str:
+    """How much one report shows by itself."""
+    law = Design.of(shuffled).law
+    return shown_alone(law.family, law.epsilon0, law.k, number=asked.task == "mean")
 
 
 def _colluding(epsilon0: float, rounds: int, most: str) -> str:

@@ -12,6 +12,7 @@ export interface Numbers {
   only: string;
   curve?: Curve;
   epsilon0: Numeral;
+  alone: string;
   bits: string;
   least: string;
   errors: ModelError[];

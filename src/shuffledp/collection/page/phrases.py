@@ -129,7 +129,7 @@ READ_IF = (
 )
 HONEST_ALL = "all {users}: nobody who reports helps the analyst, and no report is lost"
 HONEST = "at least {honest}: up to {others} may help the analyst, or their reports may be lost"
-REPORT_ALONE = "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"
+REPORT_ALONE = "ε₀ = {alone}: {shown}. It is all that protects a person{each} if the shuffler and the analyst collude"
 NOTHING_ALONE = (
     "nothing: the messages are the truth among fakes, and nothing protects a person{each} if the shuffler and the "
     "analyst collude"
@@ -199,7 +199,7 @@ COLLUDING = (
     "A shuffler that keeps to it sees which devices connect, and no report; the analyst sees every report, and no "
     "sender. The two together could trace a report to its sender. So could, from what is published here, a shuffler "
     "that drops the reports of others and puts its own in their place. What would then be left to protect a "
-    "person{each} is the noise in the report itself: ε₀ = {alone}."
+    "person{each} is the noise in the report itself: ε₀ = {alone}, so that {shown}."
 )
 COLLUDING_TRUTH = (
     "A shuffler that keeps to it sees which devices connect, and no message; the analyst sees every message, and no "
