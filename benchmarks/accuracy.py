@@ -7,7 +7,6 @@ Predicted errors are exact; some are compared with runs from fixed seeds.
 from __future__ import annotations
 
 import argparse
-import math
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.collection.network.sealing import OVERHEAD
 from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
+from shuffledp.protocols.baselines.best_curator import Baseline, counts_by_curator, number_by_curator
 from shuffledp.protocols.planning import worst_error
 from shuffledp.protocols.protocol import ReportingProtocol
 
@@ -59,16 +59,11 @@ class Question:
 
     title: str
     ways: tuple[Way, ...]
-    laplace: float
-    gaussian: float
+    curator: Baseline
 
 
 def questions() -> tuple[Question, Question, Question]:
-    """A histogram, a count and a sum.
-
-    A curator's Laplace noise needs no delta: discrete for counts, of scale 1/epsilon for each
-    count that one person changes; continuous for sums.
-    """
+    """A histogram, a count and a sum, each beside the best known curator."""
     sixteen = {"categories": CATEGORIES, **PROMISE}
     one = {"color": BLUE, "marker": "o"}
     histogram = (
@@ -96,20 +91,11 @@ def questions() -> tuple[Question, Question, Question]:
         Way("sum, one message", MIXING, lambda n: sdp.Sum(n=n, **PROMISE), {"color": PALE, "marker": "D"}),
         Way("sum, split and mix", SEALED, lambda n: sdp.SplitSum(n=n, **PROMISE), {"color": DARK, "marker": "v"}),
     )
-    epsilon = PROMISE["epsilon"]
-    both = sdp.CentralHistogram(n=PEOPLE[0], **sixteen).settle().sigma
-    single = sdp.CentralSum(n=PEOPLE[0], **PROMISE).settle().sigma
     return (
-        Question(f"A count of {CATEGORIES}", histogram, _discrete(epsilon / 2.0), both),
-        Question("One count", count, _discrete(epsilon), single),
-        Question("A sum of numbers from 0 to 1", total, math.sqrt(2.0) / epsilon, single),
+        Question(f"A count of {CATEGORIES}", histogram, counts_by_curator(CATEGORIES, **PROMISE)),
+        Question("One count", count, counts_by_curator(2, **PROMISE)),
+        Question("A sum of numbers from 0 to 1", total, number_by_curator(1.0, **PROMISE)),
     )
-
-
-def _discrete(epsilon: float) -> float:
-    """The standard deviation of discrete Laplace noise with this loss for a step of 1."""
-    ratio = math.exp(-epsilon)
-    return math.sqrt(2.0 * ratio) / (1.0 - ratio)
 
 
 def table(question: Question) -> list[str]:
@@ -126,16 +112,15 @@ def table(question: Question) -> list[str]:
         sealed = [law.report_bytes + OVERHEAD * law.messages for law in laws]
         cells = [
             *(f"{error:.2f}" for error in errors),
-            _range([error / question.laplace for error in errors], ".2f"),
+            _range([error / question.curator.error for error in errors], ".2f"),
             _range([law.messages for law in laws], "d"),
             _range([law.report_bytes for law in laws], "d"),
             _range(sealed, ",d"),
             way.trust,
         ]
         rows.append(f"| {way.name} | {' | '.join(cells)} |")
-    for name, error in (("curator, Laplace noise", question.laplace), ("curator, Gaussian noise", question.gaussian)):
-        same = " | ".join(f"{error:.2f}" for _ in PEOPLE)
-        rows.append(f"| {name} | {same} | {error / question.laplace:.2f} | | | | {CURATOR} |")
+    same = " | ".join(f"{question.curator.error:.2f}" for _ in PEOPLE)
+    rows.append(f"| curator, {question.curator.name} | {same} | 1.00 | | | | {CURATOR} |")
     return rows
 
 
@@ -195,8 +180,8 @@ def draw(asked: tuple[Question, Question, Question], path: Path) -> None:
                 for way in question.ways:
                     errors = [way.error(people) for people in PEOPLE]
                     axes.plot(PEOPLE, errors, label=way.name, linewidth=1.3, markersize=4.5, **way.look)
-            axes.axhline(shown[0].gaussian, color=GREY, linewidth=1.0, linestyle=":", label="curator, Gaussian noise")
-            axes.axhline(shown[0].laplace, color=GREY, linewidth=1.6, label="curator, Laplace noise")
+            curator = shown[0].curator
+            axes.axhline(curator.error, color=GREY, linewidth=1.6, label=f"curator, {curator.name}")
             axes.set_xscale("log")
             axes.set_yscale("log")
             ticks = [each for each in (1, 2, 5, 10, 20, 50) if each < 1.4 * axes.get_ylim()[1]]
@@ -221,7 +206,7 @@ again, and writes this page.
 
 The noise hardly depends on how many people there are, so as a share of them it vanishes; only a sum by one message
 each errs by more people as there are more, about 1.5 times for every factor of ten. All errors are compared with
-Laplace noise of a curator, which needs no delta, and at this promise errs less than Gaussian noise. *Bytes* is what
+the best known curator at the same promise, which each table names. *Bytes* is what
 one person's report takes, *sealed* the same over the network, with each message in an envelope of its own
 ({overhead} bytes more).
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import shlex
 from collections.abc import Iterable
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "exactly",
     "large_delta",
     "meaning",
+    "one_answer",
+    "quote",
     "reserved",
     "right",
     "rounded",
@@ -86,6 +89,7 @@ SENTENCES: dict[str, str] = {
         "every report comes from a different person; someone who sends several is protected less, like a group of "
         "people"
     ),
+    "levels": ("the level of each person is drawn at random, and who helps the analyst does not depend on it"),
     "counts": (
         "the number of people who report and the number of missing values may be known: both are published as they are"
     ),
@@ -258,3 +262,29 @@ def brief(value: object, most: int = 3) -> str:
     if isinstance(value, (tuple, list)) and len(value) > most:
         return f"({', '.join(map(repr, value[:most]))}, and {len(value) - most:,} more)"
     return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)
+
+
+def one_answer(task: str) -> str:
+    """What the standard error of a release of this task is the error of."""
+    return {"mean": "the mean", "sum": "the sum", "quantile": "the count below a cut point"}.get(task, "one count")
+
+
+def quote(text: str) -> str:
+    """One word of a command to copy. What a terminal would not show is written as an escape, which
+    a shell takes back.
+
+    >>> print(quote("plain"), quote("two words"), quote("bell\\a"))
+    plain 'two words' $'bell\\x07'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+
+    def escaped(letter: str) -> str:
+        code = ord(letter)
+        if letter.isprintable():
+            return f"\\{letter}" if letter in "\\'" else letter
+        if code < 0x80 or 0xDC80 <= code <= 0xDCFF:  # the latter is a byte of a path that is no UTF-8
+            return f"\\x{code & 0xFF:02x}"
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+    return f"$'{''.join(map(escaped, text))}'"

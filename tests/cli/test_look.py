@@ -2,9 +2,12 @@
 
 import random
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from tests.cli.people import done, run
@@ -119,6 +122,26 @@ def test_a_terminal_does_not_obey_what_a_table_holds(tmp_path: Path) -> None:
     assert not {"\x1b", "\x07"} & set(done("look", tmp_path / "t.csv", "--column", "y").out)
 
 
+def test_a_salary_is_not_taken_for_an_id_beside_a_number_of_employees(tmp_path: Path) -> None:
+    rows = "".join(f"E{i},{30_000 + 17 * (i * 7919 % 1786)},{'AB'[i % 2]}\n" for i in range(2892))
+    (tmp_path / "t.csv").write_text("Employee ID,Salary,Team\n" + rows)
+    said = done("look", tmp_path / "t.csv").out
+    assert "--id" not in said
+    run(*copied(said), "--honest", 100_000).refused("honest must be at most n = 2892")
+
+
+def test_a_command_to_copy_holds_no_sign_that_a_terminal_obeys_and_a_shell_reads_it_back(tmp_path: Path) -> None:
+    name = "a\x1b]0;x\x07\u202eb\r\n'c\\"
+    pyarrow.parquet.write_table(
+        pa.table({name: ["yes", "no", "no"] * 9, f"{name} id": ["7", "8", "8"] * 9}), tmp_path / "t"
+    )
+    said = done("look", tmp_path / "t").out
+    assert all(letter.isprintable() for letter in said.replace("\n", ""))
+    (line,) = (line for line in said.split("\n") if line.startswith("shuffledp "))
+    words = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True).stdout
+    assert words.decode().split("\0")[4] == name
+
+
 def test_a_file_whose_name_begins_with_a_dash_and_a_first_line_that_is_a_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,3 +197,47 @@ def test_what_cannot_be_looked_at_is_one_line(tmp_path: Path) -> None:
     run("look", "-").refused("must be given a file")
     run("look", table(tmp_path / "t.csv"), "--column", "citty").refused("Did you mean 'city'?")
     run("look", table(tmp_path / "t.csv"), "--rows", 0).refused("--rows must be at least 1")
+
+
+SMALL = (
+    "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)); from shuffledp.cli import main; "
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("look",),
+        ("count", "--column", "city", "--value", "c", "--epsilon", "1", "--delta", "1e-4", "--dry-run"),
+        ("mean", "--column", "x", "--lower", "0", "--upper", "1", "--epsilon", "1", "--delta", "1e-4", "--dry-run"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_small_file_of_long_texts_that_repeat_takes_little_memory(tmp_path: Path, command: tuple[str, ...]) -> None:
+    long = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 2000, pa.int32()), pa.array(["a" * 1000000, "b" * 1000000]))
+    columns = {"x": [0.5] * 4000, "city": long, "user": long}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t", compression="zstd")
+    assert (tmp_path / "t").stat().st_size < 20_000, "4 GB in each of two columns"
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{SMALL}from shuffledp.cli import main; sys.exit(main(sys.argv[1:]))",
+            command[0],
+            tmp_path / "t",
+            *command[1:],
+        ],
+        capture_output=True,
+        timeout=100,
+        text=True,
+    )
+    assert ran.returncode == (2 if command[0] == "count" else 0), ran.stderr
+    assert "no row holds" in ran.stderr or ran.stderr == ""
+
+
+@pytest.mark.parametrize("write", FORMATS)
+def test_a_cell_has_an_end(tmp_path: Path, write: Write) -> None:
+    write(tmp_path / "t", pa.table({"city": ["a", "b"], "note": ["c", "d" * ((1 << 20) + 1)]}))
+    run("look", tmp_path / "t").refused("'note' of")
+    asked = ("histogram", tmp_path / "t", "--column", "note", "--categories", "c,d", "--epsilon", 1, "--delta", 1e-4)
+    run(*asked, "--dry-run").refused("must have at most 1,048,576 bytes, got 1,048,577")

@@ -95,3 +95,40 @@ def test_what_cannot_be_is_refused(tmp_path: Path, visits: Path) -> None:
         tmp_path / "r",
     )
     run(*piped, stdin=visits.read_bytes()).refused("a table with --id must be a file")
+
+
+NAMED = ("id", "User_ID", "E-mail", "customerId", "Patient No.")
+
+
+def several(tmp_path: Path, name: str) -> Path:
+    """Forty users with a hundred rows each; the file is named for the column."""
+    file = tmp_path / "log.csv"
+    file.write_text(f"{name},answer\n" + "".join(f"u{i % 40},{'yes' if i % 3 else 'no'}\n" for i in range(4000)))
+    return file
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_rows_of_the_same_id_are_not_counted_as_people(tmp_path: Path, name: str) -> None:
+    file = several(tmp_path, name)
+    said = run("histogram", file, *ASKED, "--dry-run")
+    said.refused("40 different values in 4,000 rows")
+    assert "--id" in said.error
+    assert "--one-row-per-person" in said.error
+    taken = done("histogram", file, *ASKED, "--one-row-per-person", "--dry-run", "--json").facts
+    assert taken["cost"]["reports"] == 4000
+    run("histogram", file, *ASKED, "--id", name, "--one-row-per-person", "--dry-run").refused("left out beside --id")
+
+
+def test_every_command_that_reads_a_table_asks_whose_rows_they_are(tmp_path: Path) -> None:
+    file = several(tmp_path, "user")
+    done("design", "histogram", "--categories", "yes,no", "--n", 4000, *PROMISE, "--out", tmp_path / "design.json")
+    asked = {
+        "encode": ["--design", tmp_path / "design.json", "--out", tmp_path / "reports.parquet"],
+        "count": ["--value", "yes", *PROMISE, "--dry-run"],
+        "top": [*PROMISE, "--dry-run"],
+        "frequency": ["--categories", "yes,no", *PROMISE, "--dry-run"],
+    }
+    for command, options in asked.items():
+        run(command, file, "--column", "answer", *options).refused("named like an id")
+    assert not (tmp_path / "reports.parquet").exists()
+    done("encode", file, "--column", "answer", "--one-row-per-person", *asked["encode"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import shuffledp as sdp
 from tests.cli.people import AGE, CITIES, CITY, PROMISE, done, listing, people, run
 from tests.collection.tables.tables import as_csv, as_parquet
 
@@ -291,3 +292,34 @@ def test_a_file_whose_name_is_no_text_is_read(tmp_path: Path) -> None:
     (tmp_path / "people.csv").rename(table)
     facts = done("histogram", table, *CITY, "--out", tmp_path / "result", "--json").facts
     assert facts["asked"]["source"] == "\ufffd\ufffd"
+
+
+ANSWERS = ["Yes"] * 300 + ["yes"] * 40 + [" YES"] * 5 + ["y"] * 2 + ["No"] * 200 + ["Yes; but"] * 3 + ["Yet"]
+
+
+def answers(tmp_path: Path) -> Path:
+    (tmp_path / "answers.csv").write_text("answer,n\n" + "".join(f"{each},1\n" for each in ANSWERS))
+    return tmp_path / "answers.csv"
+
+
+def test_a_value_that_no_row_holds_is_not_counted(tmp_path: Path) -> None:
+    asked = ("count", answers(tmp_path), "--column", "answer", *PROMISE, "--dry-run")
+    run(*asked, "--value", "Maybe").refused("got 'Maybe', which no row holds. If that may be, list all values")
+    run(*asked, "--value", "YES").refused("347 rows hold 'Yes', 'yes', ' YES', 'y', which may mean 'YES'")
+    run(*asked, "--value", "YES", "--categories", "YES,No,Yet").refused("must hold only the 3 categories, got 'Yes'")
+    run(*asked, "--value", "YES", "--categories", "Yes,No").refused("--value must be one of the categories")
+    run(*asked, "--value", "Yes", "--other", "No").refused("--other must come with --categories")
+    assert done(*asked, "--value", "maybe", "--categories", "maybe,else", "--other", "else", "--json").facts
+
+
+def test_what_looks_like_the_value_and_is_not_counted_is_named_and_stands_on_no_page(tmp_path: Path) -> None:
+    asked = ("count", answers(tmp_path), "--column", "answer", "--value", "Yes", *PROMISE, "--out", tmp_path / "r")
+    said = " ".join(done(*asked).out.split())
+    assert "47 rows hold 'yes', ' YES', 'y', which may mean 'Yes' and is not counted: add --ignore-case" in said
+    assert "3 rows hold 'Yes' among several answers, as in 'Yes; but', and are not counted" in said
+    assert "among several" not in (tmp_path / "r" / "page.html").read_text()
+    listed = done(*asked, "--categories", "Yes,else", "--other", "else", "--force", "--json").facts
+    assert listed["asked"]["outside"] == "counted as else"
+    assert abs(listed["estimates"]["value"][0] - 300) < 6 * listed["estimates"]["stderr"][0]
+    with pytest.warns(UserWarning, match=r"47 rows hold .* add ignore_case=True and strip=True"):
+        sdp.count(ANSWERS[:350], value="Yes", epsilon=1.0, delta=1e-6)

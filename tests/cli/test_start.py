@@ -15,6 +15,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.cli.listing import LISTED, app, load
+from tests.pins.surfaces import OPTIONS
 
 HEAVY = ("numpy", "scipy", "pyarrow", "matplotlib", "cryptography", "sqlite3")
 INTERRUPTED = """
@@ -32,6 +33,7 @@ if not {guarded}:
 sys.argv = "shuffledp delta --randomizer krr --k 4 --epsilon0 1 --n 100 --epsilon 0.5".split()
 sys.exit(cli.main())
 """
+WITH_NUMPY = {"audit", "commands", "compare", "plan", "reproduce", "training"}  # modules that still load it for a help
 
 
 def fresh(program: str) -> subprocess.CompletedProcess[str]:
@@ -49,6 +51,42 @@ def fresh(program: str) -> subprocess.CompletedProcess[str]:
 def test_what_computes_nothing_loads_nothing(call: str) -> None:
     run = fresh(f"import sys; {call}; print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)")
     assert (run.returncode, run.stderr) == (0, "[]\n")
+
+
+def test_no_help_of_a_command_loads_what_computes() -> None:
+    """The helps of a module's commands, in a process of their own that has loaded nothing before."""
+    run = fresh(
+        f"""
+import contextlib, io, os, sys
+import typer.main
+from shuffledp.cli import main
+from shuffledp.cli.listing import LISTED, app, load
+
+def leaves(command, path):
+    if not hasattr(command, "list_commands"):
+        return [path]
+    context = typer.Context(command)
+    names = command.list_commands(context)
+    return [leaf for name in names for leaf in leaves(command.get_command(context, name), [*path, name])]
+
+for module in dict.fromkeys(each.module for each in LISTED):
+    child = os.fork()
+    if child == 0:
+        ours = [each.name for each in LISTED if each.module == module]
+        with contextlib.redirect_stdout(io.StringIO()):
+            load(ours[0])
+            words = [path for path in leaves(typer.main.get_command(app), []) if path[0] in ours]
+            codes = [main([*path, "--help"]) for path in words]
+        print(module, len(codes), *set(codes), *(name for name in {HEAVY!r} if name in sys.modules), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+    )
+    said = {line.split()[0]: line.split()[1:] for line in run.stdout.splitlines()}
+    assert said.keys() == {each.module for each in LISTED}, run.stderr
+    assert sum(int(count) for count, *_ in said.values()) == len(json.loads(OPTIONS.read_text(encoding="utf-8")))
+    assert {codes for _, codes, *_ in said.values()} == {"0"}
+    assert {module for module, (_, _, *heavy) in said.items() if heavy} == WITH_NUMPY, said
 
 
 def test_a_command_loads_what_it_needs() -> None:

@@ -34,18 +34,20 @@ def test_errors_and_noise_are_those_of_the_plan(honest: float) -> None:
     found = answer(asked(honest=honest))
     table = plan("histogram", domain=8, n=5000, epsilon=1.0, delta=1e-7, least=int(50 * honest))
     by_name = {option.name: option for option in table.options}
-    names = {"local": "LocalHistogram", "shuffled": "Histogram", "central": "CentralHistogram"}
+    names = {"local": "subset selection, sets of 2", "shuffled": "Histogram", "central": "discrete Laplace noise"}
     assert errors(found) == {model: by_name[name].error for model, name in names.items()}
+    assert [each["mechanism"] for each in found["errors"]] == [names["local"], "", names["central"]]
     assert found["epsilon0"]["value"] == by_name["Histogram"].epsilon0
     assert found["certified"] is True
 
 
-def test_a_frequency_is_compared_with_its_own_encoding_without_a_shuffler() -> None:
+def test_a_frequency_is_compared_with_the_best_encoding_without_a_shuffler() -> None:
     """The local model with a worse encoding would flatter the shuffler."""
     found = errors(answer(asked(task="frequency", size=100, method="subset")))
     terms: dict[str, Any] = {"domain": 100, "method": "subset", "n": 5000, "epsilon": 1.0, "delta": 1e-7}
     assert found["shuffled"] == sdp.Frequency(**terms).predicted_stderr()
     assert found["local"] == sdp.Frequency(**terms, least=1).predicted_stderr()
+    assert found["local"] == errors(answer(asked(task="frequency", size=100, method="unary")))["local"]
     assert found["central"] < found["shuffled"] < found["local"]
 
 
@@ -53,7 +55,8 @@ def test_a_mean_is_in_its_own_unit() -> None:
     found = answer(asked(task="mean", lower=-10, upper=30))
     terms: dict[str, Any] = {"n": 5000, "epsilon": 1.0, "delta": 1e-7, "lower": -10.0, "upper": 30.0}
     assert errors(found)["shuffled"] == Mean(**terms).predicted_stderr()
-    assert errors(found)["local"] == LocalMean(**terms).predicted_stderr()
+    assert errors(found)["local"] < LocalMean(**terms).predicted_stderr()
+    assert [each["mechanism"] for each in found["errors"]] == ["hybrid mechanism", "", "staircase noise"]
     assert {each["scale"] for each in found["errors"]} == {40.0}
 
 
@@ -162,9 +165,13 @@ def test_noise_whose_promise_cannot_be_compared_is_a_sentence_about_it(changes: 
 
 def test_who_gains_next_to_nothing_is_not_told_a_factor() -> None:
     alone = answer(PlanRequest(task="frequency", n=5, size=100, method="unary", epsilon=0.5, delta=1e-9))
-    assert alone["gain"].startswith("Hardly closer than without a shuffler, and as close as a curator's")
+    assert alone["gain"].startswith("Hardly closer than without a shuffler (subset selection, sets of 38), and ")
+    assert " times the error of a curator who sees every value (discrete Laplace noise)." in alone["gain"]
     assert "e+" not in "".join(each["share"] for each in alone["errors"])
-    assert " times closer than without a shuffler, and 1." in answer(asked())["gain"]
+    gain = answer(asked())["gain"]
+    assert " times closer than without a shuffler (subset selection, sets of 2), and 3.4 times" in gain
+    weak = answer(PlanRequest(task="frequency", n=20, size=4, method="unary", epsilon=4.0, delta=1e-9))["gain"]
+    assert " times as far off as without a shuffler (k-ary randomized response), " in weak
 
 
 def test_the_planner_says_beside_the_number_what_an_end_rests_on() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -332,7 +332,7 @@ class Rounds(Guarantee):
     @cached_property
     def worse(self) -> list[Composition]:
         """What dominates this one, in every order by itself."""
-        return self.dominating(self.spacing)
+        return _roomy(self.dominating, self.spacing)
 
     @cached_property
     def _better(self) -> list[Composition]:
@@ -342,17 +342,17 @@ class Rounds(Guarantee):
         either way composes the rounds of one mechanism at a time, on one dataset and on a grid of
         its own, and leaves the others out.
         """
-        spacings = [common_spacing([part.spread(rounds)]) for part, rounds in self.parts]
-        laws = [
-            (part.optimistic_losses(spacing=spacing), rounds)
-            for (part, rounds), spacing in zip(self.parts, spacings, strict=True)
+        return [
+            each
+            for part, rounds in self.parts
+            for each in _roomy(partial(_repeated, part, rounds), common_spacing([part.spread(rounds)]))
         ]
-        return [Composition([(law, rounds)]) for both, rounds in laws for law in both]
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         del gap
         composed = self.worse if end == "upper" else self._better
         values = np.max([self._deltas(each, epsilons, end) for each in composed], axis=0)
+        values = np.minimum(values, self._apart) if end == "upper" else values
         return np.where(epsilons < self.ceiling, values, 0.0)
 
     def _deltas(self, composed: Composition, epsilons: Floats, end: End) -> Floats:
@@ -377,7 +377,14 @@ class Rounds(Guarantee):
         less = composed.trimmed(RARE * delta, end).epsilon(delta, end)
         return min(value, less) if end == "upper" else max(value, less)
 
+    @cached_property
+    def _apart(self) -> float:
+        """At least the total variation, and so delta: those of the rounds add up at most."""
+        return sum(part.typical_loss * rounds for part, rounds in self.parts) / math.sqrt(2.0 * math.pi) * (1.0 + 1e-12)
+
     def _epsilon_end(self, end: End, delta: float) -> float:
+        if self._apart <= delta:
+            return 0.0
         composed = self.worse if end == "upper" else self._better
         return min(max(self._epsilon(each, delta, end) for each in composed), self.ceiling)
 
@@ -419,6 +426,19 @@ class Rounds(Guarantee):
         return renyi.best_epsilon(
             lambda order: sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts), delta
         )
+
+
+def _repeated(part: Round, rounds: int, spacing: float) -> list[Composition]:
+    return [Composition([(law, rounds)]) for law in part.optimistic_losses(spacing=spacing)]
+
+
+def _roomy(compose: Callable[[float], list[Composition]], spacing: float) -> list[Composition]:
+    """On the grid of ``spacing``, or on a wider one where rare, large losses make the total vary by
+    more than the largest transform holds.
+    """
+    composed = compose(spacing)
+    crowding = max(each.crowding for each in composed)
+    return composed if crowding <= 1.0 else compose(spacing * 2.0 ** math.ceil(math.log2(crowding)))
 
 
 def added(parts: Parts) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from shuffledp.cli import show
 from shuffledp.cli.asking import Asking, Found
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
-from shuffledp.wording import rounded
+from shuffledp.wording import one_answer, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.record import Record
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 
 __all__ = ["answer", "fitting", "found", "heard", "show_release"]
 
-TRUST = {"nobody": "without a shuffler", "shuffler": "with the shuffler", "curator": "with a trusted curator"}
+TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best known mechanism
 WOULD_REPLACE = (
     "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "
     "if both are about the same people they "
@@ -46,11 +46,11 @@ def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
-            return _plan(asking, table.question, design, table.missing)
+            return _plan(asking, table.question, design, table.missing, table.remarks)
         with heard(as_json=keeping.as_json):
             made = table.publish(design)
         more = fitting(asking.budget, design)
-    return show_release(made, as_json=keeping.as_json, more=more)
+    return show_release(made, as_json=keeping.as_json, more=more, remarks=table.remarks)
 
 
 def found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
@@ -92,7 +92,8 @@ def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
             )
 
     with values:
-        yield Found(settled, values.count, values.missing if settled.leaves_out else None, publish)
+        missing = values.missing if settled.leaves_out else None
+        yield Found(settled, values.count, missing, publish, values.remarks)
 
 
 def fitting(budget: "Budget | None", design: "Design") -> int | None:
@@ -116,7 +117,7 @@ def heard(*, as_json: bool) -> Iterator[None]:
         raise
 
 
-def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None) -> None:
+def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None, remarks: Sequence[str]) -> None:
     """What would be done, what it would be worth, and what it would cost."""
     from shuffledp.collection.client import sparse
     from shuffledp.collection.page.distribution import CLIPPED_ENDS
@@ -128,6 +129,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         certified = certificate(design)
         errors = comparison(design, certified)
         receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
+    by = {each.trust: each for each in errors}
     facts = {
         "asked": question.asked().as_json(),
         "design": design.as_json(),
@@ -141,7 +143,8 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             {"dry_run": True}
             | facts
             | {"cost": cost, "worst": worst}
-            | ({} if receipt is None else {"ledger": receipt})
+            | ({} if receipt is None else {"ledger": receipt}),
+            remarks,
         )
     absent = f"{missing:,} without a value" if missing is not None else "including those without a value"
     show.answer(
@@ -155,13 +158,10 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
             show.alone(design.law, number=design.task.name in ("mean", "sum")),
             *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
             ("bits", f"{design.protocol.bits}", "in a report"),
+            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {one_answer(design.task.name)}, to expect"),
             *(
-                (
-                    ("error" if each.trust == "shuffler" else ""),
-                    f"{each.stderr:.4g}",
-                    f"standard error to expect {TRUST[each.trust]}",
-                )
-                for each in errors
+                ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
+                for trust, words in TRUST.items()
             ),
             *(
                 [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
@@ -171,6 +171,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         ],
         [f"Proof: {certified.method}."],
     )
+    show.warnings(f"{each}." for each in remarks)
     if question.clip:
         show.warnings([TO_BE_CLIPPED if question.bins is None else CLIPPED_ENDS])
     if said := sparse(design, design.protocol.predicted_stderr()):
@@ -192,9 +193,9 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
     return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
 
 
-def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> None:
+def show_release(made: "Release", *, as_json: bool, more: int | None = None, remarks: Sequence[str] = ()) -> None:
     """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
-    within the budget, if that is known.
+    within the budget, if that is known. The owner of the table reads the ``remarks``, and no page.
     """
     from shuffledp.collection.page.poisoning import moved_quantiles, poisoned
     from shuffledp.collection.release.sentences import certified, charged, headline, warned
@@ -203,10 +204,11 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None) -> 
     assert made.folder is not None
     record = made.record
     if as_json:
-        return show.as_json({**record.as_json(), "out": str(made.folder)} | ({} if more is None else {"more": more}))
+        facts = {**record.as_json(), "out": str(made.folder)} | ({} if more is None else {"more": more})
+        return show.as_json(facts, remarks)
     bound = record.certificate.epsilon
     show.answer(headline(record), [], [])
-    if said := warned(record):
+    if said := [*warned(record), *(f"{each}." for each in remarks)]:
         show.warnings(said)
     if record.design.distributes:
         _show_quantiles(record)

@@ -1,6 +1,6 @@
 """The options of a question about a table, sorted into one ``Asking``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +14,7 @@ from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.table_options import MESSY_OPTIONS, TABLE_OPTIONS, Reading
 from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, LEARN, binned
 from shuffledp.collection.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, read_categories
+from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.budget import Budget
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.released import Release
     from shuffledp.protocols.design import Design
 
-__all__ = ["ASKED", "Asking", "Found", "with_asking", "with_binning", "with_counting", "with_hiding"]
+__all__ = ["ASKED", "Asking", "Found", "with_asking", "with_binning", "with_counting", "with_hiding", "with_listing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,16 @@ class Asking:
         return replace(cls.of(learn=learn, **options), categories=known)
 
     @classmethod
+    def listing(cls, *, categories: str | None, other: str | None, **options: Any) -> Self:
+        """The same where categories may be listed, and need not."""
+        if categories is None and other is not None:
+            raise InvalidInput("--other must come with --categories, got none. Without them every other value is else.")
+        known = None
+        if categories is not None:
+            known = read_categories(categories, learn=False, domain=None, other=other, missing=None)
+        return replace(cls.of(**options), categories=known)
+
+    @classmethod
     def of(
         cls,
         *,
@@ -120,6 +131,7 @@ class Found:
     people: int
     missing: int | None
     publish: "Callable[[Design], Release]"
+    remarks: Sequence[str] = ()
 
 
 ASKED = [
@@ -149,4 +161,7 @@ ASKED = [
 with_asking = sharing(dict(ASKED), Asking.of)
 with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *HIDING_OPTIONS, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
+with_listing = sharing(
+    dict([*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED]), Asking.listing
+)
 with_hiding = sharing(dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *ASKED]), Asking.hidden)

@@ -1,7 +1,6 @@
 """The commands collection status, close and fetch: the analyst at the shuffler's door."""
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +10,7 @@ from shuffledp.cli.collection import Json, collection
 from shuffledp.cli.listing import examples
 from shuffledp.cli.options import ANSWER
 from shuffledp.cli.waiting import patiently, progress
+from shuffledp.wording import quote
 
 if TYPE_CHECKING:
     from shuffledp.collection.network.opening.analyst import Analyst

@@ -4,7 +4,6 @@ reports, and, in a search for frequent words, between its levels.
 
 from datetime import UTC, datetime
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +18,7 @@ from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMIS
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.top import SEARCH_OPTIONS, given_terms
 from shuffledp.cli.waiting import patiently
+from shuffledp.wording import quote
 
 if TYPE_CHECKING:
     from shuffledp.collection.network.collection_file import Collection

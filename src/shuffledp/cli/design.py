@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,7 +29,7 @@ from shuffledp.collection.release.terms import Promise, read_categories
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
-from shuffledp.wording import rounded
+from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.question import Question
@@ -184,6 +183,11 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
             f"out, or design a crosstab."
         )
     if value is not None:
+        if listed or given["domain"] or rules["other"]:
+            raise InvalidInput(
+                "--categories, --domain and --other must be left out in a design of a count, got some: it holds the "
+                "value alone, and whatever else people hold is else. Design a histogram to tell the others apart."
+            )
         return CountQuestion(**common, value=value, **reaching)
     if not TASKS[task].counts:
         return SumQuestion(**common, **reaching) if task in ("mean", "sum") else Question(**common)

@@ -69,9 +69,10 @@ def show_(
             "infinite" if end is None else rounded(end, up=up)
             for end, up in ((total["upper"], True), (total["lower"], False))
         )
+        least = "" if total["lower"] == 0.0 else f", at least {lower}"
         limit = f"epsilon = {show.short(each['limit_epsilon'])} at delta = {show.exactly(each['limit_delta'])}"
         together = (
-            f"\nTogether: epsilon is at most {upper}, at least {lower}, at delta = "
+            f"\nTogether: epsilon is at most {upper}{least}, at delta = "
             f"{show.exactly(each['limit_delta'])}. The limit is {limit}."
         )
         show.sentences([f"{together} {_more(each['more'])}\n"])

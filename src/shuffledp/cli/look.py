@@ -4,7 +4,6 @@ about it.
 
 import math
 from dataclasses import dataclass
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +15,7 @@ from shuffledp.cli.options import Json
 from shuffledp.cli.table_options import MESSY, TABLE
 from shuffledp.cli.waiting import progress
 from shuffledp.errors import InvalidInput
+from shuffledp.wording import quote
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.tables.look import Look, Seen
@@ -129,7 +129,7 @@ def _sample(seen: "Seen") -> str:
 def _plain(text: str) -> str:
     """A text of somebody else's, so that a terminal shows it and does not obey it."""
     return "".join(
-        letter if letter.isprintable() else " " if letter.isspace() else "\N{REPLACEMENT CHARACTER}" for letter in text
+        letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode() for letter in text
     )
 
 
@@ -188,7 +188,7 @@ def _promising(found: "Look") -> "Seen | None":
     """The first column that a question could be about: a few values, or numbers; not one that names
     people.
     """
-    rest = [each for each in found.columns if not each.names_people]
+    rest = [each for each in found.columns if not each.names_people and not each.mostly_different]
     few = (each for each in rest if each.kind in ("text", "true or false") and 2 <= each.distinct <= 1000)
     return next(few, None) or next((each for each in rest if each.is_number and each.lowest is not None), None)
 
@@ -231,14 +231,13 @@ def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _A
         "--format": format,
     }
     words += [part for flag, value in valued.items() if value for part in (flag, quote(value))]
-    whose = next(
-        (each for each in found.columns if each.names_people and each.repeats and each.name != seen.name), None
-    )
-    if whose is not None:
+    several = [each for each in found.columns if each.names_people and each.repeats and each.name != seen.name]
+    if several:
+        whose = max(several, key=lambda each: each.distinct)
         words += ["--id", quote(whose.name)]
         remarks.append(
-            f"{whose.name!r} seems to say whose row it is, and some have several: --id counts each person once. Leave "
-            f"it out if that is wrong."
+            f"{whose.name!r} seems to say whose row it is, and some have several: --id counts each person once. If "
+            f"every row is another person, say --one-row-per-person instead."
         )
     delta = f"1e-{max(6, math.ceil(math.log10(found.rows)) + 2)}"
     line = " ".join(["shuffledp", *words, "--epsilon", "1", "--delta", delta, "--out", "result"])

@@ -1,9 +1,9 @@
 """The command poison: people who cheat, tried against a design."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from shuffledp.cli import show
@@ -52,6 +52,8 @@ def poison(
     most is held against the limit that every page of a release states. Exit code 1 means that the
     limit was exceeded.
     """
+    from numpy.random import default_rng
+
     from shuffledp.audits.cheating import poison as poisoned
     from shuffledp.collection.client import read_design
 
@@ -64,7 +66,7 @@ def poison(
             f"--malicious must be from 1 to {protocol.n - 1:,}, got {some:,}. Somebody must be honest among the "
             f"{protocol.n:,} who report."
         )
-    found = poisoned(protocol, people=some, rng=None if seed is None else np.random.default_rng(seed))
+    found = poisoned(protocol, people=some, rng=None if seed is None else default_rng(seed))
     exceeded = [each for each in found if not each.holds]
     if as_json:
         rows = [{"label": str(each.label), "moved": each.moved, "most": each.most} for each in found]
@@ -84,4 +86,4 @@ def poison(
 
 
 def _limit(most: float) -> str:
-    return "no limit" if most == np.inf else rounded(most, up=True)
+    return "no limit" if most == math.inf else rounded(most, up=True)

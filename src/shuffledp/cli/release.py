@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli.answering import answer
-from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_hiding
+from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_hiding, with_listing
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.table_options import TABLE
@@ -148,9 +148,12 @@ def sum_(
 @app.command(
     "count",
     rich_help_panel=RUN,
-    epilog=examples(f"count survey.csv --column answer --value yes {PROMISED} --out result"),
+    epilog=examples(
+        f"count survey.csv --column answer --value yes {PROMISED} --out result",
+        f"count survey.csv --column answer --value yes --categories yes,no {PROMISED} --out result",
+    ),
 )
-@with_asking
+@with_listing
 def count(
     asking: Asking,
     value: Annotated[
@@ -163,7 +166,7 @@ def count(
     """How many people hold one value, as accurately as a trusted curator would tell."""
     from shuffledp.collection.release.central_questions import CountQuestion
 
-    answer(asking, CountQuestion, value=value, messages=messages, error=error)
+    answer(asking, CountQuestion, value=value, listed=asking.categories, messages=messages, error=error)
 
 
 def _sum(asking: Asking, **asked: Any) -> None:

@@ -144,7 +144,7 @@ def send(
     elif receipt is None:
         show.sentences(["Nothing was drawn and nothing sent: all that can be checked before is in order."])
     else:
-        show.sentences([_said(receipt, many)])
+        show.sentences([_said(receipt)])
     if receipt is not None and receipt.waiting:
         raise typer.Exit(1)
 
@@ -202,6 +202,12 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             drawn.update(sending, completed=done, total=of, said=f"{done:,} of {of:,}", visible=True)
 
         if not dry_run and (receipt := client.resume(tick=tick)) is not None:
+            if _idle(receipt):
+                raise InvalidInput(
+                    f"the outbox must have room for a table, got one whose {receipt.acknowledged:,} reports to this "
+                    f"collection were all acknowledged before: nothing was sent. Send other people from a table of "
+                    f"their own, with another --outbox; nobody may be in both."
+                )
             return receipt  # what was sealed is sent: whoever has deleted the table since did well
         codes = None if given["codes"] is None else read_codes(given["codes"])
         column = open_column(
@@ -211,6 +217,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             format=reading.format,  # type: ignore[arg-type]
             ids=reading.ids,
             encoding=reading.encoding,
+            one_row_per_person=reading.one_row_per_person,
         )
         rows = 0
 
@@ -244,15 +251,14 @@ def _check_absent(given: dict[str, Any], options: Sequence[tuple[str, Any]], bes
             raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
 
 
-def _said(receipt: "Receipt", many: bool) -> str:
+def _idle(receipt: "Receipt") -> bool:
+    """Whether all was acknowledged before."""
+    return not receipt.drawn and receipt.acknowledged == receipt.before and not receipt.waiting
+
+
+def _said(receipt: "Receipt") -> str:
     """What happened, in a line or two."""
-    if not receipt.drawn and receipt.acknowledged == receipt.before and not receipt.waiting:
-        if many:
-            return (
-                f"All {receipt.acknowledged:,} reports of this outbox were acknowledged before, and nothing was sent; "
-                f"rows that came since were not. Send people who have not reported from a table of their own, with "
-                f"another --outbox: nobody may be in both."
-            )
+    if _idle(receipt):
         return (
             "This device has reported to this collection already, and nothing was sent. Another person on it uses "
             "another --outbox."

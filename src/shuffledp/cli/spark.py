@@ -38,6 +38,7 @@ def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[F
     with reading_column(asking, engine, settled) as column:
         with patiently("reading the table"):
             people = column.survey(settled.reader())
+            _check_held(settled, column)
         asked = replace(settled, column=column.name)
 
         def publish(design: "Design") -> "Release":
@@ -53,6 +54,16 @@ def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[F
                 )
 
         yield Found(asked, people.people, people.missing if asked.leaves_out else None, publish)
+
+
+def _check_held(question: "Question", column: "SparkColumn") -> None:
+    """Refuse to count a value that no row holds, unless all values are listed."""
+    from shuffledp.collection.release.central_questions import CountQuestion
+
+    if isinstance(question, CountQuestion) and question.listed is None:
+        only = replace(question.reader(), only=True)
+        if not column.survey(only, some=False).people:
+            raise question.unheld(f"column {column.name!r}", [])
 
 
 @contextmanager
@@ -88,6 +99,7 @@ def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn"
         clip=question.clip,
         cleaning=question.cleaning,
         ids=question.ids,
+        one_row_per_person=question.one_row_per_person,
     )
 
 

@@ -3,7 +3,6 @@ analyst apart. And example: data to try them on.
 """
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +19,7 @@ from shuffledp.cli.value_options import Clipping, MissingName
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file
-from shuffledp.wording import rounded
+from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.budget import Budget
@@ -102,6 +101,7 @@ def encode(
             format=reading.format,  # type: ignore[arg-type]
             ids=reading.ids,
             encoding=reading.encoding,
+            one_row_per_person=reading.one_row_per_person,
         )
         tick = watched(column.rows, column.progress)
         rules: dict[str, Any] = {

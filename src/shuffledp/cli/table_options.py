@@ -31,6 +31,14 @@ TABLE_OPTIONS = [
         "Which row of a person with several values to keep: first or random; if left out, first.",
         metavar="NAME",
     ),
+    option(
+        "one_row_per_person",
+        TABLE,
+        "Every row is another person, though a column that is named like an id repeats.",
+        default=False,
+        annotation=bool,
+        flag="one-row-per-person",
+    ),
 ]
 COLUMNS = option(
     "column",
@@ -72,6 +80,7 @@ class Reading:
     keep: str
     cleaning: "Cleaning"
     encoding: str | None
+    one_row_per_person: bool
 
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Self:
@@ -79,8 +88,8 @@ class Reading:
         from shuffledp.collection.tables.cleaning import Cleaning, check_encoding
         from shuffledp.collection.tables.persons import check_keep
 
-        source, column, format, ids, keep = (
-            options.pop(name) for name in ("source", "column", "format", "ids", "keep")
+        source, column, format, ids, keep, alone = (
+            options.pop(name) for name in ("source", "column", "format", "ids", "keep", "one_row_per_person")
         )
         strip, ignore_case, na, decimal, thousands, encoding = (options.pop(name) for name, _ in MESSY_OPTIONS)
         words = () if na is None else tuple(part.strip() for part in na.split(","))
@@ -93,6 +102,7 @@ class Reading:
             check_keep(keep, ids),
             cleaning,
             None if encoding is None else check_encoding(encoding),
+            alone,
         )
 
     @property

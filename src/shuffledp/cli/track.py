@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,7 +22,7 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS, TopTask
-from shuffledp.wording import rounded
+from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.question import Question

@@ -103,6 +103,7 @@ class Series:
         thousands: str | None = None,
         ids: str | None = None,
         keep: Keep | None = None,
+        one_row_per_person: bool = False,
         format: Format | None = None,
         encoding: str | None = None,
         rng: Rng = None,
@@ -114,7 +115,7 @@ class Series:
         with in_python(), next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
                 one,
-                **reading(data, None, ids=ids, keep=keep, format=format, encoding=encoding)
+                **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding)
                 | {"column": column_for(one.series.design, _names(column))},
                 title=one.series.title,
                 missing=missing,

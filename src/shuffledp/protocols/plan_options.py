@@ -11,19 +11,20 @@ from math import prod
 from typing import Any
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralQuantiles, CentralSum
+from shuffledp.protocols.baselines.best_curator import Baseline, counts_by_curator, cuts_by_curator, number_by_curator
+from shuffledp.protocols.baselines.best_local import counts_alone, cuts_alone, number_alone
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.frequency import METHODS, Frequency
-from shuffledp.protocols.histogram import Histogram, LocalHistogram
+from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.quantiles import LocalQuantiles, Quantiles
+from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
-from shuffledp.protocols.sums import LocalMean, LocalSum, Mean, Sum
+from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 
@@ -54,7 +55,9 @@ BELOW_ERROR = "largest standard error of the count below any cut point, with peo
 WORST_BELOW = "largest standard error that the count below any cut point can have, whatever the data"
 
 Promised = dict[str, Any]
-Builders = dict[str, tuple[str, Callable[[], Protocol]]]  # by an option's name: whom it trusts, and how it is made
+Builders = dict[
+    str, tuple[str, Callable[[], Protocol | Baseline]]
+]  # by an option's name: whom it trusts, how it is made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +94,7 @@ def _values(domain: Any, promise: Promised, *, sums: bool = False) -> tuple[int,
         **({"Frequency, unary sums": (SUMMING, summed)} if sums and size >= 3 else {}),
         f"Histogram, {FAKES}": (SEALED, lambda: FakesHistogram(categories=labels, **promise)),
         f"Histogram, {DUMMIES}": (ADDING, lambda: DummyHistogram(categories=labels, **promise)),
-        "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=labels, **promise)),
-        "CentralHistogram": ("curator", lambda: CentralHistogram(categories=labels, **promise)),
+        **_elsewhere(size, counts_alone, counts_by_curator, promise),
     }
 
 
@@ -105,8 +107,7 @@ def _cells(domain: Any, promise: Promised) -> tuple[int, Builders]:
         "Crosstab": ("shuffler", lambda: Crosstab(**crossed, **promise)),
         f"Crosstab, {FAKES}": (SEALED, lambda: FakesCrosstab(**crossed, **promise)),
         f"Crosstab, {DUMMIES}": (ADDING, lambda: DummyCrosstab(**crossed, **promise)),
-        "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(size), **promise)),
-        "CentralHistogram": ("curator", lambda: CentralHistogram(categories=range(size), **promise)),
+        **_elsewhere(size, counts_alone, counts_by_curator, promise),
     }
 
 
@@ -127,8 +128,7 @@ def _cuts(domain: Any, promise: Promised) -> tuple[int, Builders]:
         },
         f"Quantiles, {FAKES}": (SEALED, lambda: FakesQuantiles(cuts=cuts, **promise)),
         f"Quantiles, {DUMMIES}": (ADDING, lambda: DummyQuantiles(cuts=cuts, **promise)),
-        "LocalQuantiles": ("nobody", lambda: LocalQuantiles(cuts=cuts, levels=(), **promise)),
-        "CentralQuantiles": ("curator", lambda: CentralQuantiles(cuts=cuts, **promise)),
+        **_elsewhere(size, cuts_alone, cuts_by_curator, promise),
     }
 
 
@@ -137,13 +137,12 @@ def _one_value(_: None, promise: Promised) -> tuple[int, Builders]:
     return 0, {
         SIGNED: (SEALED, lambda: SignedCount(value=1, other=0, **promise)),
         "Histogram": ("shuffler", lambda: Histogram(categories=range(2), **promise)),
-        "LocalHistogram": ("nobody", lambda: LocalHistogram(categories=range(2), **promise)),
-        "CentralSum": ("curator", lambda: CentralSum(**promise)),
+        **_elsewhere(2, counts_alone, counts_by_curator, promise),
     }
 
 
 def _number(
-    one: type[Protocol], split: type[Protocol], local: type[Protocol], central: type[Protocol]
+    one: type[Protocol], split: type[Protocol], *, mean: bool
 ) -> Callable[[None, Promised], tuple[int, Builders]]:
     """A mean or a sum."""
 
@@ -151,11 +150,21 @@ def _number(
         return 0, {
             one.__name__: ("shuffler", lambda: one(**promise)),
             f"{one.__name__}, {SPLIT}": (SEALED, lambda: split(**promise)),
-            local.__name__: ("nobody", lambda: local(**promise)),
-            central.__name__: ("curator", lambda: central(**promise)),
+            **_elsewhere(1.0 / promise["n"] if mean else 1.0, number_alone, number_by_curator, promise),
         }
 
     return options
+
+
+def _elsewhere(
+    asked: Any, alone: Callable[..., Baseline], curator: Callable[..., Baseline], promise: Promised
+) -> Builders:
+    """The best known mechanisms under other trust; once made, they have names of their own."""
+    terms = {name: promise[name] for name in ("epsilon", "delta", "rounds")}
+    return {
+        "no shuffler": ("nobody", lambda: alone(asked, n=promise["n"], **terms)),
+        "a curator": ("curator", lambda: curator(asked, **terms)),
+    }
 
 
 def column_sizes(domain: object) -> list[int]:
@@ -185,13 +194,13 @@ PLANNED = {
     "histogram": PlannedTask(options=_values),
     "frequency": PlannedTask(options=partial(_values, sums=True)),
     "mean": PlannedTask(
-        options=_number(Mean, SplitMean, LocalMean, CentralMean),
+        options=_number(Mean, SplitMean, mean=True),
         error="standard error of the mean, worst data",
         worst=None,
         told_apart=None,
     ),
     "sum": PlannedTask(
-        options=_number(Sum, SplitSum, LocalSum, CentralSum),
+        options=_number(Sum, SplitSum, mean=False),
         error="standard error of the sum, worst data",
         worst=None,
         told_apart=None,

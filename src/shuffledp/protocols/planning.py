@@ -13,6 +13,7 @@ import numpy as np
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_delta
+from shuffledp.protocols.baselines.best_curator import Baseline
 from shuffledp.protocols.faked_protocol import FakedProtocol
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import RandomizedResponse
@@ -47,7 +48,8 @@ MOST_DELTA = 0.1  # a promise that is broken more often is none
 class Option:
     """One protocol that fits: ``error`` is predicted for one round, ``bits`` is what each user
     sends per round, in so many ``messages``. ``trust`` says whom to trust, and what must be sealed;
-    an infinite ``epsilon0`` is that of messages which are the truth.
+    an infinite ``epsilon0`` is that of messages which are the truth. Where nobody or a curator is
+    trusted, it is the best of the known mechanisms, by its name, and has no ``protocol``.
 
     The error of a count depends on how many users hold the value, so ``error`` is what to expect
     where they are spread evenly, and ``worst`` what no value's error exceeds. For a mean both are
@@ -60,13 +62,13 @@ class Option:
     error: float
     worst: float
     bits: int
-    protocol: Protocol
+    protocol: Protocol | None
     messages: int = 1
 
     @property
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> Guarantee | None:
         """What is certified for all rounds."""
-        return self.protocol.guarantee
+        return None if self.protocol is None else self.protocol.guarantee
 
     @property
     def right(self) -> float | None:
@@ -97,7 +99,7 @@ class Plan:
     @property
     def best(self) -> Protocol:
         """The shuffled protocol with the smallest predicted error."""
-        return next(option.protocol for option in self.options if option.trust == "shuffler")
+        return next(each.protocol for each in self.options if each.trust == "shuffler" and each.protocol is not None)
 
     def __str__(self) -> str:
         """A table."""
@@ -149,8 +151,9 @@ def plan(
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
-    [('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
-     ('CentralMean', 'curator'), ('Mean', 'shuffler'), ('LocalMean', 'nobody')]
+    [('staircase noise', 'curator'),
+     ('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
+     ('Mean', 'shuffler'), ('hybrid mechanism', 'nobody')]
     """
     if task not in PLANNED:
         raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. Others have one protocol.")
@@ -173,9 +176,14 @@ def plan(
     options, refused = [], []
     for name, (trust, build) in builders.items():
         try:
-            protocol = build().settle()
+            built = build()
+            protocol = built if isinstance(built, Baseline) else built.settle()
         except InvalidInput as error:
             refused.append((name, str(error)))
+            continue
+        if isinstance(protocol, Baseline):
+            numbers = (protocol.epsilon0, protocol.error, protocol.worst, protocol.bits)
+            options.append(Option(protocol.name, trust, *numbers, None))
             continue
         if protocol.bits > MOST_BITS:
             refused.append((name, f"a report of {protocol.bits} bits"))

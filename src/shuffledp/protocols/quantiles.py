@@ -33,7 +33,7 @@ from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Distribution", "LocalQuantiles", "Quantiles", "lower_bins"]
+__all__ = ["Distribution", "Quantiles", "lower_bins"]
 
 MEDIAN = (0.5,)
 GAIN = 0.75  # levels are chosen if they err so much less for people spread evenly: where these crowd, they gain less
@@ -237,17 +237,6 @@ class Quantiles(Distribution, ShuffledProtocol):
         increasing.
         """
         return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LocalQuantiles(Quantiles):
-    """The same reports without a shuffler, for comparison: every report must hide its sender by
-    itself.
-    """
-
-    def _crowd(self, honest: int | None) -> int:
-        """Whoever sees the reports sees who sent which."""
-        return 1
 
 
 def _shaped(bins: int, levels: tuple[int, ...]) -> tuple[Family, dict[str, Any]]:

@@ -35,7 +35,6 @@ from shuffledp.sampling import Rng, source_of
 
 __all__ = [
     "LocalMean",
-    "LocalSum",
     "Mean",
     "Rounding",
     "StatisticalQuery",
@@ -338,14 +337,6 @@ class LocalMean(Summation):
 
     def _crowd(self, honest: int | None) -> int:
         """Whoever sees the reports sees who sent which."""
-        return 1
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LocalSum(LocalMean):
-    """The same for a sum."""
-
-    def _divisor(self, reports: int) -> int:
         return 1
 
 

@@ -13,15 +13,15 @@ from shuffledp._types import Floats
 from shuffledp.accounting.bisection import geometric, halve
 from shuffledp.accounting.calibration import deviation
 from shuffledp.protocols.baselines import analytic_gaussian
+from shuffledp.protocols.baselines.best_curator import Baseline
+from shuffledp.protocols.baselines.best_local import best_size, number_named
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
-from shuffledp.protocols.sums import guessed_grid
+from shuffledp.protocols.sums import Sum, guessed_grid
 from shuffledp.protocols.tasks import MeanTask, Task
+from shuffledp.randomizers import SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
-from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
-from shuffledp.randomizers.reporting import Reporting
-from shuffledp.randomizers.votes import VotingRandomizer
 
 __all__ = ["forecast_local", "forecast_shuffled"]
 
@@ -53,35 +53,35 @@ def forecast_shuffled(
     return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
 
 
-def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, rounds: int) -> ReportingProtocol:
+def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, rounds: int) -> Baseline:
     """The same without a shuffler, where a report's privacy loss is far from Gaussian: it is 0, or
     plus or minus epsilon0; at least epsilon / rounds is always allowed.
     """
-    grids: tuple[dict[str, Any], ...] = ({},)
+
+    def noise(k: int, size: int | None) -> float:
+        def fits(epsilon0: float) -> bool:
+            return _delta_alone(SubsetSelection(k=k, epsilon0=epsilon0, size=size), epsilon, rounds) <= delta
+
+        return halve(fits, epsilon / rounds, LARGEST_EPSILON0, middle=geometric, steps=STEPS)[0]
+
     if isinstance(question, MeanTask):
-        grids = tuple({"k": k} for k in LOCAL_GRIDS)
-
-    def alone(epsilon0: float, grid: dict[str, Any]) -> ReportingProtocol:
-        return answering(question, n=n, least=1, epsilon0=epsilon0, delta=delta, **grid)
-
-    def fits(epsilon0: float) -> bool:
-        return _delta_alone(alone(epsilon0, grids[0]).randomizer, epsilon, rounds) <= delta
-
-    noise = halve(fits, epsilon / rounds, LARGEST_EPSILON0, middle=geometric, steps=STEPS)[0]
-    return min((alone(noise, grid) for grid in grids), key=lambda protocol: protocol.predicted_stderr())
+        lone, width = noise(2, 1), question.scale(n) / n
+        grids = (Sum(n=n, least=1, epsilon0=lone, delta=delta, k=k) for k in LOCAL_GRIDS)
+        error = min(each.predicted_stderr() for each in grids)
+        return number_named(width, n, lone, (error, 0, lone))
+    assert question.size is not None
+    return best_size(question.size, lambda size: noise(question.size or 2, size), n)
 
 
-def _delta_alone(randomizer: Reporting, epsilon: float, rounds: int) -> float:
+def _delta_alone(randomizer: SubsetSelection, epsilon: float, rounds: int) -> float:
     """Of two values' reports: E max(0, 1 - e^(epsilon - loss)), the loss being a walk of so many
-    steps. Half of a Hadamard matrix' columns tell two values apart.
+    steps.
     """
-    telling = 0.5 if isinstance(randomizer, Hadamard) else 1.0
-    assert isinstance(randomizer, VotingRandomizer)
     step = randomizer.epsilon0
-    likely = min(telling * randomizer.contrast / -math.expm1(-step), 1.0)
+    likely = min(randomizer.contrast / -math.expm1(-step), 1.0)
     once = np.array([likely * math.exp(-step), 0.0, likely])
     if rounds * once.sum() > MOST_TELLING:
-        return gaussian_delta_roughly(math.sqrt(2.0 * rounds * telling * randomizer.contrast * step), epsilon)
+        return gaussian_delta_roughly(math.sqrt(2.0 * rounds * randomizer.contrast * step), epsilon)
     once[1] = max(0.0, 1.0 - once.sum())
     walk = _walked(once, rounds)
     reach = len(walk) // 2

@@ -19,10 +19,11 @@ import numpy as np
 from shuffledp.accounting.accuracy import FIGURE_GAP, ROUGH_GAP
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import PATIENCE, Left, compare
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean
+from shuffledp.protocols.baselines.best_curator import Baseline, best_curator
+from shuffledp.protocols.baselines.best_local import best_alone
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import error_of
-from shuffledp.protocols.protocol import Protocol, ReportingProtocol
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
 from shuffledp.studio.plan_request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
@@ -61,9 +62,9 @@ class SettledPlan:
         return certified
 
     @cached_property
-    def local(self) -> ReportingProtocol:
+    def local(self) -> Baseline:
         """The same promise where no other person's noise is relied on."""
-        return answering(self.asked.question, **_terms(self.asked, self.epsilon) | {"least": 1}).settle()
+        return best_alone(self.asked.question, **_elsewhere(self.asked, self.epsilon))
 
 
 @lru_cache(maxsize=KEPT)
@@ -115,11 +116,15 @@ def _certified(asked: PlanRequest) -> dict[str, Any]:
 
 
 def _shown(
-    asked: PlanRequest, shuffled: ReportingProtocol, local: Protocol, epsilon: float, *, certified: bool
+    asked: PlanRequest, shuffled: ReportingProtocol, local: Baseline, epsilon: float, *, certified: bool
 ) -> dict[str, Any]:
-    models = [("local", "nobody", local), ("shuffled", "the shuffler", shuffled), ("central", "the curator", None)]
-    found = {name: protocol or _central(asked, epsilon) for name, _, protocol in models}
-    errors = {name: protocol.predicted_stderr() for name, protocol in found.items()}
+    curator = best_curator(asked.question, **_elsewhere(asked, epsilon))
+    models = [
+        ("local", "nobody", local.name),
+        ("shuffled", "the shuffler", ""),
+        ("central", "the curator", curator.name),
+    ]
+    errors = {"local": local.error, "shuffled": shuffled.predicted_stderr(), "central": curator.error}
     return {
         "certified": certified,
         "epsilon": _promised(asked, epsilon),
@@ -130,11 +135,12 @@ def _shown(
         "bits": f"{shuffled.bits:,}",
         "least": f"{asked.least:,}",
         "errors": [
-            {"model": name, "trust": trust, **_error(asked, errors[name]), "scale": asked.question.scale(asked.n)}
-            for name, trust, _ in models
+            {"model": name, "trust": trust, "mechanism": mechanism, **_error(asked, errors[name])}
+            | {"scale": asked.question.scale(asked.n)}
+            for name, trust, mechanism in models
         ],
         "error": error_of(asked.task),
-        "gain": _gain(errors, "" if certified else "about "),
+        "gain": _gain(errors, local.name, curator.name, "" if certified else "about "),
         "meaning": meaning(_times_of(epsilon), exactly(asked.delta)),
         "colluding": _colluding(shuffled.epsilon0, asked.rounds, "at most" if certified else "about"),
         "cautions": large_delta(asked.delta, asked.n),
@@ -142,11 +148,8 @@ def _shown(
     }
 
 
-def _central(asked: PlanRequest, epsilon: float) -> Protocol:
-    terms = _terms(asked, epsilon)
-    if asked.task == "mean":
-        return CentralMean(lower=asked.lower, upper=asked.upper, **terms)
-    return CentralHistogram(categories=("one", "or another"), **terms)  # its noise is the same for any number
+def _elsewhere(asked: PlanRequest, epsilon: float) -> dict[str, Any]:
+    return {"n": asked.n, "epsilon": epsilon, "delta": asked.delta, "rounds": asked.rounds}
 
 
 def _curve(asked: PlanRequest) -> dict[str, Any]:
@@ -261,16 +264,20 @@ def people(count: float) -> str:
     return f"{float(text):,.0f}" if 100.0 <= count < 1e15 else text
 
 
-def _gain(errors: dict[str, float], about: str) -> str:
+def _gain(errors: dict[str, float], alone: str, by_curator: str, about: str) -> str:
     """How the shuffled model stands between the two others."""
     nearer, farther = errors["local"] / errors["shuffled"], errors["shuffled"] / errors["central"]
-    closer = f"{about.title()}{_in_two_digits(nearer, up=False)} times closer than without a shuffler"
+    closer = f"{about.title()}{_in_two_digits(nearer, up=False)} times closer than without a shuffler ({alone})"
     if nearer < NOTICED:
-        closer = "Hardly closer than without a shuffler"
+        closer = f"Hardly closer than without a shuffler ({alone})"
+    if nearer * NOTICED < 1.0:
+        closer = (
+            f"{about.title()}{_in_two_digits(1.0 / nearer, up=True)} times as far off as without a shuffler ({alone})"
+        )
     curator = f"and {about}{_in_two_digits(farther, up=True)} times the error of a curator who sees every value"
     if farther <= 1.0:
-        curator = "and as close as a curator's Gaussian noise, or closer"
-    return f"{closer}, {curator}."
+        curator = "and as close as a curator who sees every value, or closer"
+    return f"{closer}, {curator} ({by_curator})."
 
 
 def _in_two_digits(number: float, *, up: bool) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from shlex import quote
 from typing import Any, Literal, Self, cast
 
 from shuffledp.collection.release.question import Question
@@ -29,7 +28,7 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import METHODS, Method
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
-from shuffledp.wording import exactly
+from shuffledp.wording import exactly, quote
 
 __all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
 

@@ -75,6 +75,16 @@ def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tab
     assert left == ["ages", "persons", "ways", "work"]  # a folder that nobody named is gone
 
 
+def test_the_first_rows_of_a_column_that_is_named_like_an_id_are_looked_at(command: Command, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"way": ["bus", "car"] * 500, "user.id": np.arange(1000) % 700}), tmp_path / "log.parquet")
+    asked = ("histogram", tmp_path / "log.parquet", *WAYS, *PROMISE, *ON_SPARK, "--dry-run")
+    assert "700 different values in 1,000 rows of column 'user.id'" in command.refused(*asked)
+    assert command.answers(*asked, "--one-row-per-person")["cost"]["reports"] == 1000
+    counting = ("count", *asked[1:3], "way", *PROMISE, *ON_SPARK, "--dry-run", "--one-row-per-person", "--value")
+    assert "got 'tram', which no row holds" in command.refused(*counting, "tram")
+    assert command.answers(*counting, "bus")["cost"]["reports"] == 1000
+
+
 def test_a_command_that_ended_early_goes_on(
     command: Command, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

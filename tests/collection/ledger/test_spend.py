@@ -360,3 +360,24 @@ def test_threads_of_one_process_take_turns_at_the_file(tmp_path: Path) -> None:
         assert seen == [], "it waits"
     thread.join()
     assert seen == [1]
+
+
+def test_a_refusal_counts_what_another_process_has_just_spent(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.spend("p", entry(), limit_epsilon=1.0, limit_delta=1e-6)
+    single = ledger.total("p").epsilon(delta=1e-6).upper
+    most = next(
+        many for many in range(1, 200) if ledger.total("p", adding=entry(rounds=many)).epsilon(delta=1e-6).upper > 1
+    )
+    other, usual = Ledger(ledger.path), held
+
+    def later(*given: object, **named: object) -> object:
+        monkeypatch.setattr("shuffledp.collection.ledger.spend.held", usual)
+        other.spend("p", entry(rounds=most - 1))  # between the sum and the lock
+        return usual(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("shuffledp.collection.ledger.spend.held", later)
+    with pytest.raises(OverLimit, match=r"must keep epsilon = 1 .* with this one \(([0-9.]+) without\)") as refused:
+        ledger.spend("p", entry())
+    without = float(str(refused.value).partition(" without)")[0].rpartition("(")[2])
+    assert without == pytest.approx(ledger.total("p").epsilon(delta=1e-6).upper, rel=1e-3)
+    assert without > 1.5 * single

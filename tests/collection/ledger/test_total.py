@@ -11,7 +11,9 @@ import pytest
 import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.collection.ledger import Entry
 from shuffledp.collection.ledger.total import RarelySeen, composed
+from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact import hockey_stick
 from shuffledp.protocols.top_words.search_plan import planned_search
 
@@ -94,6 +96,32 @@ def test_a_search_whose_promise_is_the_limit_fits() -> None:
     assert isinstance(total, RarelySeen)
     assert total.delta_at_most(epsilon=1.0) <= 1e-6
     assert 0.99 < total.epsilon_at_least(delta=1e-6) <= total.epsilon_at_most(delta=1e-6) <= 1.0
+
+
+def test_what_bounds_a_release_from_above_has_no_lower_end() -> None:
+    """Neither alone nor in a total, of which the others are the lower end; the upper one is kept."""
+    survey = sdp.shuffle(sdp.KRR(k=4, epsilon0=3.0), n=1000)
+    given = {"what": "x", "design": "5e" * 32, "epsilon": 1.0, "delta": 1e-6}
+    known, bounded = (Entry.of(survey, at_most=at_most, **given) for at_most in (False, True))  # type: ignore[arg-type]
+    assert "at_most" not in known.as_json()["parts"][0]
+    read = Entry.from_json(bounded.as_json())
+    assert read == bounded != known
+    once, total = composed(read.mechanisms), composed([*read.mechanisms, *known.mechanisms])
+    both = survey.compose(2)
+    for guarantee, least, most in (
+        (once, None, survey),
+        (total, survey, both),
+        (total.compose(2), both, both.compose(2)),
+    ):
+        bound = guarantee.epsilon(delta=1e-6)
+        assert bound.lower == (0.0 if least is None else least.epsilon_at_least(delta=1e-6))
+        assert bound.upper == pytest.approx(most.epsilon_at_most(delta=1e-6), rel=1e-3)
+        assert bound.upper >= most.epsilon_at_least(delta=1e-6)
+        assert guarantee.rdp(order=2.0).upper == pytest.approx(most.rdp(order=2.0).upper, rel=1e-3)
+        assert guarantee.explain(delta=1e-6).rows
+    assert once.delta(epsilon=0.1).lower == once.rdp(order=2.0).lower == 0.0
+    with pytest.raises(InvalidInput, match="at_most must be true or false"):
+        Entry.from_json(known.as_json() | {"parts": [known.as_json()["parts"][0] | {"at_most": 1}]})
 
 
 def test_what_is_rarely_seen_makes_no_delta_above_1() -> None:

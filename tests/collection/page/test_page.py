@@ -195,6 +195,29 @@ def test_what_must_not_be_overlooked_stands_at_the_top(change: dict[str, Any], w
     assert words in text_of(made).partition("The estimates")[0]
 
 
+@pytest.mark.parametrize(
+    "reported, rounds, words",
+    [
+        (5000, 1, "Users5,000 peopleHonest usersat least 4,000: up to 1,000 may help the analyst, or their reports"),
+        (
+            4100,
+            1,
+            "Usersat most 5,000 people; 4,100 reportedHonest usersat least 4,000: of the 4,100 who reported, up to",
+        ),
+        (4100, 4, "at least 4,000, and as many in each other round: of the 4,100 who reported, up to 100 may help the"),
+        (4000, 4, "of the 4,000 who reported, none may help the analyst"),
+    ],
+)
+def test_those_who_did_not_report_are_not_counted_among_those_who_may_help(
+    reported: int, rounds: int, words: str
+) -> None:
+    """A week of a series may have fewer people than its design allows."""
+    made = facts("tiny")
+    made["certificate"] |= {"users": 5000, "honest": 4000, "rounds": rounds}
+    made["counted"]["reports"] = reported
+    assert words in text_of(made)
+
+
 def test_a_certificate_that_does_not_hold_says_so_on_its_own_sheet() -> None:
     made = facts("tiny")
     sheet = text_of(made).partition("We certify")[0]

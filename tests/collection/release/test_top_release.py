@@ -55,6 +55,52 @@ def test_what_was_found(kept: tuple[TopRelease, Path]) -> None:
     assert all(note in page for note in made.notes)
 
 
+def test_the_certificate_is_of_the_whole_search(kept: tuple[TopRelease, Path]) -> None:
+    """Not of the people that its first level may draw; and of what runs no lower end is known."""
+    made, folder = kept
+    certified, page = made.certificate, (folder / "page.html").read_text()
+    assert (certified.users, certified.honest, certified.epsilon.delta) == (20_000, 20_000, 1e-6)
+    assert certified.delta is not None
+    assert certified.delta.upper <= 1e-6
+    assert {certified.epsilon.lower, certified.delta.lower, *certified.curve.lower} == {0.0}
+    assert "all 20,000: nobody who reports helps the analyst" in page
+    assert "the true ε is at most this" in page
+    assert "at this ε, the certified δ is at most" in page
+    assert not any(words in page for words in ("may help the analyst", "between the two", "Dashed", "both ends"))
+    assert made.record.ledger is not None
+    assert made.record.ledger.total.lower == 0.0 < made.record.ledger.total.upper
+    assert json.loads((folder / "estimates.json").read_text())["certificate"]["epsilon"]["lower"] == 0.0
+
+
+def test_whose_help_and_which_delta_are_of_the_whole_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of its first level at most 10,000 or so are asked."""
+    given = TERMS | {"delta": 1e-4, "least": 15_000, "rng": np.random.default_rng(9)}
+    made = sdp.top(WORDS, **given)  # type: ignore[arg-type]
+    page = as_page(made.record.as_json())
+    assert "at least 15,000: up to 5,000 may help the analyst" in page
+    assert "δ = 0.0001 is not below 1 in 20,000." in page
+    monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
+    assert verify(page).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "what"),
+    [
+        ("certificate", "users", 19_999, "users of the certificate"),
+        ("certificate", "honest", 19_999, "honest of the certificate"),
+        ("epsilon", "lower", 0.9, "lower ends of epsilon and delta"),
+        ("design", "least", 4000, "people of the first level"),
+        ("design", "n", 7000, "people of the first level"),
+    ],
+)
+def test_a_page_about_other_people_fails(
+    kept: tuple[TopRelease, Path], part: str, name: str, value: float, what: str
+) -> None:
+    facts = kept[0].record.as_json()
+    (facts["certificate"]["epsilon"] if part == "epsilon" else facts[part])[name] = value
+    assert what in [check.what for check in verify(as_page(rehashed(facts)), seconds=0.0).failed]
+
+
 def test_the_page_is_verified(kept: tuple[TopRelease, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """All but the sums of the oracle, which test_spark_search and test_search_levels wait for."""
     monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])

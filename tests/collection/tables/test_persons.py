@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shuffledp.collection.door import histogram
 from shuffledp.collection.tables import Numbers, Places, open_column, read
-from shuffledp.collection.tables.persons import Chosen, Keep, Persons
+from shuffledp.collection.tables.persons import Chosen, Keep, Persons, SeveralRows
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import SeededSource
 from tests.collection.tables.tables import FORMATS, Write
@@ -132,3 +133,29 @@ def test_rows_without_an_id_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="keep must be one of first, random"):
         chosen([("a", True)], "last")  # type: ignore[arg-type]
     assert chosen([("a", True), ("a", True)], "random", rng=SeededSource(np.random.default_rng(1))).kept.sum() == 1
+
+
+@pytest.mark.parametrize("write", FORMATS)
+def test_a_column_that_is_named_like_an_id_must_not_repeat(tmp_path: Path, write: Write) -> None:
+    def people(**other: list[object]) -> int:
+        write(tmp_path / "table", pa.table({"city": ["A", "B", "A", "B"], **other}))
+        with read(open_column(str(tmp_path / "table"), "city", kind="text"), Places(("A", "B"))) as values:
+            return values.count
+
+    assert people(user=["x", "y", "z", "X"], product_id=[1, 1, 1, 2], e_mail=["a", None, None, "b"]) == 4
+    assert people(member=["yes", "no", "No", "yes"]) == 4  # whether, not who
+    with pytest.raises(InvalidInput, match=r"got 3 different values in 4 rows of column 'User ID'"):
+        people(**{"User ID": [1, 2, 3, 1]})
+
+
+def test_an_id_that_comes_again_in_a_later_part_is_found_and_none_is_taken_for_another() -> None:
+    with SeveralRows(["user"], "a table") as several:
+        for part in range(3):
+            several.add("user", pa.array([f"u{i}" for i in range(1000 * part, 1000 * part + 1000)]))
+            several.check()
+        several.add("user", pa.array(["new", "u17"]))
+        with pytest.raises(InvalidInput, match=r"got 3,001 different values in 3,002 rows of column 'user'"):
+            several.check()
+    frame = {"user": [1, 1, 2], "city": ["A", "B", "A"]}
+    with pytest.raises(InvalidInput, match=r"Add ids with the column .*, or one_row_per_person=True if"):
+        histogram(pa.table(frame), "city", categories=["A", "B"], epsilon=1.0, delta=1e-2)

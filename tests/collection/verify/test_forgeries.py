@@ -22,15 +22,18 @@ from shuffledp.collection.release.certificate import certificate
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.collection.verify.by_task import told_by
 from shuffledp.collection.verify.check_certificate import check_certificate
-from shuffledp.collection.verify.check_comparison import _local_delta
+from shuffledp.collection.verify.check_comparison import _local_delta, check_comparison
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.collection.verify.outcomes import Check
+from shuffledp.collection.verify.verification import counted
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.exact.summation import DIGITS, TooLarge, haystack_interval
+from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers.written_law import law_of
-from tests.collection.verify.releases import as_page, facts, rehashed
+from tests.collection.verify.releases import as_page, facts, made_by, rehashed
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -243,3 +246,46 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
     record = Record.from_json(made)
     checks = told_by(record.design).check(record, CountedLaw.of(design["law"]))
     assert ("labels of the estimates" in failed(checks)) == (change != "none")
+
+
+COMPARED: dict[str, Callable[[], dict[str, Any]]] = {
+    **{name: lambda name=name: facts(name) for name in ("poll", "binary", "mean", "unary", "rounds", "dummies")},  # type: ignore[misc]
+    "quantile": lambda: made_by(sdp.Quantiles(cuts=range(21), at=[0.5], n=60, epsilon=1.0, delta=1e-3)),
+    "levels": lambda: made_by(sdp.Quantiles(cuts=range(21), at=[0.5], n=60, epsilon=4.0, delta=1e-3)),
+}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_forged_baseline_fails_by_its_name_and_by_its_number(name: str) -> None:
+    """Weaker mechanisms with their own right numbers, too."""
+    made = COMPARED[name]()
+
+    def wrong(row: int, **forged: object) -> set[str]:
+        rows = [dict(each) for each in made["comparison"]]
+        rows[row] |= forged
+        record = Record.from_json(json.loads(json.dumps(made | {"comparison": rows})))
+        return failed(check_comparison(record, counted(record.design.law.as_json())))
+
+    alone, _, curator = made["comparison"]
+    assert not wrong(0)
+    for row, who in ((0, "without a shuffler"), (2, "with a curator")):
+        for factor in (0.999, 1.001, 2.0):
+            assert wrong(row, stderr=factor * made["comparison"][row]["stderr"]) == {f"error to expect {who}"}
+    assert wrong(2, mechanism="Gaussian noise on magic") == {"mechanism of a curator"}
+    assert "mechanism without a shuffler" in wrong(0, mechanism="randomized silence")
+    assert wrong(1, mechanism=alone["mechanism"]) == {"mechanism with a shuffler"}
+    if curator["mechanism"].startswith("discrete Laplace"):
+        name = curator["mechanism"].replace("discrete Laplace", "Gaussian")
+        sigma = gaussian.sigma(epsilon=1.0, delta=1e-3, sensitivity=math.sqrt(2.0))
+        assert wrong(2, mechanism=name, stderr=sigma) == {"mechanism of a curator", "error to expect with a curator"}
+
+
+def test_randomized_response_is_no_baseline_where_subsets_err_less() -> None:
+    """The error that k-ary randomized response has at the same epsilon0 is not the least."""
+    made = made_by(sdp.Frequency(domain=40, n=60, epsilon=1.0, delta=1e-3))
+    weak = Histogram(categories=range(40), n=60, epsilon=1.0, delta=1e-3, least=1)
+    row = {"mechanism": "k-ary randomized response", "epsilon0": weak.epsilon0, "stderr": weak.predicted_stderr()}
+    made["comparison"][0] |= row
+    record = Record.from_json(json.loads(json.dumps(made)))
+    found = failed(check_comparison(record, counted(record.design.law.as_json())))
+    assert found == {"mechanism without a shuffler"}

@@ -81,6 +81,10 @@ def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Pla
     assert {option.trust for option in table.options} == trust
     assert len(table.options) == 10
     for option in table.options:
+        if option.protocol is None:
+            assert option.trust in {"curator", "nobody"}
+            assert option.guarantee is None
+            continue
         assert option.guarantee.delta(epsilon=2.0).upper <= 1e-5
         assert option.error == option.protocol.predicted_stderr()
         assert option.bits == option.protocol.bits
@@ -96,11 +100,12 @@ def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
     people = np.repeat(np.arange(20), truth)
     for option in table.options:
         protocol, squares, rng = option.protocol, [], np.random.default_rng(17)
-        curator = {"rng": rng} if option.trust == "curator" else {}
+        if protocol is None:
+            continue
         shuffler = {"rng": rng} if option.trust == "shuffler adds noise" else {}
         for _ in range(250):
             bag = protocol.shuffle(protocol.encode(people, rng=rng), **shuffler)
-            estimate = protocol.analyse(bag, **curator)
+            estimate = protocol.analyse(bag)
             squares.append(np.mean((estimate.values - truth) ** 2))
         assert math.sqrt(np.mean(squares)) == pytest.approx(option.error, rel=0.03), option.name
 

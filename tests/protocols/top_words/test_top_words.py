@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.settling import certify
+from shuffledp.protocols.top_words import search_plan
 from shuffledp.protocols.top_words.found_words import TopWords, found_words
 from shuffledp.protocols.top_words.progress import progress_of
 from shuffledp.protocols.top_words.search import OUT_OF, TopSearch, gentler
@@ -166,6 +168,45 @@ def test_what_cannot_be_asked(changed: dict[str, object], words: str) -> None:
     usual: dict[str, object] = {"people": PEOPLE, "epsilon": 1.0, "delta": 1e-6, "k": 5, "longest": 6}
     with pytest.raises(InvalidInput, match=words):
         planned_search(**usual | changed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("people", "least"), [(15_500, 15_500), (7000, 5600)])
+def test_too_few_people_are_told_how_many_are_enough(people: int, least: int) -> None:
+    """As many as are enough, as large a part of them honest, and hardly more."""
+    terms = {"epsilon": 1.0, "delta": 1e-6, "k": 50}
+    with pytest.raises(InvalidInput, match="Ask about") as refused:
+        planned_search(people=people, least=least, **terms)  # type: ignore[arg-type]
+    enough = int(str(refused.value).partition("Ask about ")[2].partition(" ")[0].replace(",", ""))
+    assert enough < (16_500 if least == people else 18_000)
+    assert planned_search(people=enough, least=enough * least // people, **terms).people == enough  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("terms", "words"),
+    [
+        ({"people": 10**6, "delta": 1e-15}, "even 10,000,000,000 are not: not even"),
+        ({"people": 10**6, "delta": 1e-6}, "Ask about"),
+        pytest.param(
+            {"people": 10_000, "longest": 32, "tokens": ("a", "b"), "delta": 1e-6}, "Ask", marks=pytest.mark.long
+        ),
+    ],
+)
+def test_a_tiny_epsilon_is_refused_with_few_calibrations(
+    terms: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two tokens have 144 shapes, of which few are looked at; and no more people are asked for than
+    there are.
+    """
+    calls, plain = list[int](), search_plan._law
+
+    def counted(*given: Any) -> Law:
+        calls.append(1)
+        return plain(*given)
+
+    monkeypatch.setattr(search_plan, "_law", counted)
+    with pytest.raises(InvalidInput, match=words):
+        planned_search(epsilon=1e-9, k=50, **terms)
+    assert len(calls) < (150 if "tokens" in terms else 40)
 
 
 def test_more_people_find_rarer_words() -> None:

@@ -3,7 +3,15 @@
 import type { Plan } from "./plan.ts";
 
 export interface Numeral { value: number | null; text: string }
-export interface ModelError { model: string; trust: string; value: number; text: string; share: string; scale: number }
+export interface ModelError {
+  model: string;
+  trust: string;
+  mechanism: string;
+  value: number;
+  text: string;
+  share: string;
+  scale: number;
+}
 
 export interface Numbers {
   certified: boolean;

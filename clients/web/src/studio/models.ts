@@ -21,6 +21,7 @@ export function drawModels(place: HTMLElement, found: Numbers): void {
     drawn.querySelector(".dot")?.setAttribute("cx", x);
     (drawn.querySelector(".value") as HTMLElement).textContent = `± ${each.text}`;
     (drawn.querySelector(".share") as HTMLElement).textContent = each.share;
+    (drawn.querySelector(".how") as HTMLElement).textContent = each.mechanism && ` by ${each.mechanism}`;
   });
   const names = Array.from({ length: high - low + 1 }, (_, step) => html("span", "", shareText(low + step)));
   place.querySelector(".axis")?.replaceChildren(...names);
@@ -35,7 +36,7 @@ function row(model: string): HTMLElement {
     svg("line", { class: "stem", x1: 0, x2: 0, y1: 8, y2: 8 }),
     svg("circle", { class: "dot", cx: 0, cy: 8, r: 6 }),
   );
-  const label = html("p", "who", html("b", "", name), ` ${trust}`);
+  const label = html("p", "who", html("b", "", name), ` ${trust}`, html("span", "how"));
   const about = model === "central" ? [] : [html("span", "about", "≈")]; // a curator's noise is never a forecast
   const number = html("p", "what", ...about, html("span", "value"), " ", html("span", "share"));
   return html("div", `model ${model}`, label, number, line);

@@ -54,8 +54,16 @@ class HaystackFamily:
         if gap >= ROUGH_GAP:
             return lower.max(axis=0), upper.max(axis=0)
         contenders = pairs[np.any(upper >= lower.max(axis=0), axis=1)]
-        close = [self.member(i, j).bounds(epsilons, gap) for i, j in contenders.tolist()]
+        unlike = {self._columns(i, j): self.member(i, j) for i, j in contenders.tolist()}
+        close = [member.bounds(epsilons, gap) for member in unlike.values()]
         return np.max([low for low, _ in close], axis=0), np.max([high for _, high in close], axis=0)
+
+    def _columns(self, i: int, j: int) -> bytes:
+        """What a pair's delta depends on: the classes in any order, so that pairs alike up to the
+        names of the classes are looked at once.
+        """
+        columns = np.stack([self.hay, self.needles[i], self.needles[j]])
+        return columns[:, np.lexsort(columns)].tobytes()
 
     def pairs(self) -> NDArray[np.intp]:
         """The ordered pairs of different inputs, each law once."""

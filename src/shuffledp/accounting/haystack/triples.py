@@ -23,10 +23,10 @@ not hide them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, islice
+from functools import lru_cache, partial
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -40,6 +40,7 @@ from shuffledp.randomizers.scaled_noise import ScaledNoise
 __all__ = ["Kinds", "SlotLaws", "kinds_of_users"]
 
 Triple: TypeAlias = tuple[float, float, float, float]
+Cell: TypeAlias = Callable[[float, float], tuple[Triple, float]]  # a place and a length -> the cell, and where it ends
 
 ROUNDED = 256.0 * UNIT  # relative, of masses; times 1 + grain / length of the cell
 MOST_KINDS = 240
@@ -51,6 +52,7 @@ LARGEST = 1e60  # ratios beyond are given up, and scores below the negative are 
 LEAST = 1e-280  # less hay is none
 TOUCHING = 1e-9  # relative: borders so close are one
 SHORTEST, LONGEST = 1e-3, 0.5  # lengths of intervals, relative
+AHEAD = 8  # cells that are judged together
 
 
 class SlotLaws(NamedTuple):
@@ -150,8 +152,10 @@ class Kinds:
         mass[:, 0] += low_hay * (1.0 - ROUNDED)
         mass[:, -1] += high_hay * (1.0 - ROUNDED)
         live = np.where(self.hay > 0.0, pad, 0.0)
-        raised = score + np.maximum(np.pad(live, ((0, 0), (1, 0))), np.pad(live, ((0, 0), (0, 1))))
-        raised = np.maximum(raised + 16.0 * UNIT * size, -LARGEST)
+        beside = np.zeros_like(score)
+        beside[:, 1:] = live
+        np.maximum(beside[:, :-1], live, out=beside[:, :-1])
+        raised = np.maximum(score + beside + 16.0 * UNIT * size, -LARGEST)
         seen = self.seen
         if math.isinf(self.randomizer.epsilon0):  # beyond the borders scores may rise; those that fall are raised
             kept = low_hay * size[:, 0] + high_hay * size[:, -1]
@@ -217,7 +221,7 @@ def kinds_of_users(randomizer: ScaledNoise, n: int) -> Kinds | None:
         return None
     for closeness in CLOSENESS:
         cover = _Cover(randomizer, n, closeness)
-        triples = list(islice(chain(cover.between(), cover.outside()), MOST_KINDS + 1))
+        triples = list(islice(cover.triples(), MOST_KINDS + 1))
         if len(triples) <= MOST_KINDS:
             return Kinds.of(randomizer, triples, cover.nearest)
     return None
@@ -240,6 +244,7 @@ class _Cover:
             reach = RAREST * math.sqrt(n * variance)
         self.deviation, self.reach = math.sqrt(variance), reach
         self.nearest = min(NEAREST * self.deviation / math.sqrt(n) * randomizer.scale, 0.5)
+        self._known: dict[Triple, bool] = {}
         self.most = [max(self._sizes(law, z)) for z, law in zip(DEVIATIONS, self._at(worst), strict=True)]
 
     def _at(self, kinds: Kinds) -> list[SlotLaws]:
@@ -259,47 +264,68 @@ class _Cover:
         decay = erfcx(c * np.sqrt(0.5 * self.n * np.maximum(variance, 0.0)))
         return list(self.n * log_phi + np.log(decay))
 
-    def _close(self, triple: Triple) -> bool:
-        laws = self._at(Kinds.of(self.randomizer, [triple], 1.0))
-        return all(
-            self._sizes(law, z)[0] <= most + 0.5 * self.closeness * z * z
+    def _judge(self, triples: Sequence[Triple]) -> None:
+        """Find out which of them are close to the worst: many at once take little longer than
+        one.
+        """
+        laws = self._at(Kinds.of(self.randomizer, triples, 1.0))
+        close = [
+            np.array(self._sizes(law, z)) <= most + 0.5 * self.closeness * z * z
             for law, z, most in zip(laws, DEVIATIONS, self.most, strict=True)
-        )
+        ]
+        self._known.update(zip(triples, np.all(close, axis=0).tolist(), strict=True))
 
     @property
     def feasible(self) -> bool:
         """Whether short intervals are close to the worst; else it is no use to begin."""
         length = 4.0 * SHORTEST
-        return self._close((0.0, 1.0, 1.0, 1.0 + length)) and self._close((1.0, 0.0, 1.0, 1.0 + length))
+        triples = [(0.0, 1.0, 1.0, 1.0 + length), (1.0, 0.0, 1.0, 1.0 + length)]
+        self._judge(triples)
+        return all(self._known[triple] for triple in triples)
 
-    def between(self) -> Iterator[Triple]:
-        """The target's inputs 0 and 1, v from either end to the middle."""
-        for mirrored in (False, True):
-            v, length = 0.0, 0.05
-            while v < 0.5:
-                while True:
-                    end = v + length if v + length < 0.499 else 0.5
-                    triple = (0.0, 1.0, 1.0 - end, 1.0 - v) if mirrored else (0.0, 1.0, v, end)
-                    if length <= SHORTEST or self._close(triple):
-                        break
-                    length *= 0.5
-                yield triple
-                v, length = end, min(2.0 * length, LONGEST)
-
-    def outside(self) -> Iterator[Triple]:
-        """v at distance 1 from the first or the second of the target's inputs, and the other one
-        between them.
+    def triples(self) -> Iterator[Triple]:
+        """The target's inputs 0 and 1, and v from either end to the middle; then v at distance 1
+        from the first or the second of the target's inputs, and the other one between them.
         """
+        for mirrored in (False, True):
+            yield from self._grown(partial(self._between, mirrored), 0.0, 0.5)
         for first_is_far in (True, False):
-            distance, share = 1.0, 0.05
-            while distance > self.nearest:
-                while True:
-                    least = distance * (1.0 - share)
-                    least = least if least > 1.01 * self.nearest else self.nearest
-                    ends = (0.0, distance) if first_is_far else (distance, 0.0)
-                    triple = (*ends, 1.0, distance / least * (1.0 + 4.0 * UNIT))
-                    if share <= SHORTEST or self._close(triple):
-                        break
-                    share *= 0.5
-                yield triple
-                distance, share = least, min(2.0 * share, LONGEST)
+            yield from self._grown(partial(self._outside, first_is_far), 1.0, self.nearest)
+
+    def _grown(self, cell: Cell, at: float, last: float) -> Iterator[Triple]:
+        """Cells one after the other, each as long as it may be, or as short as cells get."""
+        length = 0.05
+        while at != last:
+            while True:
+                triple, end = cell(at, length)
+                if length > SHORTEST and triple not in self._known:
+                    self._judge(_ahead(cell, at, length, last))
+                if length <= SHORTEST or self._known[triple]:
+                    break
+                length *= 0.5
+            yield triple
+            at, length = end, min(2.0 * length, LONGEST)
+
+    def _between(self, mirrored: bool, v: float, length: float) -> tuple[Triple, float]:
+        end = v + length if v + length < 0.499 else 0.5
+        return (0.0, 1.0, 1.0 - end, 1.0 - v) if mirrored else (0.0, 1.0, v, end), end
+
+    def _outside(self, first_is_far: bool, distance: float, share: float) -> tuple[Triple, float]:
+        least = distance * (1.0 - share)
+        least = least if least > 1.01 * self.nearest else self.nearest
+        ends = (0.0, distance) if first_is_far else (distance, 0.0)
+        return (*ends, 1.0, distance / least * (1.0 + 4.0 * UNIT)), least
+
+
+def _ahead(cell: Cell, at: float, length: float, last: float) -> list[Triple]:
+    """The cell to be judged, and those that probably follow: most are half as long as is tried
+    first.
+    """
+    triples = [cell(at, 0.25 * length)[0]]
+    for _ in range(AHEAD):
+        half, end = cell(at, 0.5 * length)
+        triples += [cell(at, length)[0], half]
+        if end == last:
+            break
+        at = end
+    return triples

@@ -23,6 +23,7 @@ Every error is bounded and added to the ends (u = 2^-52):
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -32,6 +33,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp._types import Complexes, End, Floats, Integers
 from shuffledp.accounting.bisection import geometric, halve, within
+from shuffledp.accounting.haystack.contour import turned
 from shuffledp.accounting.meeting_delta import meets
 from shuffledp.accounting.pld.discretise import LossDistribution
 
@@ -100,6 +102,13 @@ class Composition:
             mean += rounds * first
             variance += rounds * (weight @ (part.losses - first) ** 2 / total)
         return float(value), float(mean), float(variance)
+
+    @property
+    def crowding(self) -> float:
+        """How many times too short the largest transform is for the total, eight deviations to
+        either side.
+        """
+        return 16.0 * math.sqrt(self.cumulant(0.0)[2]) / (self.spacing * MOST_POINTS)
 
     def _rounding(self, c: float) -> float:
         """How far rounding moves the tilted law of the total (in total variation), and the
@@ -323,27 +332,29 @@ class _Tilted:
         spacing, first, points = lattice
         frequency = spectrum.frequency
         share = np.where((frequency == 0) | (2 * frequency == points), 1.0, 2.0) / points
-        step = -c * spacing + 2j * np.pi * frequency / points
-        u = -1.0 / np.expm1(step)
-        v = u * np.exp(step) * np.expm1(-spacing) / np.expm1(step - spacing)
+        # e^(a + ib) - 1 = AB + A + B with A = e^a - 1 and B = e^(ib) - 1: no part is subtracted.
+        turn = turned(2.0 * np.pi * frequency / points)
+        near, far = np.expm1(-c * spacing), np.expm1(-(c + 1.0) * spacing)
+        u = -1.0 / (near * turn + near + turn)
+        v = u * (np.exp(-c * spacing) * np.expm1(-spacing)) * (1.0 + turn) / (far * turn + far + turn)
         blurred = share * (spectrum.error + 64.0 * UNIT * np.abs(spectrum.value))
         doubt = float(blurred @ np.abs(u)), float(blurred @ np.abs(v))
         flat, rising = share * spectrum.value * u, share * spectrum.value * v
-        turned = cls._turned(frequency, first + points, points)
-        after = cls._sum(turned, flat), cls._sum(turned, rising)
+        end = cls._turned(frequency, first + points, points)
+        after = cls._sum(end, flat), cls._sum(end, rising)
         return cls(lattice, c, log_m, centre, frequency, flat, rising, after, doubt, wrapped + rounding, rounding)
 
     @staticmethod
     def _turned(frequency: Integers, index: int, points: int) -> Complexes:
         """e^(2 pi i frequency index / points), reduced in integers."""
-        return np.asarray(np.exp(2j * np.pi / points * (frequency * (index % points) % points)))
+        return turned(2.0 * np.pi / points * (frequency * (index % points) % points)) + 1.0
 
     @staticmethod
-    def _sum(turned: Complexes, coefficients: Complexes) -> float:
+    def _sum(turn: Complexes, coefficients: Complexes) -> float:
         """The real part of their product, summed in pairs: a plain inner product of a million terms
         may lose six digits.
         """
-        return float((turned * coefficients).real.sum())
+        return float((turn.real * coefficients.real - turn.imag * coefficients.imag).sum())
 
     def solve(self, delta: float) -> float:
         """About the epsilon at which E(1 - e^(eps - Y))_+ = delta."""
@@ -371,10 +382,10 @@ class _Tilted:
         start = max(int(np.ceil(epsilon / spacing)), first)
         if start >= first + points:
             return 0.0, float(np.exp(self.log_m - self.c * epsilon)) * 2.0 * self.wrapped * self._most
-        turned = self._turned(self.frequency, start, points)
+        turn = self._turned(self.frequency, start, points)
         near = max(spacing * start - epsilon, 0.0)
         sides = (
-            (near, self._sum(turned, self.flat), self._sum(turned, self.rising)),
+            (near, self._sum(turn, self.flat), self._sum(turn, self.rising)),
             (near + spacing * (first + points - start), *self.after),
         )
         weights = [(-np.expm1(-t), np.exp(-t), np.exp(-self.c * t)) for t, _, _ in sides]

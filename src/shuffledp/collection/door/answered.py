@@ -4,11 +4,13 @@ people as have a value, and the release made.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
+from shuffledp.collection.arguments import spoken
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
@@ -33,6 +35,8 @@ def opened(question: Open, rng: Rng) -> Iterator[tuple[Open, Values]]:
     named = None if column.bare and column.name == VALUES else column.name
     settled = replace(question, column=named)
     with settled.values(column, rng=rng) as values:
+        for each in values.remarks:
+            warnings.warn(spoken(f"{each}."), stacklevel=6)  # where somebody calls sdp.count
         yield settled, values
 
 

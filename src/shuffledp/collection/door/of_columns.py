@@ -52,6 +52,7 @@ def crosstab(
     na: str | Iterable[str] = (),
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -92,7 +93,7 @@ def crosstab(
         asked = crossed_columns(names, group)
         known = [None] * len(asked) if categories is None else list(categories)
         question = CrossQuestion(
-            **reading(data, None, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             columns=asked,
             parts=parts_of(asked, known, learn=learn, other=other, missing=missing),

@@ -53,6 +53,7 @@ def mean(
     thousands: str | None = None,
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -79,7 +80,7 @@ def mean(
     with in_python():
         question = SumQuestion(
             task="mean",
-            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             lower=lower,
             upper=upper,
@@ -113,6 +114,7 @@ def sum(
     thousands: str | None = None,
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -132,7 +134,7 @@ def sum(
     with in_python():
         question = SumQuestion(
             task="sum",
-            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             lower=lower,
             upper=upper,
@@ -171,6 +173,7 @@ def quantile(
     thousands: str | None = None,
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -208,7 +211,7 @@ def quantile(
         )
         question = Question(
             task="quantile",
-            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             bins=known,
             clip=switch("clip", clip),

@@ -52,6 +52,7 @@ def histogram(
     na: str | Iterable[str] = (),
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -74,8 +75,9 @@ def histogram(
     The promise holds as long as ``least`` of the people, a number or a share such as 0.9, follow
     the protocol; it is ``--honest`` on the command line. With a ``ledger``, a file, the release is
     charged to the budget of its ``population`` before anything is shown, or refused; the first
-    release about them sets the limits. ``ids`` names the column that says whose row it is. ``rng``
-    is for tests: anyone who knows its seed knows the noise.
+    release about them sets the limits. ``ids`` names the column that says whose row it is; without
+    it, a column that is named like an id and repeats is refused unless ``one_row_per_person`` is
+    said. ``rng`` is for tests: anyone who knows its seed knows the noise.
 
     ``protocol`` is what hides a value: "krr", noise in every report; "fakes", random values that
     people send beside their own, in ``slots`` messages; "dummies", which the shuffler adds, after
@@ -97,7 +99,7 @@ def histogram(
         )
         question = Question(
             task="histogram",
-            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             categories=known,
             cleaning=text_cleaning(strip, ignore_case, na),
@@ -130,6 +132,7 @@ def frequency(
     na: str | Iterable[str] = (),
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -148,7 +151,7 @@ def frequency(
     with in_python(categories="domain", learn_categories="learn_domain"):
         question = Question(
             task="frequency",
-            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             categories=categories_of(domain, learn=switch("learn_domain", learn_domain), other=other, missing=missing),
             method=method,
@@ -164,6 +167,8 @@ def count(
     column: str | None = None,
     *,
     value: object,
+    categories: PathLike | Iterable[object] | None = None,
+    other: str | None = None,
     epsilon: float,
     delta: float,
     rounds: int = 1,
@@ -177,6 +182,7 @@ def count(
     na: str | Iterable[str] = (),
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -188,7 +194,8 @@ def count(
 
     Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
     be at most, and ``error`` a standard error to stay below. All must be sealed to the analyst.
-    Everything else is as for ``histogram``.
+    With ``categories``, values outside that list are refused, or count as ``other``; without them,
+    a ``value`` that no row holds is refused. Everything else is as for ``histogram``.
 
     >>> yes = count(["yes"] * 700 + ["no"] * 300, value="yes", epsilon=1.0, delta=1e-6)
     >>> (row,) = yes.estimates
@@ -197,9 +204,10 @@ def count(
     """
     with in_python():
         question = CountQuestion(
-            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             value=label_text(value),
+            listed=None if categories is None else categories_of(categories, learn=False, other=other, missing=None),
             cleaning=text_cleaning(strip, ignore_case, na),
             messages=messages,
             error=error,

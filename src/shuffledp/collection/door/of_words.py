@@ -49,6 +49,7 @@ def top(
     na: str | Iterable[str] = (),
     ids: str | None = None,
     keep: Keep | None = None,
+    one_row_per_person: bool = False,
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
@@ -71,7 +72,7 @@ def top(
     with in_python():
         known = read_tokens(Path(path_text("tokens", tokens))) if isinstance(tokens, (str, os.PathLike)) else tokens
         question = TopQuestion(
-            **reading(data, column, ids=ids, keep=keep, format=format, encoding=encoding),
+            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
             title=title,
             k=k,
             longest=longest,

@@ -52,11 +52,19 @@ LARGEST_LABEL = 10**18  # of whole numbers as categories
 
 
 def reading(
-    data: object, column: object, *, ids: object, keep: Keep | None, format: Format | None, encoding: str | None
+    data: object,
+    column: object,
+    *,
+    ids: object,
+    keep: Keep | None,
+    format: Format | None,
+    encoding: str | None,
+    alone: object,
 ) -> dict[str, Any]:
     """The part of a question that says what is read."""
     whose = column_name("ids", ids)
-    names = {"column": column_name("column", column), "ids": whose, "keep": check_keep(keep, whose)}
+    names: dict[str, Any] = {"column": column_name("column", column), "ids": whose, "keep": check_keep(keep, whose)}
+    names |= {"one_row_per_person": switch("one_row_per_person", alone)}
     if isinstance(data, (str, os.PathLike)):
         known = None if encoding is None else check_encoding(encoding)
         return {"source": path_text("data", data), "format": format, "encoding": known, **names}

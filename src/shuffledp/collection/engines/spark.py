@@ -63,6 +63,7 @@ def encode(
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
+    one_row_per_person: bool = False,
     keep: str = "random",
     secret: bytes | None = None,
     round: int = 1,
@@ -76,7 +77,9 @@ def encode(
     its reports and no report; that is all that an estimate needs.
 
     ``ids`` names the column that says whose row it is: of a person's rows that hold a value, any
-    one stands for them. An engine has no first row, so ``keep`` can only be "random".
+    one stands for them. An engine has no first row, so ``keep`` can only be "random". Without it,
+    the first 100,000 rows of other columns that are named like an id are looked at, and one that
+    repeats is refused, unless ``one_row_per_person`` is said.
 
     Whatever fails, of one drawing only is ever read: tasks that run again commit once, and a folder
     that was begun and never committed is refused by everybody. Speculation must be off.
@@ -88,8 +91,8 @@ def encode(
     """
     with in_python():
         settled = design_of(design)
-        keyed = {"secret": secret, "round": round}
-        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep, **keyed)
+        rules = {"missing": missing, "clip": clip, "cleaning": cleaning, "secret": secret, "round": round}
+        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
         if out is not None:
             return encode_column(asked, settled, out, tallied=tallied)
         if secret is None or tallied:
@@ -147,13 +150,15 @@ def survey(
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
+    one_row_per_person: bool = False,
 ) -> Surveyed:
     """How many people have a value, for the ``n`` of a design; nothing is drawn. Values outside
     ``categories``, or outside ``lower`` to ``upper``, are refused as they would be later. Several
     columns have a list of categories each.
     """
     with in_python():
-        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep="random")
+        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+        asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
         if not isinstance(column, str) and categories is not None:
             return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
         return asked.survey(_reader(categories, other, lower, upper, asked))
@@ -176,6 +181,7 @@ def release(
     clip: bool = False,
     cleaning: Cleaning = AS_WRITTEN,
     ids: str | None = None,
+    one_row_per_person: bool = False,
     keep: str = "random",
     force: bool = False,
 ) -> Release:
@@ -191,7 +197,8 @@ def release(
     with in_python():
         check_words("--title", title)
         settled = design_of(design)
-        asked = _column(frame, column, missing=missing, clip=clip, cleaning=cleaning, ids=ids, keep=keep)
+        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
         budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
         words = _question(settled, asked, title).asked()
         folder = None if out is None else Path(out)

@@ -15,7 +15,7 @@ from shuffledp.collection.engines.spark_session import arrow_rows, check_frame, 
 from shuffledp.collection.engines.spark_tasks import MARKED, ROWS, ColumnSurvey, Marks, Named
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import ColumnName, joined_name, nearest
-from shuffledp.collection.tables.persons import id_texts
+from shuffledp.collection.tables.persons import SeveralRows, id_texts, like_ids
 from shuffledp.collection.tables.values import Places, Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["People", "SparkColumn", "Surveyed", "ddl"]
 
 
+FIRST_ROWS = 100_000  # of a column that is named like an id that are looked at
 LOOKED_AT = 500  # files of a table whose length and time are looked at, some milliseconds each
 # Of a plan, from session to session: numbers that tell columns and subqueries apart, and the rest.
 NUMBERED = re.compile(r"(#|CTERelationDef |CTERelationRef )(\d+)")
@@ -75,13 +76,18 @@ class SparkColumn:
     round: int = 1
 
     @classmethod
-    def of(cls, frame: DataFrame, name: ColumnName, **rules: Any) -> Self:
-        """A column by its name; several are joined to one of structs, as on files."""
+    def of(cls, frame: DataFrame, name: ColumnName, *, one_row_per_person: bool = False, **rules: Any) -> Self:
+        """A column by its name; several are joined to one of structs, as on files. Where rows have
+        no ids, the first rows of columns that are named like one are looked at: all of them would
+        take a shuffle.
+        """
+        asked = (name,) if isinstance(name, str) else name
+        plain = cls(frame=frame, name=asked[0])
+        plain._check_rows(like_ids(frame.columns, asked, rules.get("ids"), one_row_per_person=one_row_per_person))
         if isinstance(name, str):
             return cls(frame=frame, name=name, **rules)
         from pyspark.sql import functions
 
-        plain = cls(frame=frame, name=name[0])
         for each in name:
             plain._empty(each, "column")
         kept = [] if rules.get("ids") is None else [rules["ids"]]
@@ -124,13 +130,13 @@ class SparkColumn:
         stamps = [f"{each.getLen()} {each.getModificationTime()}" for each in found]
         return sha256("\n".join([plan, *files, *stamps]).encode()).hexdigest()
 
-    def survey(self, reader: Reader) -> Surveyed:
-        """Who has a value; nothing is drawn."""
+    def survey(self, reader: Reader, *, some: bool = True) -> Surveyed:
+        """Who has a value; nothing is drawn. That there are ``some`` is required."""
         self.checked(reader)
         session = self.frame.sparkSession
         with one_sentence(), arrow_rows(session):
             found = self._surveyed(reader) if self.ids is None else self._persons_surveyed(reader)
-        if not found.people:
+        if some and not found.people:
             got = f"{found.missing:,} rows that hold none" if found.missing else "no rows"
             raise InvalidInput(
                 f"{title_of(self.name)} must hold at least one value, got {got}. Check that these are the right data."
@@ -204,6 +210,14 @@ class SparkColumn:
         """The columns of ids and of values."""
         assert self.ids is not None
         return self._selected(*dict.fromkeys([self.ids, self.name]))
+
+    def _check_rows(self, watched: list[str]) -> None:
+        """Refuse a person with several of the first rows."""
+        with SeveralRows(watched, "the table") as several:
+            for name in watched:
+                with one_sentence():
+                    (seen,) = self._selected(name).frame.limit(FIRST_ROWS).toArrow().combine_chunks().columns
+                several.add(name, seen.combine_chunks())
 
     def _selected(self, *names: str) -> People:
         """Some columns, by their places."""

@@ -24,7 +24,7 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.accounting.mechanism import Shuffled, shuffle
 
-__all__ = ["Group", "Mechanism", "corner", "grouped"]
+__all__ = ["AtMost", "Group", "Mechanism", "corner", "grouped"]
 
 MOST = 64  # groups, if there are no more kinds than that
 COMPARED = 512  # groups are made wider until there are at most so many, and only then compared in pairs
@@ -33,6 +33,10 @@ STRENGTH = 0.05  # alike: epsilon0 within this much, or this share of it if it i
 
 Mechanism = tuple[Shuffled, int]
 Group = list[Mechanism]
+
+
+class AtMost(Shuffled):
+    """A mechanism that shows at least as much as what ran: no lower end follows from it."""
 
 
 def grouped(mechanisms: Group) -> list[Group]:

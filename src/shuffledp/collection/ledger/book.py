@@ -114,8 +114,8 @@ class Book:
         an entry says, ``parsed`` checks. Entries that differ in nothing but the names of their
         batches are read once.
         """
-        rounds: Counter[tuple[str, int, int]] = Counter()
-        known: dict[tuple[bool, str], list[tuple[tuple[str, int, int], int]]] = {}
+        rounds: Counter[tuple[str, int, int, bool]] = Counter()
+        known: dict[tuple[bool, str], list[tuple[tuple[str, int, int, bool], int]]] = {}
         covered = self.covered(name)
         for row in self.rows_of(name):
             if row.id not in covered:
@@ -125,7 +125,7 @@ class Book:
                     known[rest] = _counted(row)
                 for key, times in known[rest]:
                     rounds[key] += times
-        return [(mechanism_of(law, n, honest), times) for (law, n, honest), times in rounds.items()]
+        return [(mechanism_of(*key), times) for key, times in rounds.items()]
 
     def sharing(self, batches: Iterable[str]) -> Iterator[tuple[Row, tuple[str, ...]]]:
         """The releases that hold some of these batches, with all that they hold."""
@@ -293,15 +293,17 @@ def _facts_of(row: Row) -> Mapping[str, Any]:
         raise _unreadable(row, error) from None
 
 
-def _counted(row: Row) -> list[tuple[tuple[str, int, int], int]]:
-    """Of every part of an entry: the law as text, users, honest users; and rounds."""
+def _counted(row: Row) -> list[tuple[tuple[str, int, int, bool], int]]:
+    """Of every part of an entry: the law as text, users, honest users, and whether what ran shows
+    at most that; and rounds.
+    """
     try:
         parts = [Part(**part) for part in _facts_of(row)["parts"]]
         for part in parts:
             if not (type(part.n) is type(part.honest) is type(part.rounds) is int and part.rounds >= 1):
                 raise ValueError("users and rounds are whole numbers, and rounds at least 1.")
             mechanism_of(canonical(part.law), part.n, part.honest)
-        return [((canonical(part.law), part.n, part.honest), part.rounds) for part in parts]
+        return [((canonical(part.law), part.n, part.honest, part.at_most is True), part.rounds) for part in parts]
     except UNREADABLE as error:
         raise _unreadable(row, error) from None
 

@@ -65,12 +65,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Whose budget a release is charged to, what was released before, what it all becomes, and the
-    record that waits for it, if one does.
+    """Whose budget a release is charged to, what all becomes with it, and the record that waits for
+    it, if one does.
     """
 
     owner: Population
-    earlier: list[Mechanism]
     total: Guarantee
     waiting: tuple[int, str] | None
 
@@ -126,7 +125,7 @@ def terms_asked(
     if waiting is None and held_back:
         waiting = _waiting(book, owner, entry)
     free = waiting is not None or (entry.series is not None and entry.series.week is not None)
-    return Terms(owner, earlier, _within(owner, earlier, None if free else entry), waiting)
+    return Terms(owner, _within(owner, earlier, None if free else entry), waiting)
 
 
 def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | None:

@@ -13,6 +13,7 @@ from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled, shuffle, shuffled_parts
 from shuffledp.accounting.rounds import Rounds
+from shuffledp.collection.ledger.alike import AtMost
 from shuffledp.errors import InvalidInput, check_count, check_delta, check_positive, check_rounds, check_users
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.written_law import law_of, randomizer_of
@@ -23,6 +24,7 @@ __all__ = ["Entry", "Part", "Turn", "check_digest", "check_text", "mechanism_of"
 LONGEST = 500  # characters of a name or of a description
 FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
 SERIES = "series"  # stands in no entry but those of a series
+AT_MOST = "at_most"  # stands in no part but those of a search
 REMEDY = "Take it from what shuffledp wrote."
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
@@ -30,13 +32,20 @@ Kept = TypeVar("Kept")
 
 class Part(NamedTuple):
     """One mechanism: ``honest`` of ``n`` users report ``rounds`` times, by this law (``law_of``),
-    to an adversary who sees shuffled reports.
+    to an adversary who sees shuffled reports. What ran shows as much, or ``at_most`` as much, as a
+    search does; no lower end follows from that.
     """
 
     law: dict[str, Any]
     n: int
     honest: int
     rounds: int
+    at_most: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; a part that is known from both sides says nothing of it."""
+        facts = self._asdict()
+        return facts if self.at_most else {name: facts[name] for name in facts if name != AT_MOST}
 
 
 class Turn(NamedTuple):
@@ -116,8 +125,11 @@ class Entry:
         delta: float,
         batches: tuple[str, ...] = (),
         series: Turn | None = None,
+        at_most: bool = False,
     ) -> Entry:
-        """The entry of a guarantee from ``shuffle``, ``compose`` or ``Accountant.total``."""
+        """The entry of a guarantee from ``shuffle``, ``compose`` or ``Accountant.total``; what runs
+        shows ``at_most`` that, or the same.
+        """
         if not isinstance(guarantee, (Shuffled, Rounds)):
             raise InvalidInput(
                 f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. For an Accountant, pass "
@@ -135,13 +147,15 @@ class Entry:
                 'a recorded release must be of whole reports, got one of the view "sums". Record the same with '
                 'view="reports", which promises less and holds for sums, too.'
             )
-        parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds) for each, rounds in mechanisms)
+        parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds, at_most) for each, rounds in mechanisms)
         return cls(parts, what, design, epsilon, delta, batches, series)
 
     @property
     def mechanisms(self) -> tuple[tuple[Shuffled, int], ...]:
         """The parts, ready to be composed."""
-        return tuple((mechanism_of(canonical(part.law), part.n, part.honest), part.rounds) for part in self.parts)
+        return tuple(
+            (mechanism_of(canonical(part.law), part.n, part.honest, part.at_most), part.rounds) for part in self.parts
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -153,7 +167,7 @@ class Entry:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, for ``from_json``."""
-        parts = [part._asdict() for part in self.parts]
+        parts = [part.as_json() for part in self.parts]
         return {
             "parts": parts,
             "what": self.what,
@@ -174,9 +188,9 @@ class Entry:
         ):
             raise InvalidInput(f"an entry must have {', '.join(sorted(FIELDS))}, got something else. {REMEDY}")
         for part in facts["parts"]:
-            if not isinstance(part, Mapping) or set(part) != set(Part._fields):
+            if not isinstance(part, Mapping) or set(part) | {AT_MOST} != set(Part._fields):
                 raise InvalidInput(
-                    f"a part of an entry must have {', '.join(Part._fields)}, got something else. {REMEDY}"
+                    f"a part of an entry must have {', '.join(Part._fields[:-1])}, got something else. {REMEDY}"
                 )
         if SERIES in facts:
             facts = {**facts, SERIES: Turn.checked(facts[SERIES])}
@@ -214,9 +228,10 @@ def check_digest(name: str, value: object) -> str:
 
 
 def _checked(part: Part) -> Part:
-    law, n, honest, rounds = part
-    users, some = check_users(n, honest)
-    return Part(json.loads(_normal(_text(law))), users, some, check_rounds(rounds))
+    users, some = check_users(part.n, part.honest)
+    if not isinstance(part.at_most, bool):
+        raise InvalidInput(f"at_most must be true or false in a part of an entry, got {part.at_most!r}. {REMEDY}")
+    return Part(json.loads(_normal(_text(part.law))), users, some, check_rounds(part.rounds), part.at_most)
 
 
 def _text(law: object) -> str:
@@ -232,16 +247,17 @@ def _text(law: object) -> str:
 # Ten thousand releases have few laws and mechanisms between them; each is kept once, with what was
 # solved for it.
 _randomizers: dict[str, Randomizer] = {}
-_mechanisms: dict[tuple[str, int, int], Shuffled] = {}
+_mechanisms: dict[tuple[str, int, int, bool], Shuffled] = {}
 MOST_KEPT = 1 << 16
 
 
-def mechanism_of(law: str, n: int, honest: int) -> Shuffled:
+def mechanism_of(law: str, n: int, honest: int, at_most: bool = False) -> Shuffled:
     """The mechanism of a part, its law given as canonical JSON."""
-    key = (law, n, honest)
+    key = (law, n, honest, at_most)
     if key not in _mechanisms:
         randomizer = _randomizers.get(law) or randomizer_of(json.loads(law))
-        _keep(_mechanisms, key, shuffle(randomizer, n=n, honest=honest))
+        made = shuffle(randomizer, n=n, honest=honest)
+        _keep(_mechanisms, key, AtMost(randomizer, n, made.adversary, honest) if at_most else made)
     return _mechanisms[key]
 
 
@@ -252,7 +268,7 @@ def _law_kept(mechanism: Shuffled) -> dict[str, Any]:
     law = law_of(mechanism.randomizer)
     text = canonical(law)
     _keep(_randomizers, text, mechanism.randomizer)
-    _keep(_mechanisms, (text, mechanism.n, mechanism.honest), mechanism)
+    _keep(_mechanisms, (text, mechanism.n, mechanism.honest, False), mechanism)
     return law
 
 

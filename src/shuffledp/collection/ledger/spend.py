@@ -93,8 +93,9 @@ class Ledger:
                     check_batches(book, entry)
                     taken = terms.waiting or _record(connection, book, terms.owner, entry, begun=not held_back)
                 file.confirm(lambda connection: _there(connection, taken, terms.owner))
-        except OverLimit:
-            raise refusal(terms.owner, terms.earlier, entry) from None
+        except OverLimit:  # what others spent meanwhile counts
+            owner = limits_of(book, population, limit_epsilon, limit_delta)
+            raise refusal(owner, book.mechanisms(owner.name), entry) from None
         self._seen = max(self._seen, taken)
         return terms.receipt(book, *taken)
 

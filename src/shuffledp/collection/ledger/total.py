@@ -28,7 +28,7 @@ It is used again for every such round: their tau add up. tau is the upper end of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,10 +40,10 @@ from shuffledp.accounting.explanation import Explanation, Row
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.accounting.rounds import Parts
-from shuffledp.collection.ledger.alike import Mechanism, corner, grouped
+from shuffledp.collection.ledger.alike import AtMost, Mechanism, corner, grouped
 from shuffledp.errors import InvalidInput, check_rounds
 
-__all__ = ["EXACT", "Grouped", "RarelySeen", "composed", "harshest"]
+__all__ = ["EXACT", "FromAbove", "Grouped", "RarelySeen", "composed", "harshest"]
 
 EXACT = 16  # so many different mechanisms are composed without the short cut
 MATTERS = 2e-3  # of delta
@@ -56,6 +56,13 @@ def composed(mechanisms: Iterable[Mechanism]) -> Guarantee:
     merged = _merged(mechanisms)
     if not merged:
         raise InvalidInput("a total must have at least one release, got none. Record one first.")
+    known = [each for each in merged if not isinstance(each[0], AtMost)]
+    if len(known) == len(merged):
+        return _composed(merged)
+    return FromAbove(_composed(merged), _composed(known) if known else None)
+
+
+def _composed(merged: list[Mechanism]) -> Guarantee:
     if len(merged) <= EXACT:
         return _accounted(merged)
     groups = grouped(merged)
@@ -77,29 +84,27 @@ def harshest(mechanisms: Iterable[Mechanism]) -> list[Mechanism]:
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped(Guarantee):
-    """Many mechanisms: the upper end is that of ``harsh``, which is worse, and the lower end that
-    of ``mild``, which is better.
+class FromAbove(Guarantee):
+    """Mechanisms of which some bound from above what ran: the upper end is that of ``harsh``, all
+    of them, and the lower end that of ``mild``, the others, or 0 if there are none.
     """
 
     harsh: Guarantee
-    mild: Guarantee
-    mechanisms: int
-    groups: int
+    mild: Guarantee | None
 
     @property
     def parts(self) -> Parts:  # type: ignore[override]
-        """The groups, each counted as its harshest mechanism."""
+        """Those of the upper end."""
         return self.harsh.parts
 
     def describe(self) -> str:
-        """How many mechanisms, of how many kinds."""
-        return f"{self.mechanisms} mechanisms of {self.groups} kinds"
+        """Every mechanism."""
+        return self.harsh.describe()
 
     @property
     def method(self) -> str:  # type: ignore[override]
         """The theorems behind the upper end."""
-        return f"{self.harsh.method}; {self.mechanisms} mechanisms counted as the harshest of {self.groups} kinds"
+        return self.harsh.method
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -111,24 +116,49 @@ class Grouped(Guarantee):
         return self.harsh.ceiling
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        return (self.harsh if end == "upper" else self.mild).deltas(epsilons, end=end, gap=gap)
+        one = self.harsh if end == "upper" else self.mild
+        return np.zeros_like(epsilons) if one is None else one.deltas(epsilons, end=end, gap=gap)
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        return self.harsh.epsilon_at_most(delta=delta) if end == "upper" else self.mild.epsilon_at_least(delta=delta)
+        if end == "upper":
+            return self.harsh.epsilon_at_most(delta=delta)
+        return 0.0 if self.mild is None else self.mild.epsilon_at_least(delta=delta)
 
     def compose(self, rounds: int) -> Guarantee:
-        return Grouped(self.harsh.compose(rounds), self.mild.compose(rounds), self.mechanisms, self.groups)
+        mild = None if self.mild is None else self.mild.compose(rounds)
+        return replace(self, harsh=self.harsh.compose(rounds), mild=mild)
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return self.harsh.pessimistic_loss(spacing=spacing)
 
     def rdp(self, *, order: float) -> Bound:
-        return self._bound(self.mild.rdp(order=order).lower, self.harsh.rdp(order=order).upper)
+        least = 0.0 if self.mild is None else self.mild.rdp(order=order).lower
+        return self._bound(least, self.harsh.rdp(order=order).upper)
 
     def explain(self, *, delta: float) -> Explanation:
-        rows = tuple(row for row in self.harsh.explain(delta=delta).rows if row.side == "upper")
-        rows += tuple(row for row in self.mild.explain(delta=delta).rows if row.side == "lower")
+        ends = (("upper", self.harsh), ("lower", self.mild))
+        each = ((side, row) for side, one in ends if one is not None for row in one.explain(delta=delta).rows)
+        rows = tuple(row for side, row in each if row.side == side)
         return Explanation(self.describe(), delta, self.epsilon(delta=delta), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped(FromAbove):
+    """Many mechanisms: the upper end is that of ``harsh``, the groups, each counted as its harshest
+    mechanism, and the lower end that of ``mild``, which is better.
+    """
+
+    mechanisms: int
+    groups: int
+
+    def describe(self) -> str:
+        """How many mechanisms, of how many kinds."""
+        return f"{self.mechanisms} mechanisms of {self.groups} kinds"
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The theorems behind the upper end."""
+        return f"{self.harsh.method}; {self.mechanisms} mechanisms counted as the harshest of {self.groups} kinds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,9 +238,9 @@ def _merged(mechanisms: Iterable[Mechanism]) -> list[Mechanism]:
     """Equal mechanisms counted together, in an order that does not depend on when they were
     recorded.
     """
-    totals: dict[tuple[str, int, int], Mechanism] = {}
+    totals: dict[tuple[str, int, int, bool], Mechanism] = {}
     for mechanism, rounds in mechanisms:
-        key = (repr(mechanism.randomizer), mechanism.n, mechanism.honest)
+        key = (repr(mechanism.randomizer), mechanism.n, mechanism.honest, isinstance(mechanism, AtMost))
         first, before = totals.get(key, (mechanism, 0))
         totals[key] = (first, check_rounds(before + rounds))
     return [totals[key] for key in sorted(totals)]

@@ -196,15 +196,15 @@ def _estimate(scale: Scale, value: float, low: float, high: float, y: float) -> 
 def curve(
     title: str,
     epsilons: Sequence[float],
-    lower: Sequence[float],
+    lower: Sequence[float] | None,
     upper: Sequence[float],
     *,
     promise: tuple[float, float],
     alone: float | None,
     alone_label: str = "one report alone",
 ) -> Markup:
-    """Delta against epsilon, on a logarithmic axis: the band that encloses it, a point that is
-    certified, and what a report guarantees alone.
+    """Delta against epsilon, on a logarithmic axis: the band that encloses it, or its upper end
+    alone, a point that is certified, and what a report guarantees alone.
     """
     x = Scale(0.0, epsilons[-1] if epsilons[-1] > 0.0 else 1.0)
     lowest, highest = decades([*upper, promise[1]], LOWEST)
@@ -213,10 +213,11 @@ def curve(
     def place(epsilon: float, delta: float) -> tuple[float, float]:
         return x(epsilon), CURVE * y(math.log10(max(delta, floor)))
 
-    above, below = ([place(*point) for point in zip(epsilons, deltas, strict=True)] for deltas in (upper, lower))
-    shapes = window(
-        CURVE, ribbon(above, below, class_="band"), ribbon(below, class_="lower"), ribbon(above, class_="upper")
+    above, below = (
+        [place(*point) for point in zip(epsilons, deltas, strict=True)] for deltas in (upper, lower or upper)
     )
+    band = [] if lower is None else [ribbon(above, below, class_="band"), ribbon(below, class_="lower")]
+    shapes = window(CURVE, *band, ribbon(above, class_="upper"))
     grid, names = [], []
     for exponent in log_ticks(lowest, highest):
         level = CURVE * y(exponent)

@@ -13,6 +13,7 @@ from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, exact, fixed, many, predicted, scientific, tied, times
 from shuffledp.collection.page.parts import details, facts_list, figure, section
 from shuffledp.collection.record import Record
+from shuffledp.wording import one_answer
 
 __all__ = ["budget", "checking", "trust"]
 
@@ -28,6 +29,7 @@ LISTED = 40  # categories in the design that is shown
 def trust(record: Record) -> Markup:
     """The same promise under three kinds of trust."""
     errors = {row.trust: row.stderr for row in record.comparison}
+    known = {row.trust: row.mechanism for row in record.comparison}
     unit = " people" if record.design.people else ""
     rows = [
         Bar(
@@ -43,25 +45,30 @@ def trust(record: Record) -> Markup:
     return section(
         "trust",
         phrases.TRUST_TITLE,
-        element("p", _sentence(errors)),
+        element("p", _sentence(errors, known)),
         figure(
             bars(title, rows),
-            "Predicted standard error of one estimate, under the same promise of privacy. Shorter is better.",
+            f"Predicted standard error of {one_answer(record.design.task)}, under the same promise of privacy. Shorter "
+            f"is better. Compared with the best known mechanism for each: without a shuffler, {known['nobody']}; by a "
+            f"curator, {known['curator']}.",
         ),
         keep=True,
     )
 
 
-def _sentence(errors: Mapping[str, float]) -> str:
+def _sentence(errors: Mapping[str, float], known: Mapping[str, str]) -> str:
     """How this release compares, with no claim where it does not win."""
     nobody, ours, curator = (errors[kind] for kind in TRUST)
-    gain = phrases.NO_GAIN
+    gain, alone = phrases.NO_GAIN, known["nobody"]
+    if ours > ALIKE * nobody:
+        gain = f"With the shuffler the error is {times(ours / nobody)} times as large as that of {alone} without one."
     if nobody > ALIKE * ours:
-        gain = f"With the shuffler the error is {times(nobody / ours)} times smaller than if nobody were trusted."
-    larger = "no larger than"
+        smaller = times(nobody / ours)
+        gain = f"With the shuffler the error is {smaller} times smaller than if nobody were trusted ({alone})."
+    larger = "about" if ours > curator else "no larger than"
     if ours > ALIKE * curator:
         larger = phrases.VERSUS_CURATOR.format(ratio=times(ours / curator))
-    return f"{gain} It is {larger} that of a curator, who would see every value."
+    return f"{gain} It is {larger} that of a curator ({known['curator']}), who would see every value."
 
 
 def budget(record: Record) -> Markup | None:

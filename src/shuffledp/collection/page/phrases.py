@@ -127,14 +127,17 @@ READ_IF = (
     "the true ε lies between the two {only}: the upper end then holds for every data set, and some data set is known "
     "to need at least the lower one"
 )
+HOW_TO_READ_MOST = "the true ε is at most this, proven for every data set; no lower end is claimed"
 HONEST_ALL = "all {users}: nobody who reports helps the analyst, and no report is lost"
 HONEST = "at least {honest}: up to {others} may help the analyst, or their reports may be lost"
+HONEST_OF = "at least {honest}{each}: of the {reported} who reported, {others} may help the analyst"
 REPORT_ALONE = "ε₀ = {alone}: {shown}. It is all that protects a person{each} if the shuffler and the analyst collude"
 NOTHING_ALONE = (
     "nothing: the messages are the truth among fakes, and nothing protects a person{each} if the shuffler and the "
     "analyst collude"
 )
 BOTH_ENDS = "within the interval: both ends are rounded outward"
+UPPER_END = "included: every number is an upper end, rounded up"
 SEVERAL_ROUNDS_ERROR = "{safe}, and for several rounds only the safe side of every step is kept"
 ONE_ROUND_ERROR = "{safe}, and δ is known to within a relative error of {error}"
 INTEGERS = "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "
@@ -178,6 +181,7 @@ SOLID_AND_DASHED = (
     "Solid: δ is at most this. Dashed: δ is at least this. Where only one line is visible, the two differ by less "
     "than its width."
 )
+SOLID = "δ is at most this."
 FAR_ALONE = (
     " One report alone, without the shuffler, guarantees only ε₀ = {alone}, beyond the right end of this figure."
 )
@@ -269,14 +273,14 @@ GOES_ON_WORDS = (
 )
 ONE_LEVEL = (
     "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
-    "each. So the certificate is that of one level: of the first one, which has the fewest people. What was asked at a "
-    "level follows from the votes of the levels before it."
+    "each. So the whole search shows at most what one level does: the first one, with the fewest people that it may "
+    "have. What was asked at a level follows from the votes of the levels before it."
 )
 OWN_LAW = (
     "Each person drew one level, whatever their word is, and was asked at that level alone, with the same noise at "
     "each but the last, where words are counted: more people tell fewer values apart there, and need less noise to "
-    "show no more. So the certificate is that of one level: of the first one, which has the fewest people. What was "
-    "asked at a level follows from the votes of the levels before it."
+    "show no more. So the whole search shows at most what one level does: the first one, with the fewest people that "
+    "it may have. What was asked at a level follows from the votes of the levels before it."
 )
 MISSED_WORDS = (
     "A word that {found_from} or more people hold is missed with probability {miss} at most, if it is not crowded out. "

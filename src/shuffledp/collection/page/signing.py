@@ -70,7 +70,9 @@ def _terms(record: Record) -> list[tuple[str, object]]:
     bound, delta, once = certified.epsilon, certified.delta, certified.rounds == 1
     each = "" if once else ", in each round,"
     only = reserved(certified.assumptions)
-    reading = phrases.READ_IF.format(only=only) if only else phrases.HOW_TO_READ
+    reading = phrases.HOW_TO_READ if bound.lower > 0.0 else phrases.HOW_TO_READ_MOST
+    if only:
+        reading = phrases.READ_IF.format(only=only)
     ends = f"{_between(bound)}, at δ = {exact(bound.delta)}"
     rows: list[tuple[str, object]] = [("Certified ε", f"{ends}, {only}" if only else ends)]
     if delta is not None:
@@ -85,7 +87,7 @@ def _terms(record: Record) -> list[tuple[str, object]]:
         ("How to read it", reading),
         ("Against whom", sentence(certified.adversary)),
         ("What is protected", sentence(certified.adjacency)),
-        ("Users", many(certified.users, "person", "people")),
+        ("Users", _users(record)),
         ("Honest users", _honest(record)),
         (
             "Rounds",
@@ -109,22 +111,36 @@ def _alone(record: Record, each: str) -> str:
 
 def _numerical(record: Record) -> str:
     safe, error = phrases.BOTH_ENDS, record.certificate.numerical_error
+    if record.counted.search is not None:
+        return phrases.UPPER_END
     if error is None:
         return phrases.SEVERAL_ROUNDS_ERROR.format(safe=safe)
     return phrases.ONE_ROUND_ERROR.format(safe=safe, error=f"{error:.0e}")
 
 
 def _between(bound: EpsilonBound | DeltaBound) -> str:
+    if bound.lower == 0.0:
+        return f"at most {scientific(bound.upper, up=True, digits=DIGITS)}"
     return (
         f"between {scientific(bound.lower, up=False, digits=DIGITS)} and "
         f"{scientific(bound.upper, up=True, digits=DIGITS)}"
     )
 
 
+def _users(record: Record) -> str:
+    users, reported = many(record.certificate.users, "person", "people"), record.counted.people
+    return users if reported == record.certificate.users else f"at most {users}; {count(reported)} reported"
+
+
 def _honest(record: Record) -> str:
-    users, honest = record.certificate.users, record.certificate.honest
+    """Those who did not report cannot help the analyst, and leave less room for those who do."""
+    users, honest, reported = record.certificate.users, record.certificate.honest, record.counted.people
     if honest == users:
         return phrases.HONEST_ALL.format(users=count(users))
+    if reported != users:
+        others = f"up to {count(reported - honest)}" if reported > honest else "none"
+        each = "" if record.certificate.rounds == 1 else ", and as many in each other round"
+        return phrases.HONEST_OF.format(honest=count(honest), each=each, reported=count(reported), others=others)
     return phrases.HONEST.format(honest=count(honest), others=count(users - honest))
 
 
@@ -164,7 +180,7 @@ def profile(record: Record) -> Markup:
     drawn = curve(
         title,
         points.epsilon,
-        points.lower,
+        points.lower if any(points.lower) else None,
         points.upper,
         promise=(bound.upper, bound.delta),
         alone=alone,
@@ -175,6 +191,6 @@ def profile(record: Record) -> Markup:
         "curve",
         "The certificate at every δ",
         element("p", phrases.ONE_POINT),
-        figure(drawn, phrases.SOLID_AND_DASHED + far),
+        figure(drawn, (phrases.SOLID_AND_DASHED if any(points.lower) else phrases.SOLID) + far),
         keep=True,
     )

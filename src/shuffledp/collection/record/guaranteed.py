@@ -75,8 +75,11 @@ class Certificate(Part):
 
 @part
 class Alternative(Part):
-    """One kind of trust, and the error that it would bring under the same promise."""
+    """One kind of trust, and the error that it would bring under the same promise: where nobody or
+    a curator is trusted, that of the best known ``mechanism``.
+    """
 
     trust: str = needed(text)
+    mechanism: str = needed(text)
     epsilon0: float | None = needed(or_none(EPSILON))
     stderr: float = needed(SIZE)

@@ -15,6 +15,7 @@ from shuffledp.collection.ledger import Entry, Ledger, Receipt, Turn
 from shuffledp.collection.record import LedgerEntry, Limit, Total
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks import TopTask
 
 __all__ = ["Budget", "Spent", "Unnoted"]
 
@@ -169,7 +170,14 @@ def entry_of(
     epsilon = (whole if design.rounds == 1 else once).epsilon_at_most(delta=design.delta)
     said = what if series is None else f"{series}: {what}"
     return Entry.of(
-        once, what=said, design=design.digest, epsilon=epsilon, delta=design.delta, batches=batches, series=series
+        once,
+        what=said,
+        design=design.digest,
+        epsilon=epsilon,
+        delta=design.delta,
+        batches=batches,
+        series=series,
+        at_most=isinstance(design.task, TopTask),
     )
 
 

@@ -4,17 +4,22 @@ error and the allowed messages choose.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shuffledp.collection.record import Asked
 from shuffledp.collection.release.question import Question
-from shuffledp.collection.release.terms import Categories, Promise, check_words
+from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words
+from shuffledp.collection.tables import Column, OneValue, Places, Values, read
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.split_and_mix import reachable
 from shuffledp.protocols.tasks import CountTask
+from shuffledp.sampling import Rng
 
 __all__ = ["CountQuestion", "SumQuestion", "count_categories"]
 
@@ -56,17 +61,59 @@ class SumQuestion(Question):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountQuestion(Question):
-    """How many people hold ``value``."""
+    """How many people hold ``value``, one of the ``listed`` categories if there are any: values
+    outside them are refused, or count as their ``other``.
+    """
 
     task: str = "count"
     value: str
+    listed: Categories | None = None
     messages: int | None = None
     error: float | None = None
 
     def settled(self) -> Question:
         check_words("--value", self.value)
         known = count_categories(self.value, None if self.categories is None else self.categories.missing)
+        if self.listed is not None:
+            labels = self.listed.of(self.listed.labels or ())
+            if self.value not in labels:
+                near = difflib.get_close_matches(self.value, labels, n=1)
+                raise InvalidInput(
+                    f"--value must be one of the categories, got {self.value!r}. "
+                    f"{f'Did you mean {near[0]!r}?' if near else 'Add it to --categories.'}"
+                )
         return Question.settled(replace(self, categories=known))
+
+    def reader(self) -> OneValue:
+        known, given = self.categories, self.listed
+        assert known is not None
+        assert known.labels is not None
+        places = None
+        if given is not None:
+            places = Places(check_labels(given.of(given.labels or ())), other=given.other, cleaning=self.cleaning)
+        rules = {"other": known.other, "missing": known.missing, "cleaning": self.cleaning}
+        return OneValue(labels=known.labels, listed=places, **rules)  # type: ignore[arg-type]
+
+    def values(self, column: Column, *, rng: Rng = None, tick: Callable[[int], object] | None = None) -> Values:
+        """The same; a value that no row holds is refused, where none are listed."""
+        reader = self.reader()
+        values = read(column, reader, keep=self.keep, rng=rng, tick=tick)
+        if self.listed is None and not reader.held[self.value]:
+            values.close()
+            raise self.unheld(column.title, reader.remarks())
+        values.remarks = reader.remarks()
+        return values
+
+    def unheld(self, title: str, instead: list[str]) -> InvalidInput:
+        """What to say where no row holds the value, but perhaps others like it."""
+        remedy = "; ".join(instead) or "If that may be, list all values there can be: --categories FILE"
+        return InvalidInput(f"--value must be a value of {title}, got {self.value!r}, which no row holds. {remedy}.")
+
+    def asked(self) -> Asked:
+        if self.listed is None:
+            return Question.asked(self)
+        other = self.listed.other
+        return replace(Question.asked(self), outside="refused" if other is None else f"counted as {other}")
 
     def _task(self) -> CountTask:
         return CountTask(self.value)

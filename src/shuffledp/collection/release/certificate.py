@@ -15,7 +15,8 @@ from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.messages.inexact import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.collection.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
-from shuffledp.collection.release.by_task import released_by
+from shuffledp.protocols.baselines.best_curator import best_curator
+from shuffledp.protocols.baselines.best_local import best_alone
 from shuffledp.protocols.design import Design
 from shuffledp.wording import statement, statement_ids
 
@@ -23,6 +24,7 @@ __all__ = ["certificate", "comparison"]
 
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
+THIS = "this release"
 BEYOND = 4.0  # or so many times the certified epsilon
 
 
@@ -94,15 +96,17 @@ def _curve(guarantee: Guarantee, epsilon: float, last: float | None = None) -> C
 
 def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...]:
     """The same promise under three kinds of trust, with the standard error to expect of each:
-    nobody, a shuffler, a curator.
+    nobody, a shuffler, a curator. Where it is nobody or a curator, by the best known mechanism.
     """
     epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
-    alone, curator = released_by(design.task.name).elsewhere(design, promise)
-    kinds = (("nobody", alone), ("shuffler", design.protocol), ("curator", curator))
-    return tuple(
-        Alternative(trust=trust, epsilon0=_finite(each.epsilon0), stderr=each.predicted_stderr())
-        for trust, each in kinds
+    alone, curator = best_alone(design.task, **promise), best_curator(design.task, **promise)
+    protocol = design.protocol
+    own, error = _finite(protocol.epsilon0), protocol.predicted_stderr()
+    return (
+        Alternative(trust="nobody", mechanism=alone.name, epsilon0=alone.epsilon0, stderr=alone.error),
+        Alternative(trust="shuffler", mechanism=THIS, epsilon0=own, stderr=error),
+        Alternative(trust="curator", mechanism=curator.name, epsilon0=None, stderr=curator.error),
     )
 
 

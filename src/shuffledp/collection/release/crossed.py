@@ -52,7 +52,9 @@ class CrossQuestion(Question):
         for name, part in zip(self.columns, self.parts, strict=True):
             labels = part.labels
             if labels is None:
-                labels = learn_categories(self._open(name), cleaning=self.cleaning)
+                labels = learn_categories(
+                    replace(self, one_row_per_person=True, ids=None)._open(name), cleaning=self.cleaning
+                )
             known.append(replace(part, labels=part.of(labels)))
         settled = replace(self, parts=tuple(known), column=joined_name(self.columns))
         settled._task()
@@ -64,7 +66,15 @@ class CrossQuestion(Question):
         return self._open(self.columns)
 
     def _open(self, name: str | tuple[str, ...]) -> Column:
-        return open_column(self.source, name, kind="text", format=self.format, ids=self.ids, encoding=self.encoding)
+        return open_column(
+            self.source,
+            name,
+            kind="text",
+            format=self.format,
+            ids=self.ids,
+            encoding=self.encoding,
+            one_row_per_person=self.one_row_per_person,
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

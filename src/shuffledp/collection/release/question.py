@@ -72,6 +72,7 @@ class Question:
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
+    one_row_per_person: bool = False
     series: InSeries | None = None
     hiding: Hiding = BY_NOISE
 
@@ -101,7 +102,13 @@ class Question:
         """The column that is asked about."""
         kind: Kind = "number" if self.categories is None and not self.cleaning.reads_numbers else "text"
         return open_column(
-            self.source, self.column, kind=kind, format=self.format, ids=self.ids, encoding=self.encoding
+            self.source,
+            self.column,
+            kind=kind,
+            format=self.format,
+            ids=self.ids,
+            encoding=self.encoding,
+            one_row_per_person=self.one_row_per_person,
         )
 
     def values(self, column: Column, *, rng: Rng = None, tick: Callable[[int], object] | None = None) -> Values:

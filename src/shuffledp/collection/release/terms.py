@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.binning import cut_points
-from shuffledp.protocols.categories import check_size
 from shuffledp.protocols.tasks import QuantileTask
 
 __all__ = [
@@ -92,6 +90,8 @@ def given_bins(
     if cuts is None:
         assert lower is not None
         assert upper is not None
+        from shuffledp.protocols.binning import cut_points  # and NumPy, which no help needs
+
         cuts = cut_points(lower, upper, bins=bins, scale="linear" if scale is None else scale)  # type: ignore[arg-type]
     made = Bins(cuts=tuple(cuts), at=tuple(at), ranges=tuple(ranges))
     made.task()
@@ -171,6 +171,8 @@ def read_categories(
     if learn:
         return Categories(None, "learned from the data", other, missing, learned=True)
     if domain is not None:
+        from shuffledp.protocols.categories import check_size
+
         return Categories(
             tuple(map(str, range(check_size("domain", domain)))),
             f"the whole numbers from 0 to {domain - 1}",
@@ -242,6 +244,8 @@ def check_words(name: str, text: object) -> None:
 
 def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse fewer than two categories, and those that no page can show."""
+    from shuffledp.protocols.categories import check_size
+
     check_size("categories", len(labels))
     if len(labels) < 2:
         raise InvalidInput(

@@ -40,6 +40,7 @@ class TopQuestion:
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
+    one_row_per_person: bool = False
 
     def checked(self) -> Self:
         """The same, if it can be asked at all: before a table is read."""
@@ -51,7 +52,13 @@ class TopQuestion:
     def open(self) -> Column:
         """The column that is asked about."""
         return open_column(
-            self.source, self.column, kind="text", format=self.format, ids=self.ids, encoding=self.encoding
+            self.source,
+            self.column,
+            kind="text",
+            format=self.format,
+            ids=self.ids,
+            encoding=self.encoding,
+            one_row_per_person=self.one_row_per_person,
         )
 
     def reader(self) -> Spelled:

@@ -4,6 +4,7 @@ the people who drew it; and the record that such a search leaves, wherever it ra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.record import (
     Asked,
+    Certificate,
     Collected,
     Counted,
     Designed,
@@ -31,6 +33,7 @@ from shuffledp.collection.release.finishing import charged, publish, standing
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.write import check_folder, write_release
 from shuffledp.collection.tables import Tally, Values, tally
+from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.top_words.found_words import TopWords, found_words
 from shuffledp.protocols.top_words.progress import AskedLevel, NextLevel, progress_of
@@ -38,6 +41,7 @@ from shuffledp.protocols.top_words.search import MISS, TopSearch
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of, digest_of_votes
 from shuffledp.storage.files import check_apart
+from shuffledp.wording import statement
 
 __all__ = ["TopRelease", "ask_level", "drawn_levels", "finished_search", "paying", "release_search"]
 
@@ -190,13 +194,9 @@ def _record(
     notes: tuple[str, ...],
     collected: Collected | None,
 ) -> Record:
-    """The certificate is that of the first level: no later one has fewer people, and those who draw
-    by another law show no more, up to the epsilon of the promise.
-    """
-    first, design = found.progress.asked[0], found.search.first_design()
-    search = found.search
-    last = None if search.counting is None else search.epsilon
-    certified = certificate(design, collected=collected is not None, last=last)
+    first, search = found.progress.asked[0], found.search
+    design = search.first_design()
+    certified = _certified(search, design, collected=collected is not None)
     return Record.of(
         made=made_now(),
         asked=asked,
@@ -216,6 +216,29 @@ def _record(
         notes=notes,
         ledger=None if spent is None else spent.entry(),
     ).sealed()
+
+
+def _certified(search: TopSearch, design: Design, *, collected: bool) -> Certificate:
+    """Of the whole search: the first level, and what is shown besides. All ends are upper ones: of
+    what runs nothing is known from below, and 0 stands there.
+    """
+    besides = search.delta - search.level_delta
+    level = certificate(design, collected=collected, last=search.epsilon if besides else None)
+
+    def whole(delta: float) -> float:
+        return math.nextafter(delta + besides, 1.0) if besides else delta
+
+    assert level.delta is not None
+    return replace(
+        level,
+        epsilon=replace(level.epsilon, delta=search.delta, lower=0.0),
+        delta=replace(level.delta, lower=0.0, upper=whole(level.delta.upper)),
+        curve=replace(level.curve, lower=(0.0,) * len(level.curve.upper), upper=tuple(map(whole, level.curve.upper))),
+        assumptions=(*level.assumptions, statement("levels")),
+        assumption_ids=(*level.assumption_ids, "levels"),
+        users=search.people,
+        honest=search.least,
+    )
 
 
 def _searched(found: TopWords) -> Searched:

@@ -32,6 +32,7 @@ from shuffledp.collection.tables.tallying import Tally, tally, tally_file
 from shuffledp.collection.tables.values import (
     JoinedPlaces,
     Numbers,
+    OneValue,
     Places,
     Reader,
     Values,
@@ -54,6 +55,7 @@ __all__ = [
     "Keep",
     "LevelWords",
     "Numbers",
+    "OneValue",
     "Persons",
     "Places",
     "Reader",

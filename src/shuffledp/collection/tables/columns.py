@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from shuffledp.collection.tables.formats import Format, Kind, Table, open_table
+from shuffledp.collection.tables.persons import SeveralRows, like_ids
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.crossing import CROSS
 
@@ -35,13 +36,22 @@ class Column:
 
     ``rows`` is how many there are, where the file says so beforehand. ``unsure`` is true where
     nobody named the column and its name is merely the first line of a CSV file: if that line is a
-    value, somebody would be lost.
+    value, somebody would be lost. Without ids, columns that are named like some are ``watched``.
     """
 
-    def __init__(self, table: Table, name: ColumnName, kind: Kind, *, ids: str | None, unsure: bool) -> None:
+    def __init__(
+        self,
+        table: Table,
+        name: ColumnName,
+        kind: Kind,
+        *,
+        ids: str | None,
+        unsure: bool,
+        watched: Sequence[str] = (),
+    ) -> None:
         self.name, self.kind, self.ids, self.unsure, self.rows = joined_name(name), kind, ids, unsure, table.rows
         self._names = (name,) if isinstance(name, str) else name
-        self._table, self._used = table, False
+        self._table, self._used, self._watched = table, False, watched
 
     @property
     def title(self) -> str:
@@ -76,10 +86,14 @@ class Column:
                 "standard input must be read only once, got a second reading. Write it to a file and name that."
             )
         self._used = True
-        wanted = list(dict.fromkeys([*self._names, *([] if self.ids is None else [self.ids])]))
-        for batch in _ahead(self._table.batches(wanted, self.kind)):
-            values = joined([batch.column(name) for name in self._names], self._names)
-            yield Batch(values, None if self.ids is None else batch.column(self.ids))
+        wanted = list(dict.fromkeys([*self._names, *([] if self.ids is None else [self.ids]), *self._watched]))
+        with SeveralRows(self._watched, self.table_title) as several:
+            for batch in _ahead(self._table.batches(wanted, self.kind)):
+                for name in self._watched:
+                    several.add(name, batch.column(name))
+                values = joined([batch.column(name) for name in self._names], self._names)
+                yield Batch(values, None if self.ids is None else batch.column(self.ids))
+            several.check()
 
 
 def joined(columns: Sequence[pa.Array], names: Sequence[str]) -> pa.Array:
@@ -104,12 +118,15 @@ def open_column(
     format: Format | None = None,
     ids: str | None = None,
     encoding: str | None = None,
+    one_row_per_person: bool = False,
 ) -> Column:
     """The column of that name in a CSV, Parquet or Arrow file, "-" for standard input, or a table
     that is open already; a table with a single column needs no name, and several are joined.
 
     ``kind`` is "text" for categories, which are never taken for numbers ("01" stays "01"), or
-    "number". ``encoding`` is that of a CSV file, UTF-8 if it is left out.
+    "number". ``encoding`` is that of a CSV file, UTF-8 if it is left out. Without ``ids``, a value
+    that comes twice in another column that is named like one is refused, unless
+    ``one_row_per_person`` is said.
     """
     table = source if isinstance(source, Table) else open_table(source, format, encoding)
     if not table.names:
@@ -133,6 +150,12 @@ def open_column(
         kind,
         ids=None if ids is None else find_column(table, ids, "id"),
         unsure=column is None and table.headed,
+        watched=like_ids(
+            table.names,
+            (name,) if isinstance(name, str) else name,
+            ids,
+            one_row_per_person=one_row_per_person,
+        ),
     )
 
 

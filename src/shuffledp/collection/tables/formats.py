@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from shuffledp.collection.tables.cleaning import NO_NUMBER, check_encoding
@@ -40,6 +41,8 @@ __all__ = ["ROWS", "Format", "Kind", "Table", "open_table"]
 Format = Literal["csv", "parquet", "arrow"]
 Kind = Literal["text", "number"]
 ROWS = 1 << 20  # of a batch
+BATCH_BYTES = 1 << 28  # of a batch, were all its texts written out
+LONGEST_CELL = 1 << 20  # bytes
 BLOCK = 1 << 24  # bytes of CSV that are parsed at once
 LONGEST_HEADER = 1 << 20
 SEPARATORS = ",\t;|"
@@ -176,7 +179,7 @@ class _Csv(Table):
                 if not len(batch):
                     continue
                 if before is not None:
-                    yield before
+                    yield from _sliced(before, self.title)
                 before = batch
                 self.done = self._raw.tell() / size if size else None
             if before is None or str(before.column(wanted[0])[-1]) not in (last, f"{float(last)}"):
@@ -184,7 +187,7 @@ class _Csv(Table):
                     f"{self.title} must close every double quote, got one that is open at the end. It may have been "
                     f"cut off; copy it again."
                 )
-            yield before.slice(0, len(before) - 1)
+            yield from _sliced(before.slice(0, len(before) - 1), self.title)
 
     def _open(self) -> tuple[BinaryIO, Any]:
         """The file, and its text."""
@@ -288,8 +291,8 @@ class _Csv(Table):
 
 
 class _Parquet(Table):
-    """A Parquet file. Text that is stored as a dictionary is handed over as one, which makes it
-    cheap to look up.
+    """A Parquet file. Text is handed over as a dictionary, as it is mostly stored, which makes it
+    cheap to look up; and a long one that stands in many rows in a few bytes stays one.
     """
 
     def __init__(self, title: str, path: Path) -> None:
@@ -298,9 +301,7 @@ class _Parquet(Table):
             self.names, self.rows, self._schema = file.schema_arrow.names, file.metadata.num_rows, file.schema_arrow
 
     def batches(self, wanted: list[str], kind: Kind) -> Iterator[pa.RecordBatch]:
-        coded = (
-            wanted[:1] if any(test(self._schema.field(wanted[0]).type) for test in FLAT_TEXT) and kind == "text" else []
-        )
+        coded = [name for name in wanted if any(test(self._schema.field(name).type) for test in FLAT_TEXT)]
         with (
             readable(self.title, "Parquet file"),
             # no pre_buffer: it keeps whatever it has read
@@ -309,14 +310,26 @@ class _Parquet(Table):
             ) as file,
         ):
             came = 0
-            for batch in file.iter_batches(ROWS, columns=wanted, use_threads=False):
+            for batch in file.iter_batches(self._rows(file, wanted), columns=wanted, use_threads=False):
                 came += len(batch)
                 self.done = came / max(1, file.metadata.num_rows)
-                yield batch
+                yield from _sliced(batch, self.title)
             if came != file.metadata.num_rows:
                 raise InvalidInput(
                     f"{self.title} must hold the {file.metadata.num_rows} rows it names, got {came}. {DAMAGED}"
                 )
+
+    def _rows(self, file: pa.parquet.ParquetFile, wanted: list[str]) -> int:
+        """How many rows to read at once, by how long they are when they are unpacked."""
+        groups, longest = file.metadata.num_row_groups, 1
+        for group in map(file.metadata.row_group, range(groups)):
+            for column in map(group.column, range(group.num_columns)):
+                if (name := column.path_in_schema.partition(".")[0]) in wanted:
+                    each = -(-column.total_uncompressed_size // max(1, group.num_rows))
+                    if each > 2 * LONGEST_CELL:
+                        raise _too_long(name, self.title, each)
+                    longest = max(longest, each)
+        return max(1, min(ROWS, BATCH_BYTES // longest))
 
 
 class _ArrowFile(Table):
@@ -334,7 +347,7 @@ class _ArrowFile(Table):
         with readable(self.title, "Arrow file"), open_arrow(self._path, self.title, options=options) as reader:
             for i in range(reader.num_record_batches):
                 self.done = (i + 1) / reader.num_record_batches
-                yield from _sliced(reader.get_batch(i))
+                yield from _sliced(_sound(reader.get_batch(i)), self.title)
 
 
 class _ArrowStream(Table):
@@ -356,7 +369,7 @@ class _ArrowStream(Table):
             self._stream, self._reader = self._open()
         with readable(self.title, "Arrow stream"), self._stream:
             for batch in self._reader:
-                yield from _sliced(batch.select(wanted))
+                yield from _sliced(_sound(batch.select(wanted)), self.title)
             if self._stream.short:
                 raise InvalidInput(f"{self.title} must be a whole Arrow stream, got one without its end. {DAMAGED}")
             if self._stream.read(1):
@@ -371,10 +384,31 @@ class _ArrowStream(Table):
             return stream, pa.ipc.open_stream(stream)
 
 
-def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """``batch`` in parts of ordinary size, if it is sound."""
+def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
     batch.validate(full=True)
-    return (batch.slice(start, ROWS) for start in range(0, len(batch), ROWS))
+    return batch
+
+
+def _sliced(batch: pa.RecordBatch, title: str) -> Iterator[pa.RecordBatch]:
+    """``batch`` in parts of ordinary size, also when their texts are written out row by row; a text
+    that is too long for that is refused.
+    """
+    longest = 1
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+        if any(test(texts.type) for test in FLAT_TEXT):
+            longest = max(longest, pc.max(pc.binary_length(texts)).as_py() or 0)
+        if longest > LONGEST_CELL:
+            raise _too_long(name, title, longest)
+    rows = max(1, min(ROWS, BATCH_BYTES // longest))
+    return (batch.slice(start, rows) for start in range(0, len(batch), rows))
+
+
+def _too_long(name: str, title: str, bytes: int) -> InvalidInput:
+    return InvalidInput(
+        f"a cell of column {name!r} of {title} must have at most {LONGEST_CELL:,} bytes, got {bytes:,}. Shorten it, or "
+        f"leave the column out."
+    )
 
 
 class _Watched(io.RawIOBase):

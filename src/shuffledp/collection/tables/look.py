@@ -22,12 +22,13 @@ import pyarrow.compute as pc
 from shuffledp.collection.tables.cleaning import NO_NUMBER, Cleaning
 from shuffledp.collection.tables.formats import Format, Table, open_table
 from shuffledp.collection.tables.opening import first_bytes, readable
+from shuffledp.collection.tables.persons import FLAGS, names_people
 from shuffledp.errors import InvalidInput
 
 __all__ = ["DISTINCT", "FIRST_ROWS", "Look", "Seen", "look_at"]
 
 FIRST_ROWS, DISTINCT, TOP = 1_000_000, 10_000, 10
-OFTEN = 0.5  # different values per row from which a column may name people
+OFTEN = 0.5  # different values per row from which a column is not asked about first
 ABSENT = {word.casefold() for word in NO_NUMBER if word} | {
     "-",
     "--",
@@ -47,7 +48,6 @@ COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 FORMULA = re.compile(r"[=+@\t\r-]")
-NAMED_ID = re.compile(r"(^|[^a-z])(id|uid|uuid|user|person|customer|patient|member|account|email|e-mail)([^a-z]|$)")
 AMERICAN = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1")
 UNMARKED = {
@@ -92,15 +92,19 @@ class Seen:
 
     @property
     def names_people(self) -> bool:
-        """Whether the column may say whose row it is: its name says so, or most of its values are
-        different.
+        """Whether the column may say whose row it is: its name says so, and no values like yes and
+        no say otherwise.
         """
-        named = NAMED_ID.search(self.name.casefold()) is not None
-        return (
-            self.kind in ("text", "whole numbers")
-            and self.distinct > 1
-            and (named or self.distinct > max(20, OFTEN * (self.rows - self.missing)))
-        )
+        flags = self.labels and all(label.casefold() in FLAGS for label in self.labels)
+        return self.kind in ("text", "whole numbers") and names_people(self.name) and not flags
+
+    @property
+    def mostly_different(self) -> bool:
+        """Whether most of its values are different, as in texts that are free, and in numbers of
+        rows: nothing to ask about first.
+        """
+        several = max(20, OFTEN * (self.rows - self.missing))
+        return self.kind in ("text", "whole numbers") and self.distinct > several
 
     def cleaning(self) -> Cleaning:
         """The rules that would make one value of what seems to be one."""
@@ -220,14 +224,18 @@ class _Column:
     """One column as its rows go by."""
 
     def __init__(self, name: str) -> None:
-        self.name, self._type = name, ""
-        self._texts: list[pa.Array] = []
+        self.name, self._type, self._rows = name, "", 0
+        self._counted: list[pa.Table] = []
 
     def add(self, values: pa.Array, title: str) -> None:
-        """Some rows."""
-        if pa.types.is_dictionary(values.type):
-            values = values.dictionary_decode()
-        self._type = str(values.type)
+        """Some rows: each different value is kept once, since a long one may stand in all."""
+        self._rows += len(values)
+        coded = pa.types.is_dictionary(values.type)
+        self._type = str(values.type.value_type if coded else values.type)
+        if pa.types.is_nested(values.type):
+            values = pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
+        values, counts = pc.value_counts(values.drop_null()).flatten()
+        values = values.dictionary_decode() if coded else values
         try:
             texts = values.cast(pa.string())
             texts.validate(full=True)
@@ -237,12 +245,13 @@ class _Column:
                     f"column {self.name!r} of {title} must be text in UTF-8, got other bytes. Convert it first."
                 ) from None
             texts = pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
-        self._texts.append(texts)
+        self._counted.append(pa.table({"text": texts, "count": counts}).filter(texts.is_valid()))
 
     def seen(self) -> Seen:
         """What came by."""
-        texts = pa.chunked_array(self._texts, pa.string())
-        counts = pc.value_counts(texts.drop_null()).flatten()
+        together = pa.concat_tables(self._counted).group_by("text", use_threads=False).aggregate([("count", "sum")])
+        counts = [together[name].combine_chunks() for name in ("text", "count_sum")]
+        present = pc.sum(counts[1]).as_py() or 0
         largest = pc.sort_indices(counts[1], sort_keys=[("", "descending")])[:DISTINCT]
         values = dict(zip(counts[0].take(largest).to_pylist(), counts[1].take(largest).to_pylist(), strict=True))
         absent = {text: count for text, count in values.items() if text.strip().casefold() in ABSENT}
@@ -262,8 +271,8 @@ class _Column:
         found = Seen(
             name=self.name,
             kind=kind,
-            rows=len(texts),
-            missing=texts.null_count,
+            rows=self._rows,
+            missing=self._rows - present,
             distinct=len(counts[0]),
             top=list(values.items())[:TOP],
             alike=_alike([text for text in values if text not in absent]) if kind == "text" else [],

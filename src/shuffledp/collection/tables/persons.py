@@ -10,7 +10,8 @@ time, so memory stays bounded but for one byte a row.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
@@ -32,11 +33,14 @@ __all__ = [
     "Chosen",
     "Keep",
     "Persons",
+    "SeveralRows",
     "check_keep",
     "fingerprints",
     "id_texts",
     "keyed_noise",
+    "like_ids",
     "named_ids",
+    "names_people",
 ]
 
 Keep = Literal["first", "random"]
@@ -45,6 +49,18 @@ MEMORY = 1 << 28
 COMPARING = 64  # bytes that comparing one fingerprint takes
 AT_ONCE = 1 << 18  # ids that are read at once
 LONGEST = 1024  # bytes of an id
+PERSON = (
+    "user|person|individual|customer|client|consumer|member|patient|employee|student|respondent|participant|"
+    "subscriber|visitor|voter|account|login"
+)
+COUNTED = "subject|passenger|worker|staff|player|record|case|device|panelist|citizen|resident"  # only with a number
+NUMBER = "id|uid|uuid|guid|no|nr|num|number|code|key|hash"
+NAMED_ID = re.compile(
+    rf"(?:hashed|anonymous|unique)?(?:(?:{PERSON})?(?:id|uid|uuid|guid|identifier)|(?:{PERSON})(?:{NUMBER})?|"
+    rf"(?:{COUNTED})(?:{NUMBER})|(?:{PERSON})?e?mail(?:address|id)?|username|ssn)"
+)
+APART = re.compile(r"[\W_]+")
+FLAGS = ("yes", "no", "y", "n", "true", "false", "t", "f", "0", "1", "0.0", "1.0")  # whether, not who
 
 
 class Chosen(NamedTuple):
@@ -106,9 +122,13 @@ class Persons(Closing):
         parts = [np.delete(rows, starts) for rows, starts in self._groups(self.holding)]
         return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
 
+    def count_repeated(self) -> int:
+        """How many rows are of people who had a row before."""
+        return 0 if self._surely_alone() else len(self.repeated())
+
     def check_alone(self, title: str) -> None:
         """Refuse people with more than one row."""
-        if not self._surely_alone() and (again := len(self.repeated())):
+        if again := self.count_repeated():
             raise InvalidInput(
                 f"ids in {title} must name everybody once, got {again:,} rows of people who have another. Keep one row "
                 f"of each person."
@@ -151,6 +171,77 @@ class Persons(Closing):
             prints, rows = prints[order], rows[order]
             new = np.append(True, np.any(prints[1:] != prints[:-1], axis=1))
             yield rows, np.flatnonzero(new)
+
+
+class SeveralRows(Closing):
+    """Columns ``names`` that seem to say whose row it is, watched while every row is taken for a
+    person: a value that comes twice is refused. One that holds only words for yes and no is none.
+    """
+
+    def __init__(self, names: Sequence[str], title: str) -> None:
+        self._persons, self._title = {name: Persons() for name in names}, title
+        self._rows, self._named = dict.fromkeys(names, 0), set[str]()
+
+    def add(self, name: str, values: pa.Array) -> None:
+        """The next rows of a column; those without a value, or with a whole text, say nothing."""
+        if pa.types.is_dictionary(values.type) and pa.types.is_string(values.type.value_type):  # before it is long
+            short = pc.less_equal(pc.binary_length(values.dictionary), LONGEST)
+            values = values.filter(short.take(values.indices))
+        try:
+            texts = id_texts(values)
+        except InvalidInput:
+            return  # a column of lists and the like names no one
+        lengths = pc.binary_length(texts)
+        texts = texts.filter(pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, LONGEST)))
+        distinct = texts.unique()
+        if pc.any(pc.invert(pc.is_in(pc.utf8_lower(distinct), value_set=pa.array(FLAGS, pa.string())))).as_py():
+            self._named.add(name)
+        self._rows[name] += len(texts)
+        if len(distinct) < len(texts) and name in self._named:
+            self._refuse(name, f"{len(distinct):,} different values in {len(texts):,} rows")
+        self._persons[name].add(texts, None, self._title)
+
+    def check(self) -> None:
+        """Refuse what comes again in a later part of the table."""
+        for name in self._named:
+            if again := self._persons[name].count_repeated():
+                self._refuse(name, f"{self._rows[name] - again:,} different values in {self._rows[name]:,} rows")
+
+    def close(self) -> None:
+        """Give memory and disk back."""
+        for each in self._persons.values():
+            each.close()
+
+    def _refuse(self, name: str, found: str) -> None:
+        raise InvalidInput(
+            f"each row of {self._title} must be another person, got {found} of column {name!r}, which is named like an "
+            f"id. Add --id with the column that says whose row it is, or --one-row-per-person if every row is another "
+            f"person."
+        )
+
+
+def names_people(name: str) -> bool:
+    """Whether a column is named like one that says whose row it is.
+
+    >>> [names_people(each) for each in ("User ID", "customerId", "e-mail", "_id", "#")]
+    [True, True, True, True, False]
+    >>> [names_people(each) for each in ("product_id", "user type", "members", "idea", "name")]
+    [False, False, False, False, False]
+    """
+    return NAMED_ID.fullmatch(APART.sub("", name.casefold())) is not None
+
+
+def like_ids(names: Sequence[str], asked: Sequence[str], ids: str | None, *, one_row_per_person: bool) -> list[str]:
+    """The columns to watch: those that are not ``asked`` about and are named like ids, where it was
+    not said whose rows they are.
+    """
+    if ids is not None and one_row_per_person:
+        raise InvalidInput(
+            f"--one-row-per-person must be left out beside --id, got both, and {ids!r}. Leave one of them out."
+        )
+    if ids is not None or one_row_per_person:
+        return []
+    return [name for name in names if name not in asked and names.count(name) == 1 and names_people(name)]
 
 
 def check_keep(keep: str | None, ids: str | None) -> Keep:

@@ -7,7 +7,9 @@ batch's dictionary.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,6 +33,7 @@ __all__ = [
     "MEMORY",
     "JoinedPlaces",
     "Numbers",
+    "OneValue",
     "Places",
     "Prepared",
     "Reader",
@@ -161,6 +164,71 @@ class Places:
         return pa.array(map(self.cleaning.key, self.labels), pa.string())
 
 
+@dataclass(frozen=True, kw_only=True)
+class OneValue(Places):
+    """Whether somebody holds the second of two ``labels``. Where ``listed`` says which values there
+    may be, others are read as it says; else what comes by is remembered: how many rows hold the
+    value, which texts are ``near`` to it, and which hold it ``among`` several. With ``only``, all
+    others are taken for missing.
+
+    >>> yes = OneValue(labels=("else", "yes"), other="else")
+    >>> yes.prepare(pa.array(["Yes", "no", "yes"]), "column 'answer'")[0].tolist(), yes.near
+    ([0, 0, 1], Counter({'Yes': 1}))
+    """
+
+    listed: Places | None = None
+    only: bool = False
+    held: Counter[str] = dataclasses.field(default_factory=Counter, compare=False, repr=False)
+    near: Counter[str] = dataclasses.field(default_factory=Counter, compare=False, repr=False)
+    among: Counter[str] = dataclasses.field(default_factory=Counter, compare=False, repr=False)
+
+    def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
+        value = self.labels[1]
+        if self.listed is None:
+            places, present, _ = super().prepare(values, title)
+        else:
+            places, present, _ = self.listed.prepare(values, title)
+            keys = [self.cleaning.key(label) for label in self.listed.labels]
+            places = (places == keys.index(self.cleaning.key(value))).astype(np.uint8)
+        self.held[value] += int(np.count_nonzero(places))
+        if not self.only:
+            return places, present, 0
+        holding = np.ones(len(values), dtype=np.bool_) if present is None else present.copy()
+        holding[holding] = places == 1
+        return places[places == 1], holding, 0
+
+    def remarks(self) -> list[str]:
+        """What looks like the value, and is not counted."""
+        value, said = _short(self.labels[1]), list[str]()
+        if self.near:
+            shown = ", ".join(map(_short, [*self.near][:5]))
+            said.append(
+                f"{self.near.total():,} rows hold {shown}, which may mean {value} and is not counted: add "
+                f"--ignore-case and --strip, or correct the table"
+            )
+        if self.among:
+            shown = _short(next(iter(self.among)))
+            said.append(
+                f"{self.among.total():,} rows hold {value} among several answers, as in {shown}, and are not counted: "
+                f"make a column of each answer"
+            )
+        return said
+
+    def _look_up(self, coded: pa.DictionaryArray, title: str) -> NDArray[Any]:
+        places, wanted = super()._look_up(coded, title), self.cleaning.key(self.labels[1]).strip().lower()
+        counts = np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary))
+        whole, letter = re.escape(wanted), re.escape(wanted[:1])
+        pattern = rf"(^|[;|,])\s*{whole}\s*([;|,]|$)|^\s*{letter}\s*$"
+        looking = pc.match_substring_regex(coded.dictionary, pattern, ignore_case=True)
+        for place in np.flatnonzero((counts > 0) & (places[:-1] == 0) & np.asarray(looking)).tolist():
+            text = coded.dictionary[place].as_py()
+            if text.strip().lower() in (wanted, wanted[:1]):
+                self.near[text] += int(counts[place])
+            else:
+                self.among[text] += int(counts[place])
+        return places
+
+
 @dataclass(frozen=True)
 class JoinedPlaces:
     """Which cell each row of several joined columns is in, in rows: the last column changes
@@ -254,7 +322,8 @@ class Values(Closing):
     ``repeated`` counts the rows that were left out since their person has another one; it is None
     if nobody asked who is who, and every row was taken for a person. The noise depends on how many
     people there are, and a column tells that, its gaps aside, only when all of it has been read. So
-    it is passed once and kept: a byte a row for up to 256 categories.
+    it is passed once and kept: a byte a row for up to 256 categories. ``remarks`` are for the owner
+    of the table, and for no page.
     """
 
     def __init__(
@@ -266,6 +335,7 @@ class Values(Closing):
         repeated: int | None = None,
     ) -> None:
         self.missing, self.clipped, self.repeated, self._spool, self._kept = missing, clipped, repeated, spool, kept
+        self.remarks: list[str] = []
         self.count = len(spool) if kept is None else int(np.count_nonzero(kept))
 
     def chunks(self) -> Iterator[NDArray[Any]]:

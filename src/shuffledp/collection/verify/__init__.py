@@ -20,7 +20,6 @@ counted_law        a randomizer's law from its integers, by counting, in fractio
 counted_messages   what a design says of a law of several messages
 counted_fakes      true values among fakes, from their integers, and what that hides
 counted_tree       the same of dummies in all levels of a tree of bins
-counted_losses     dummies over several rounds or levels, by their losses
 counted_levels     one of several levels of bins
 counted_shares     noise that people share: counts by +1 and -1, sums by split and mix
 counted_estimates  estimates, standard errors and limits from the votes

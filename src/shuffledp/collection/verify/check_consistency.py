@@ -116,21 +116,23 @@ def _series(record: Record) -> list[Check]:
 
 
 def _promise(record: Record, law: CountedLaw) -> list[Check]:
-    design, certificate = record.design, record.certificate
-    promised = certificate.delta
+    design, certificate, search = record.design, record.certificate, record.counted.search
+    promised, delta = certificate.delta, design.delta if search is None else search.delta
+    people = (design.n, design.least) if search is None else (search.people, search.least)
+    of = "the design" if search is None else "the search"
     checks = [
-        equal("users of the certificate", certificate.users, design.n, "the design"),
-        equal("honest of the certificate", certificate.honest, design.least, "the design"),
+        equal("users of the certificate", certificate.users, people[0], of),
+        equal("honest of the certificate", certificate.honest, people[1], of),
         equal("rounds of the certificate", certificate.rounds, design.rounds, "the design"),
         equal("epsilon0 of the certificate", certificate.alone, law.alone, "the design"),
-        equal("delta of the certificate", certificate.epsilon.delta, design.delta, "the design"),
+        equal("delta of the certificate", certificate.epsilon.delta, delta, of),
         equal(
             "epsilon that was promised", None if promised is None else promised.epsilon, design.epsilon, "the design"
         ),
     ]
     if promised is not None and design.epsilon is not None:
-        kept = promised.upper <= design.delta and certificate.epsilon.upper <= design.epsilon
-        claimed = f"epsilon = {design.epsilon}, delta = {design.delta}"
+        kept = promised.upper <= delta and certificate.epsilon.upper <= design.epsilon
+        claimed = f"epsilon = {design.epsilon}, delta = {delta}"
         checks.append(holds("the promise", claimed, f"delta at most {promised.upper:.6g}", "the certificate", kept))
     return checks
 

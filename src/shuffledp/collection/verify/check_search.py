@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import bdtrc, gammaln
 
 from shuffledp.collection.record import Record, Searched, SearchLevel
-from shuffledp.collection.verify.check_second_law import OUT_OF, SHORT_GROUPS, fewest_of, law_of_level
+from shuffledp.collection.verify.check_second_law import OUT_OF, SHORT_GROUPS, fewest_of, law_of_level, most_of
 from shuffledp.collection.verify.check_symbols import check_symbols
 from shuffledp.collection.verify.counted_estimates import Estimated, counts
 from shuffledp.collection.verify.counted_law import CountedLaw
@@ -25,7 +25,7 @@ __all__ = ["check_search"]
 
 BYTES, LONGEST, LEVEL, GOES_ON = 210, 255, 0.95, "…"
 COUNTING = 0.2  # the least share of those who count
-MISS, SECOND_LAW = 0.05, 1e-3
+MISS, SECOND_LAW, FAINT = 0.05, 1e-3, 1e-300
 NEARLY = 1e-6  # of a tail: far more than its sum loses in floats
 LOOSER = 10.0
 
@@ -64,7 +64,9 @@ def _check_ranges(search: Searched) -> Check:
     depth = max(sum(search.spans), *(level.span for level in search.levels))
     counted = (search.least, search.least_holders, search.found_from or 0, search.faked_from or 0)
     asked = len(search.levels) - (search.counting is not None)
-    right = depth <= LONGEST and max(counted) <= search.people and search.delta > 0.0 and asked * search.share < OUT_OF
+    right = (
+        depth <= LONGEST and max(counted) <= search.people and search.delta >= FAINT and asked * search.share < OUT_OF
+    )
     claimed, found = f"{depth} symbols, {search.people} people", f"at most {LONGEST}, and nobody beside them"
     return holds("numbers of the search", claimed, found, "what can be searched for", right)
 
@@ -86,7 +88,9 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
     besides = 0.0 if search.least == search.people else SHORT_GROUPS
     besides += 0.0 if search.counting_law is None else SECOND_LAW
     delta = search.delta * (1.0 - besides)
-    most = 2 * search.candidates
+    group = tuple(people(search, search.share / OUT_OF) for people in (fewest_of, most_of))
+    most, claimed = 2 * search.candidates, record.certificate
+    lower = max(claimed.epsilon.lower, 0.0 if claimed.delta is None else claimed.delta.lower, *claimed.curve.lower)
     followed = f"at most {search.candidates}"
     return [
         holds("words that were asked for", search.k, followed, "what is followed", search.k <= search.candidates),
@@ -95,6 +99,8 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
         equal("values that the law has room for", design.room, max(*widest, most) + 1, "the widest level"),
         equal("share of a level", search.share, share, "how many levels there are"),
         equal("delta of a level", design.delta, delta, "what is left for small groups, and for those who count"),
+        equal("people of the first level", (design.least, design.n), group, "Chernoff's bounds, and the search"),
+        equal("lower ends of epsilon and delta", lower, 0.0, "none is known of a search"),
         equal("the first level", _asked(search.levels[0]), ((), ("",), search.spans[0]), "nothing is known before it"),
         equal("the design", (design.words, design.prefixes, design.span), _asked(search.levels[0]), "the first level"),
         equal("reports of the first level", record.counted.reports, search.levels[0].reports, "the reports"),
@@ -183,9 +189,7 @@ def _near(level: SearchLevel) -> tuple[int, int]:
 
 def _check_group(name: str, level: SearchLevel, search: Searched, share: Fraction) -> Check:
     """Chernoff's bounds on how many people draw a level."""
-    rare, part = -math.log(SHORT_GROUPS * search.delta), float(share)
-    least = fewest_of(search, part)
-    most = math.ceil(search.people * part + rare + math.sqrt(2.0 * search.people * part * rare))
+    least, most = fewest_of(search, float(share)), most_of(search, float(share))
     there = least <= level.reports <= most
     return holds(f"{name}: reports", level.reports, f"{least} to {most}", "people who draw a level", there)
 

@@ -1,23 +1,24 @@
-"""The law of those who count what a search found, where it is not that of the levels before: its
-integers, and that it shows no more than the certificate says.
+"""The first level of a search, of which the certificate speaks; and the law of those who count
+what was found, where it is another: its integers, and that it shows no more.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 
-from shuffledp.collection.record import Record, Searched
+from shuffledp.collection.record import Certificate, Record, Searched
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.effort import Effort, TooLarge
 from shuffledp.collection.verify.oracle import Oracle
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked, vital
 
-__all__ = ["OUT_OF", "SHORT_GROUPS", "check_second_law", "fewest_of", "law_of_level"]
+__all__ = ["OUT_OF", "SHORT_GROUPS", "check_second_law", "fewest_of", "law_of_level", "most_of", "of_first_level"]
 
 OUT_OF, SHORT_GROUPS = 1 << 32, 1e-3
 NOISE = 1e-9  # relative: rounding of the oracle
@@ -34,8 +35,32 @@ def fewest_of(search: Searched, share: float) -> int:
     """How many honest people draw a level of this share, but for a small part of delta: Chernoff's
     bound.
     """
-    rare = -math.log(SHORT_GROUPS * search.delta)
-    return max(1, math.floor(search.least * share - math.sqrt(2.0 * search.least * share * rare)))
+    return max(1, math.floor(search.least * share - math.sqrt(2.0 * search.least * share * _rare(search))))
+
+
+def most_of(search: Searched, share: float) -> int:
+    """How many people draw such a level, at most, but for as small a part."""
+    rare = _rare(search)
+    most = search.people * share + rare + math.sqrt(2.0 * search.people * share * rare)
+    return min(search.people, math.ceil(most))
+
+
+def _rare(search: Searched) -> float:
+    return math.log(1.0 / (SHORT_GROUPS * search.delta))
+
+
+def of_first_level(record: Record) -> Certificate:
+    """What the certificate says of the first level: of a search, without what is added for others
+    (``check_search`` knows how much); of any other release, all of it.
+    """
+    claimed, search = record.certificate, record.counted.search
+    if search is None:
+        return claimed
+    rest = search.delta - record.design.delta
+    upper = tuple(max(0.0, delta - rest) for delta in claimed.curve.upper)
+    promised = None if claimed.delta is None else replace(claimed.delta, upper=max(0.0, claimed.delta.upper - rest))
+    epsilon = replace(claimed.epsilon, delta=record.design.delta)
+    return replace(claimed, epsilon=epsilon, delta=promised, curve=replace(claimed.curve, upper=upper))
 
 
 def check_second_law(record: Record, effort: Effort) -> Iterator[Check]:
@@ -51,9 +76,9 @@ def check_second_law(record: Record, effort: Effort) -> Iterator[Check]:
     alone = search.counting_law.epsilon0 is not None and law.epsilon0 <= (record.design.law.epsilon0 or 0.0)
     yield holds("epsilon0 of those who count", law.epsilon0, record.design.law.epsilon0, "that of the design", alone)
     people = fewest_of(search, float(1 - len(search.spans) * Fraction(search.share, OUT_OF)))
-    claimed, curve = record.certificate, record.certificate.curve
-    asked = np.array([claimed.epsilon.upper, *curve.epsilon])
-    said = np.array([claimed.epsilon.delta, *curve.upper])
+    claimed = of_first_level(record)
+    asked = np.array([claimed.epsilon.upper, *claimed.curve.epsilon])
+    said = np.array([claimed.epsilon.delta, *claimed.curve.upper])
     try:
         least, most = Oracle(law, people, 1, effort=effort).upper(asked)
     except TooLarge as error:

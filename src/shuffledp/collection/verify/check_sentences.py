@@ -108,7 +108,8 @@ def _premises(record: Record, law: CountedLaw) -> Sequence[str]:
         names.append("ideal hash")
     if record.design.rounds > 1:
         names.append("fresh rounds")
-    return [*names, "rows" if record.counted.collected is None else "senders", "counts"]
+    searched = [] if record.counted.search is None else ["levels"]
+    return [*names, "rows" if record.counted.collected is None else "senders", "counts", *searched]
 
 
 def _check_wording(name: str, said: str) -> Check:

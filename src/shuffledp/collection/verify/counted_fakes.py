@@ -8,6 +8,7 @@ the table in the record.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,6 @@ from functools import cached_property
 import numpy as np
 
 from shuffledp.collection.verify.counted_law import DIGITS, WORD, CountedLaw
-from shuffledp.collection.verify.counted_losses import losses_of_counts
 from shuffledp.collection.verify.counted_messages import CountedMessages
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, TooLarge
 from shuffledp.literature.exact.lattice import Array
@@ -32,9 +32,10 @@ OF_USERS: dict[str, tuple[str, ...]] = {"bernoulli": (), "poisson": ()}  # by ki
 OF_SHUFFLER = {"geometric": ("rate",), "poisson": ("center", "left", "right")}
 LEFT_OUT = 1e-25  # of a law of counts, at either end
 MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
-ROUNDED = 1e-12  # relative: of a sum of positive products
+ROUNDED, CANCELED = 1e-10, 2e-14  # relative: of a law that is a sum of many, and of what is subtracted given that law
 IMPOSSIBLE = 1e-13
-UNSEEN = 1e-19  # what is left out, in all
+BINOMIAL = 1e-12  # relative: of a tail of coins
+UNSEEN = 1e-21  # what is left out, in all
 NEVER = Decimal("1e-60")
 
 
@@ -244,14 +245,64 @@ class CountedFakes(CountedMessages):
         high = len(chances) - 1 - int(np.searchsorted(np.cumsum(chances[::-1]), IMPOSSIBLE))
         return first + low, first + high + (people - honest) * self.messages
 
-    def light_deltas(self, users: int, epsilons: Array) -> list[tuple[Array, Array]]:
+    @cached_property
+    def certain(self) -> float:
+        """How likely one round tells for certain which of two values it was, at least: by a count
+        that only one of them can have.
+        """
+        if not self.plain or not self.from_shuffler:
+            return 0.0
+        without, held = self._counts
+        alone = [float(one[other == 0.0].sum()) for one, other in ((held, without), (without, held))]
+        return (alone[0] + alone[1] - alone[0] * alone[1]) * (1.0 - ROUNDED)
+
+    @cached_property
+    def unit(self) -> float:
+        """The likeliest loss above 0 of two counts, where there are dummies; or nothing."""
+        if not self.plain or not self.from_shuffler:
+            return 0.0
+        without, held = self._counts
+        both = (held > 0.0) & (without > 0.0)
+        if not both.any():
+            return 0.0
+        loss, likely = np.log(held[both] / without[both]), held[both]
+        apart = [float(loss[side][np.argmax(likely[side])]) for side in (loss > 0.0, loss < 0.0) if side.any()]
+        return abs(apart[0] - (apart[1] if len(apart) > 1 else 0.0)) if apart else 0.0
+
+    @property
+    def farthest(self) -> float:
+        """From where on delta is 0."""
+        return self.epsilon0
+
+    @property
+    def _counts(self) -> tuple[Array, Array]:
+        """The laws of the count of a value that the target does not hold, and of one that it does."""
+        without, keep = np.append(self.table[1], 0.0), float(self.keep)
+        return without, keep * np.append(0.0, self.table[1]) + (1.0 - keep) * without
+
+    def spans(
+        self, users: int, epsilons: Array, check: Callable[[], None]
+    ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """What is seen of one round with so many honest users, or of one of its ``repeats``, from
+        below and from above: as the theorem has it, and on datasets that there are.
+        """
+        check()
+        if self.plain:
+            found = self.deltas(users, epsilons, check)
+            return found, found
+        upper, lower = self.light_deltas(users, epsilons, check)
+        return upper, lower
+
+    def light_deltas(
+        self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None
+    ) -> list[tuple[Array, Array]]:
         """Where true messages are randomized: both ends of what the theorem says, and of what is
         seen on one dataset.
         """
         from shuffledp.literature.exact.light_sums import LightSums  # slow to import, and for these laws only
 
         keep = float(self.keep)
-        sums = LightSums(self.k, float(self.hit) / keep, float(self.miss) / keep, users - 1)
+        sums = LightSums(self.k, float(self.hit) / keep, float(self.miss) / keep, users - 1, check)
         inside = np.minimum(epsilons, self.epsilon0)
         if self.from_shuffler:
             return sums.among_dummies(self.table[1], keep, inside)
@@ -281,26 +332,18 @@ class CountedFakes(CountedMessages):
             chance = DIGITS.divide(DIGITS.multiply(chance, rate), Decimal(count + 1))
         return float(excess)
 
-    def deltas(self, users: int, epsilons: Array) -> tuple[Array, Array]:
+    def deltas(self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
         """What is seen of one round with so many honest users, from below and from above; of one of
         its ``repeats``, if it counts as several.
         """
         if self.from_shuffler:
-            first, chances = self.table
-            del first  # where counts begin tells nothing
-            if len(chances) > MOST_CELLS // 2:
-                raise TooLarge(f"{len(chances)} numbers of dummies are too many to be paired")
-            return _two_counts(chances, float(self.keep), epsilons)
+            if len(self.table[1]) > MOST_CELLS // 2:
+                raise TooLarge(f"{len(self.table[1])} numbers of dummies are too many to be paired")
+            return _two_counts(*self._counts, epsilons, check)
         first, chances = self.fakes(users, 2)
         if len(chances) > MOST_CELLS:
             raise TooLarge(f"{len(chances)} numbers of fakes are too many to be added up")
-        return _split_in_two(first, chances, epsilons)
-
-    def composed(self, times: int, epsilons: Array) -> tuple[Array, Array]:
-        """What is seen of so many rounds of the shuffler's dummies, from below and from above."""
-        if not self.plain:
-            raise TooLarge("randomized values among fakes have no sum that is short enough")
-        return losses_of_counts(self.table[1], float(self.keep), times, epsilons)
+        return _split_in_two(first, chances, epsilons, check)
 
 
 def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:
@@ -331,21 +374,22 @@ def _cut(chances: Array, first: int) -> tuple[Array, int]:
     return chances[kept[0] : kept[-1] + 1], first + int(kept[0])
 
 
-def _two_counts(chances: Array, keep: float, epsilons: Array) -> tuple[Array, Array]:
-    """(Z0 + B, Z1) against (Z0, Z1 + B), B a coin of ``keep``: every pair of counts, added up."""
-    without = np.append(chances, 0.0)
-    held = keep * np.append(0.0, chances) + (1.0 - keep) * without
+def _two_counts(without: Array, held: Array, epsilons: Array, check: Callable[[], None]) -> tuple[Array, Array]:
+    """(Z0 + B, Z1) against (Z0, Z1 + B), B a coin: every pair of counts, added up."""
     there, back = np.outer(held, without), np.outer(without, held)
+    seen = there > back  # for what epsilon ever
+    there, back = there[seen], back[seen]
     found, sizes = [], []
     for growth in np.exp(epsilons).tolist():
+        check()
         gains = there > growth * back
         gained, cost = float(there[gains].sum()), growth * float(back[gains].sum())
         found.append(gained - cost)
         sizes.append(gained + cost)
-    return _ends(found, sizes)
+    return _ends(found, sizes, CANCELED)
 
 
-def _split_in_two(first: int, chances: Array, epsilons: Array) -> tuple[Array, Array]:
+def _split_in_two(first: int, chances: Array, epsilons: Array, check: Callable[[], None]) -> tuple[Array, Array]:
     """Of m fakes that name one of two values, each names either alike; with the target's, the first
     value has a and the second b = m + 1 - a, and the ratio of the two laws is a / b.
     """
@@ -354,15 +398,17 @@ def _split_in_two(first: int, chances: Array, epsilons: Array) -> tuple[Array, A
     many = first + np.arange(len(chances))
     found, sizes = [], []
     for growth in np.exp(epsilons).tolist():
+        check()
         least = np.floor(growth * (many + 1) / (1.0 + growth)) + 1  # the first a with a > e^eps b
         gains, costs = binom.sf(least - 2, many, 0.5), growth * binom.sf(least - 1, many, 0.5)
         better = gains > costs
         found.append(float(chances[better] @ (gains - costs)[better]))
         sizes.append(float(chances[better] @ (gains + costs)[better]))
-    return _ends(found, sizes)
+    return _ends(found, sizes, BINOMIAL)
 
 
-def _ends(found: list[float], sizes: list[float]) -> tuple[Array, Array]:
+def _ends(found: list[float], sizes: list[float], canceled: float) -> tuple[Array, Array]:
     """Sums, less and more what rounding may have done to terms of these sizes."""
-    total, slack = np.array(found), ROUNDED * np.array(sizes) + UNSEEN
+    total = np.array(found)
+    slack = ROUNDED * total + canceled * np.array(sizes) + UNSEEN
     return np.maximum(total - slack, 0.0), np.minimum(total + slack, 1.0)

@@ -5,7 +5,7 @@ and mix. Tables, estimates and limits are worked out again by other means than t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -90,16 +90,35 @@ class CountedShares(CountedMessages):
         """q, as it ran."""
         return Fraction(self.integers[0], WORD)
 
-    def deltas(self, users: int, epsilons: Array) -> tuple[Array, Array]:
-        """What is seen of one round with so many honest users, from below and from above."""
+    @property
+    def certain(self) -> float:
+        """How likely one round tells for certain, at least."""
+        return 0.0
+
+    @property
+    def unit(self) -> float:
+        """The loss of one step of the noise."""
+        return -math.log1p(-float(1 - self.ratio))
+
+    @property
+    def farthest(self) -> float:
+        """From where on a larger loss is never seen, but for what delta pays."""
+        return (self.k - 1) * self.unit if self.family == "split" else math.inf
+
+    def spans(
+        self, users: int, epsilons: Array, check: Callable[[], None]
+    ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """What is seen of one round with so many honest users, from below and from above, as the
+        theorem has it, and of what really runs: the same.
+        """
         from shuffledp.literature.exact.message_sums import MessageSums  # slow to import, and for these laws only
 
         written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
-        low, high = MessageSums.of(written, users).deltas(epsilons)
+        low, high = MessageSums.of(written, users).deltas(epsilons, check)
         # What is kept at an epsilon is kept at larger ones, whatever its distance costs there.
         order = np.argsort(epsilons)
         high[order] = np.minimum.accumulate(high[order])
-        return low, high
+        return (low, high), (low, high)
 
     def sway(self, scale: float) -> float | None:
         """How far a malicious person can move a count; nothing limits a sum."""

@@ -39,23 +39,21 @@ from shuffledp.literature.exact.summation import haystack_interval
 
 __all__ = ["Oracle", "Span"]
 
-GAP, NEAR_GAP, FAR_GAP, ROUGH_GAP = 1e-3, 2e-4, 1e-2, 0.1
+GAP, FAR_GAP, ROUGH_GAP = 8e-5, 1e-2, 0.1
 ROUGH_GAPS = (
     0.1,
     1e-2,
     1e-3,
 )  # of several haystacks, those that cannot be the largest are left out as soon as that is seen
 MOST_REFUSED = 3  # sums that may prove too large: others would be, too
-PER_DEVIATION, DEVIATIONS, SPARSER = (
-    20,
-    6,
-    3,
-)  # knots of the one-round curve: so many per deviation of the loss up to so many, then every third
+# Knots of the one-round curve: so many per deviation of the loss up to so many, then every third; more where they
+# are quick to sum.
+PER_DEVIATION, DEVIATIONS, SPARSER, QUICK = 48, 8, 3, 4
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
-BESIDE = 4  # of a certificate's points: the upper end of epsilon, and then three that are beside an end or below it
-FAKE_KNOTS = 400  # of the one-round curve among fakes
-NEAR = 4.0  # deviations: beyond, the loss of one round hardly counts
+BESIDE = 3  # of a certificate's points: the upper end of epsilon, and then two that are beside it or below
+LARGE_LOSS = 2.5  # deviations, of a loss that matters
+NEAR = 1e-17  # delta: below, the loss of one round hardly counts
 
 
 def _loads(package: str) -> bool:
@@ -133,7 +131,7 @@ class Oracle:
             with suppress(TooLarge):  # then the blanket bounds all datasets, if less sharply
                 low, high = (
                     np.where(epsilons < ceiling, end, 0.0)
-                    for end in binary_datasets(self._wrong, self.users, epsilons)[:2]
+                    for end in binary_datasets(self._wrong, self.users, epsilons, self.effort.check)[:2]
                 )
                 return Span((low, high), (low, high))
             some, most = self._largest(self.law.datasets, epsilons), self._largest(self.law.blankets, epsilons)
@@ -144,7 +142,7 @@ class Oracle:
             return Span(blanket, lower)
         # What no dataset leaks is no contradiction, even if it is below the blanket.
         smaller = np.minimum(blanket[1], self._swaps(epsilons, closely))
-        return Span((np.minimum(blanket[0], lower[0]), smaller), lower)
+        return Span((lower[0], smaller), lower)
 
     def upper(self, epsilons: Array) -> tuple[Array, Array]:
         """Two ends of what the upper end of a certificate claims: half the work, where the datasets
@@ -158,23 +156,27 @@ class Oracle:
         """A true value among fakes: one pair for both ends, composed where there are rounds; two
         where true values are randomized.
         """
-        knots = epsilons if self.repeated == 1 else np.linspace(0.0, float(np.max(epsilons)), FAKE_KNOTS)
-        if isinstance(law, CountedFakes) and not law.plain:
-            upper, lower = law.light_deltas(self.users, knots)
-            if self.swap:  # where a page rests on randomized values alone, too, no dataset is a contradiction
-                upper = lower[0], upper[1]
-            return Span(*(self._over_rounds(knots, each, epsilons) for each in (upper, lower)))
-        least, most = self._over_rounds(knots, law.deltas(self.users, knots), epsilons)
-        if self.repeated > 1 and isinstance(law, CountedFakes) and law.from_shuffler:
-            below, above = law.composed(self.repeated, epsilons)  # both hold, and losses are sharper unless too rare
-            least, most = np.maximum(least, below), np.minimum(most, above)
+        if self.repeated == 1:
+            upper, lower = law.spans(self.users, epsilons, self.effort.check)
+            return Span((lower[0], upper[1]), (lower[0], upper[1]))
+        knots = self._loss_knots(law, float(np.max(epsilons)))
+        upper, lower = law.spans(self.users, knots, self.effort.check)
+        most = rounds_at_most(knots, upper[1], upper[1], self.repeated, epsilons)
+        least = rounds_at_least(knots, lower, lower, self.repeated, epsilons, law.certain)
         return Span((least, most), (least, most))
 
-    def _over_rounds(self, knots: Array, ends: tuple[Array, Array], epsilons: Array) -> tuple[Array, Array]:
-        if self.repeated == 1:
-            return ends
-        most = rounds_at_most(knots, ends[1], ends[1], self.repeated, epsilons)
-        return rounds_at_least(knots, ends, ends, self.repeated, epsilons), most
+    def _loss_knots(self, law: CountedFakes | CountedShares, farthest: float) -> Array:
+        """Multiples of a step of which the likeliest loss is one, too."""
+        (_, total), _ = law.spans(self.users, np.zeros(1), self.effort.check)
+        per = QUICK * PER_DEVIATION
+        deviation = math.sqrt(2.0 * math.pi) * float(total[0])
+        unit = law.unit or deviation
+        step = unit / math.ceil(max(unit * per / deviation, 1.0))
+        near, last = min(DEVIATIONS * deviation, farthest) / step, math.ceil(min(2.0 * farthest, law.farthest) / step)
+        dense = np.arange(min(math.ceil(near), last))
+        if (size := dense.size + (last - dense.size) // (QUICK * SPARSER)) > MOST_KNOTS:
+            raise TooLarge(f"{size} points of one round's curve are needed")
+        return step * np.unique(np.concatenate([dense, np.arange(dense.size, last, QUICK * SPARSER), [last]]))
 
     def _swaps(self, epsilons: Array, closely: int = 0) -> Array:
         """The first-clone swap at every epsilon; 1 where it is too much work, and beside the ends
@@ -217,20 +219,20 @@ class Oracle:
     def _wrong(self) -> float:
         return float(self.law.miss)
 
-    def _largest(self, kinds: tuple[Classes, ...], epsilons: Array, near: float = math.inf) -> tuple[Array, Array]:
-        """Both ends of the largest of several haystacks; with ``near``, closer up to there and
-        rougher beyond.
+    def _largest(self, kinds: tuple[Classes, ...], epsilons: Array, *, far: bool = False) -> tuple[Array, Array]:
+        """Both ends of the largest of several haystacks; with ``far``, rougher where they hardly
+        count.
         """
         found: list[tuple[float, float]] = []
-        refused = 0
+        refused, gap = 0, GAP
         for done, eps in enumerate(epsilons.tolist()):
             if self.tick is not None:
                 self.tick(done, len(epsilons))
-            gap = GAP if near == math.inf else NEAR_GAP if eps <= near else FAR_GAP
             found.append(
                 self._larger(kinds, eps, gap) if refused < MOST_REFUSED or eps >= self.law.epsilon0 else UNKNOWN
             )
             refused += found[-1][1] == 1.0
+            gap = FAR_GAP if far and found[-1][1] < NEAR else GAP
         return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
     def _larger(self, kinds: tuple[Classes, ...], eps: float, gap: float) -> tuple[float, float]:
@@ -263,58 +265,54 @@ class Oracle:
         return self.known[kind, eps, gap]
 
     def _composed(self, epsilons: Array) -> Span:
-        """Several rounds: the theorem's curve from above and from below, and a pair that leaks much
-        from below.
+        """Several rounds: the theorem's curve from above, and two datasets that leak much from
+        below.
         """
-        most, *curves = self._curves()
+        most, there, back = self._curves()
         knots = self._knots(math.sqrt(2.0 * math.pi) * float(most(np.zeros(1))[0]), most)
         upper = most(knots)
         inside = epsilons < self.rounds * self.law.epsilon0
         high = np.where(inside, rounds_at_most(knots, upper, upper, self.rounds, epsilons), 0.0)
-        least = [np.where(inside, self._at_least(knots, there, back, epsilons), 0.0) for there, back in curves]
-        return Span((np.maximum.reduce(least), high), (least[0], high))
+        if self.law.binary:  # one dataset is quickly summed, and its losses are few
+            step = knots[1] / QUICK
+            knots = step * np.unique(np.append(np.arange(QUICK * PER_DEVIATION * DEVIATIONS), np.rint(knots / step)))
+        forth = there(knots)
+        orders = ((forth, forth),)
+        if back is not None:  # the pair in whichever order leaks more
+            turned = back(knots)
+            orders = ((forth, turned), (turned, forth))
+        least = [rounds_at_least(knots, *both, self.rounds, epsilons) for both in orders]
+        low = np.where(inside, np.maximum.reduce(least), 0.0)
+        return Span((low, high), (low, high))
 
-    def _at_least(self, knots: Array, pair: Curve, swapped: Curve | None, epsilons: Array) -> Array:
-        """One pair, in whichever order leaks more."""
-        there = pair(knots)
-        if swapped is None:
-            return rounds_at_least(knots, there, there, self.rounds, epsilons)
-        back = swapped(knots)
-        return np.maximum(
-            *(rounds_at_least(knots, *both, self.rounds, epsilons) for both in ((there, back), (back, there)))
-        )
-
-    def _curves(self) -> tuple[Callable[[Array], Array], tuple[Curve, Curve | None], tuple[Curve, Curve | None]]:
-        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, and of
-        one blanket, each in both orders unless they are alike.
+    def _curves(self) -> tuple[Callable[[Array], Array], Curve, Curve | None]:
+        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, in both
+        orders unless they are alike.
         """
         if self.law.binary:
-            total, _, _, _ = binary_datasets(self._wrong, self.users, np.zeros(1))
-            _, _, _, ones = binary_datasets(
-                self._wrong, self.users, math.sqrt(2.0 * math.pi) * total
-            )  # worst at a typical loss
-            zeros = self.users - 1 - ones
+            check = self.effort.check
             p = self._wrong
-            pair = (lambda e: binary_dataset(p, zeros, ones, e), lambda e: binary_dataset(p, ones, zeros, e))
-            return lambda e: binary_datasets(p, self.users, e)[1], pair, pair
-        typical = math.sqrt(2.0 * math.pi) * max(self._sum(kind, 0.0, ROUGH_GAP)[0] for kind in self.law.blankets)
-
-        def both_orders(kinds: tuple[Classes, ...]) -> tuple[Curve, Curve | None]:
-            best = max(kinds, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0])
-            turned: Classes = tuple((hay, back, there) for hay, there, back in best)
-            alike = sorted(turned) == sorted(best)
-            return lambda e: self._largest((best,), e, NEAR * typical), None if alike else lambda e: self._largest(
-                (turned,), e, NEAR * typical
+            total, _, _, _ = binary_datasets(p, self.users, np.zeros(1), check)
+            large = LARGE_LOSS * math.sqrt(2.0 * math.pi) * total
+            _, _, _, ones = binary_datasets(p, self.users, large, check)  # worst there
+            zeros = self.users - 1 - ones
+            return (
+                lambda e: binary_datasets(p, self.users, e, check)[1],
+                lambda e: binary_dataset(p, zeros, ones, e),
+                lambda e: binary_dataset(p, ones, zeros, e),
             )
+        typical = math.sqrt(2.0 * math.pi) * max(self._sum(kind, 0.0, ROUGH_GAP)[0] for kind in self.law.blankets)
+        best = max(self.law.datasets, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0])
+        turned: Classes = tuple((hay, back, there) for hay, there, back in best)
 
         def most(epsilons: Array) -> Array:
-            blanket = self._largest(self.law.blankets, epsilons, NEAR * typical)[1]
+            blanket = self._largest(self.law.blankets, epsilons, far=True)[1]
             return np.minimum(blanket, self._swaps(epsilons)) if self.swap else blanket
 
         return (
             most,
-            both_orders(self.law.datasets),
-            both_orders(self.law.blankets),
+            lambda e: self._largest((best,), e, far=True),
+            None if sorted(turned) == sorted(best) else lambda e: self._largest((turned,), e, far=True),
         )
 
     def _knots(self, deviation: float, upper: Callable[[Array], Array]) -> Array:

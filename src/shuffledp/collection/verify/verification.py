@@ -14,7 +14,7 @@ from shuffledp.collection.verify.check_consistency import check_consistency
 from shuffledp.collection.verify.check_design import check_design
 from shuffledp.collection.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.collection.verify.check_page import check_page
-from shuffledp.collection.verify.check_second_law import check_second_law
+from shuffledp.collection.verify.check_second_law import check_second_law, of_first_level
 from shuffledp.collection.verify.check_sentences import check_sentences
 from shuffledp.collection.verify.check_table import check_table
 from shuffledp.collection.verify.counted_fakes import FAKED, CountedFakes
@@ -98,7 +98,7 @@ def verify(
     }
     slow: dict[str, Part] = {
         "the certificate": lambda: check_certificate(
-            record.certificate, Oracle(law, design.least, design.rounds, tick, effort, swap=_swapped(record))
+            of_first_level(record), Oracle(law, design.least, design.rounds, tick, effort, swap=_swapped(record))
         ),
         "the law of those who count": lambda: list(check_second_law(record, effort)),
         "the comparison": lambda: check_comparison(record, law),

@@ -21,11 +21,11 @@ from shuffledp.literature.exact.lattice import Array, Lattice, Sum, tilted
 __all__ = ["rounds_at_least", "rounds_at_most"]
 
 LARGEST_TILT = 1e6
+# Relative, per round: masses are differences of slopes, each right to a few units in the last place, so that the curve
+# they make is, too, and so are a place times the step and the logarithm that it stands for.
+ROUNDED = 1e-12
+FINER, NEAR = 64, 1e-6  # the lower end's lattice than the knots; of its step: what is so close to it is on it
 REACH = 1.5  # deviations on either side of a tilted mean in which one transform keeps its digits
-FINE, LONGEST = (
-    5e-4,
-    1 << 21,
-)  # the step of the lower end's lattice, in deviations of all rounds' loss; and the most points of it
 
 
 def rounds_at_most(knots: Array, upper: Array, back: Array, rounds: int, epsilons: Array) -> Array:
@@ -48,25 +48,30 @@ def rounds_at_most(knots: Array, upper: Array, back: Array, rounds: int, epsilon
     x, masses, never = _masses(x, y)
     places = np.rint(np.log(x) / knots[1]).astype(np.int64)
     law = Lattice(0.0, float(knots[1]), places, masses)
-    return np.minimum(1.0, _deltas(law, rounds, epsilons, 1.0) + rounds * never)
+    return np.minimum(1.0, (_deltas(law, rounds, epsilons, 1.0) + rounds * never) * (1.0 + ROUNDED * rounds))
 
 
 def rounds_at_least(
-    knots: Array, there: tuple[Array, Array], back: tuple[Array, Array], rounds: int, epsilons: Array
+    knots: Array,
+    there: tuple[Array, Array],
+    back: tuple[Array, Array],
+    rounds: int,
+    epsilons: Array,
+    certain: float = 0.0,
 ) -> Array:
     """A lower end of delta after ``rounds`` rounds, from lower and upper ends of one round's delta
-    at ``knots``, and of the swapped pair's.
+    at ``knots``, and of the swapped pair's. With probability ``certain``, at least, one round shows
+    for certain which of the two it is: an infinite loss, which the other losses do without.
     """
     x, low = _both_sides(knots, there[0], back[0])
     _, high = _both_sides(knots, there[1], back[1])
-    x, y = _hull(*_beneath(x, low, high))
+    x, y = _hull(*_beneath(x, low - certain, high - certain, 1.0 - certain))
     x, masses, _ = _masses(x, y)
-    losses = np.log(x)
-    mean = float(masses @ losses) / float(masses.sum())
-    deviation = math.sqrt(rounds * float(masses @ (losses - mean) ** 2))
-    step = max(FINE * deviation / rounds, 16.0 * deviation / LONGEST)
-    law = Lattice(0.0, step, np.floor(losses / step).astype(np.int64), masses)
-    return _deltas(law, rounds, epsilons, -1.0)
+    law = _pooled(x, masses, float(knots[1]) / FINER)
+    moved = np.asarray(epsilons) + rounds * NEAR * law.step
+    finite = _deltas(law, rounds, moved, -1.0) if masses.size else np.zeros(len(epsilons))
+    sure = -math.expm1(rounds * math.log1p(-certain))
+    return np.maximum((finite + sure) * (1.0 - ROUNDED * rounds), 0.0)
 
 
 def _both_sides(knots: Array, there: Array, back: Array) -> tuple[Array, Array]:
@@ -89,13 +94,13 @@ def _hull(x: Array, y: Array) -> tuple[Array, Array]:
     return x[kept], y[kept]
 
 
-def _beneath(x: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Points of a curve below every convex, decreasing curve between ``low`` and ``high`` at x: the
-    ends low, and a corner between any two of them.
+def _beneath(x: Array, low: Array, high: Array, whole: float) -> tuple[Array, Array]:
+    """Points of a curve below every convex, decreasing curve between ``low`` and ``high`` at x that
+    is ``whole`` at 0: the ends low, and a corner between any two of them.
     """
-    rise = np.append(
-        -1.0, (low[1:] - high[:-1]) / np.diff(x)
-    )  # at most the slope to the right of x; delta >= 1 - x begins it
+    x, low, high = np.append(0.0, x), np.append(whole, low), np.append(whole, high)
+    # at most the slope to the right of x, which begins with that of whole - x
+    rise = np.append(-1.0, (low[1:] - high[:-1]) / np.diff(x))
     fall = np.append((high[1:] - low[:-1]) / np.diff(x), 0.0)  # at least the slope to the left of x; delta >= 0 ends it
     left, right = x[:-1], x[1:]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -103,12 +108,30 @@ def _beneath(x: Array, low: Array, high: Array) -> tuple[Array, Array]:
     corner = np.where((corner > left) & (corner < right), corner, 0.5 * (left + right))
     value = np.maximum(low[:-1] + rise[:-1] * (corner - left), low[1:] + fall[1:] * (corner - right))
     last = x[-1] - low[-1] / min(float(rise[-1]), -1e-300) if low[-1] > 0.0 else x[-1] * 2.0
-    every, values = (
-        np.concatenate([[0.0], x, corner, [last]]),
-        np.concatenate([[1.0], low, np.maximum(value, 0.0), [0.0]]),
-    )
+    every = np.concatenate([x, corner, [last]])
+    values = np.concatenate([np.maximum(low, 0.0), np.maximum(value, 0.0), [0.0]])
     order = np.argsort(every)
     return every[order], values[order]
+
+
+def _pooled(x: Array, masses: Array, step: float) -> Lattice:
+    """Fewer or the same ratios on a lattice of losses, from below: a ratio is put together with so
+    much of the next smaller one that both have their mean, under Q, on the lattice, which tells
+    less; or it is moved down, where there is too little of that.
+    """
+    places = np.floor(np.log(x) / step + NEAR).astype(np.int64)
+    found: list[tuple[int, float]] = []  # places, and how likely under Q
+    for ratio, place, mass in zip(x.tolist(), places.tolist(), (masses / x).tolist(), strict=True):
+        at = math.exp(place * step)
+        if found and found[-1][0] < place and ratio > at:
+            before, left = found[-1]
+            taken = mass * (ratio - at) / (at - math.exp(before * step))
+            if taken <= left:
+                found[-1] = before, left - taken
+                mass += taken
+        found.append((place, mass))
+    where, shares = np.array([place for place, _ in found], dtype=np.int64), np.array([share for _, share in found])
+    return Lattice(0.0, step, where, shares * np.exp(where * step))
 
 
 def _masses(x: Array, y: Array) -> tuple[Array, Array, float]:

@@ -15,6 +15,7 @@ and 1 turns one order of the target's values into the other.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -50,9 +51,12 @@ def binary_dataset(p: float, zeros: int, ones: int, epsilons: Array) -> tuple[Ar
     )
 
 
-def binary_datasets(p: float, n: int, epsilons: Array) -> tuple[Array, Array, int, int]:
+def binary_datasets(
+    p: float, n: int, epsilons: Array, check: Callable[[], None] = lambda: None
+) -> tuple[Array, Array, int, int]:
     """Two ends of the largest delta over all datasets of n users and both orders, the number of
-    blocks, and the worst dataset's ones at the first epsilon.
+    blocks, and the worst dataset's ones at the first epsilon. ``check`` is called before each block,
+    and may stop them.
 
     With as many blocks as datasets the answer is exact.
     """
@@ -62,6 +66,7 @@ def binary_datasets(p: float, n: int, epsilons: Array) -> tuple[Array, Array, in
     length = -(-n // min(n, MOST_BLOCKS, int(WORK / width**2)))
     lower, upper, worst = np.zeros(len(epsilons)), np.zeros(len(epsilons)), 0
     for ones in range(0, n, length):
+        check()
         low, high = binary_dataset(p, n - 1 - ones, ones, epsilons)
         worst = ones if low[0] > lower[0] else worst
         lower = np.maximum(lower, low)

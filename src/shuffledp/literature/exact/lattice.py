@@ -21,7 +21,7 @@ __all__ = ["MOST_POINTS", "UNIT", "Array", "Lattice", "Sum", "TooLarge", "expect
 
 Array = NDArray[np.float64]
 
-OUTSIDE = 1e-9  # the tilted law's mass beyond the lattice
+OUTSIDE = 1e-13  # the tilted law's mass beyond the lattice
 UNIT = 2.0**-52
 MOST_POINTS = 1 << 24
 FAINT = 1e-300

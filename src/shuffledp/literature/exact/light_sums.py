@@ -28,7 +28,7 @@ from shuffledp.literature.exact.lattice import Array, TooLarge
 
 __all__ = ["Ends", "LightSums"]
 
-ROUNDED, UNSEEN = 1e-9, 1e-19
+ROUNDED, UNSEEN = 1e-9, 1e-21
 MOST_CELLS = 1 << 21
 CELLS = 16.0  # per deviation, of one ratio
 LEFT_OUT = 1e-25
@@ -45,6 +45,7 @@ class LightSums:
     hit: float
     miss: float
     others: int
+    check: Callable[[], None] = lambda: None  # called before every sum, and may stop them
 
     def among_fakes(self, first: int, chances: Array, elsewhere: float, drop: float, epsilons: Array) -> list[Ends]:
         """``chances`` of so many fakes of two values, from ``first`` on; on average there are
@@ -63,6 +64,7 @@ class LightSums:
         mean_c = np.append(w[1:], 0.0) * t * (k - 2) / (2.0 * np.maximum(w, 1e-300))  # given t
 
         def delta(eps: float, c: Array, chance: Array) -> float:
+            self.check()
             x, total = math.exp(eps), t[:, None]
             gain, cost, both = self.hit - x * q, x * self.hit - q, (x - 1.0) * q
             if gain <= 0.0:
@@ -109,7 +111,7 @@ class LightSums:
     def _points(self) -> int:
         """On which c lies: more where it says more."""
         share = self.k * (self.miss / self.hit) ** 2
-        return 9 if share < 1e-4 else 25 if share < 3e-3 else 81
+        return 33 if share < 1e-4 else 65 if share < 3e-3 else 129
 
     @staticmethod
     def _check(cells: int) -> None:
@@ -123,6 +125,7 @@ class LightSums:
         none, here, there = none[some], here[some], there[some]
         found, weights = [], list(zip(*rest, strict=True))
         for x in np.exp(epsilons).tolist():
+            self.check()
             gain = (self.hit - x * self.miss) * here - (x * self.hit - self.miss) * there
             gain = keep * gain - (x - 1.0) * (1.0 - keep) * none
             lost = (x - 1.0) * keep * self.miss * (self.k - 2) * none

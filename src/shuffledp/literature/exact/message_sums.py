@@ -4,7 +4,7 @@ what is seen, from the numbers that a law is written with.
 Floating point throughout: binomial and Poisson probabilities as scipy has them, sums of positive
 terms, and one subtraction per view; ``ROUNDED`` is more than all roundings together, relatively.
 What a window leaves out is below ``OUTSIDE``. Where the theorem itself pays for a distance (a table
-that is cut, shares that are mixed), the low end is without it and the high end with it.
+that is cut, shares that are mixed), so do both ends.
 
 *Fakes.* Of the fakes t are of one of two values, each as likely of either; so delta is the mean of
 b(t, j-1) - (e^eps - 1) P(B >= j) over t, with B a binomial number of t fair coins, b its
@@ -33,7 +33,7 @@ from shuffledp.literature.exact.lattice import Array, TooLarge
 
 __all__ = ["MessageSums", "colorings_excess"]
 
-ROUNDED, OUTSIDE = 1e-9, 1e-30
+ROUNDED, CANCELED, OUTSIDE = 1e-9, 1e-12, 1e-30
 WORD = 2**64
 MOST_VIEWS = 1 << 26
 MOST_OUTSIDE = 60  # points that do not have the commonest color; more are rarer still
@@ -68,10 +68,15 @@ class MessageSums:
                 return _split(law, integers[0] / WORD, people)
         raise TooLarge("this law has no sum of its own here")
 
-    def deltas(self, epsilons: Array) -> tuple[Array, Array]:
-        """Both ends of the larger order, at every epsilon."""
-        found = np.array([[curve(float(eps)) for curve in (self.there, self.back)] for eps in epsilons])
-        low, high = found.max(axis=1).T
+    def deltas(self, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
+        """Both ends of the larger order, at every epsilon; ``check`` is called before each, and may
+        stop them.
+        """
+        found, curves = [], dict.fromkeys((self.there, self.back))  # once, where the orders are alike
+        for eps in epsilons:
+            check()
+            found.append([curve(float(eps)) for curve in curves])
+        low, high = np.array(found).max(axis=1).T
         inside = np.asarray(epsilons) < self.epsilon0
         return np.where(inside, low, 0.0), np.where(inside, high, 0.0)
 
@@ -80,9 +85,14 @@ def _alike(curve: Curve) -> MessageSums:
     return MessageSums(curve, curve)
 
 
-def _around(value: float, distance: float = 0.0, eps: float = 0.0) -> tuple[float, float]:
-    paid = (1.0 + math.exp(min(eps, 700.0))) * distance
-    return max(value * (1.0 - ROUNDED) - OUTSIDE, 0.0), min(value * (1.0 + ROUNDED) + OUTSIDE + paid, 1.0)
+def _around(
+    value: float, size: float = 0.0, distance: float = 0.0, eps: float = 0.0, *, mixed: float = 0.0
+) -> tuple[float, float]:
+    """Both ends of a sum of differences whose terms add up to ``size``, and of what is as far from
+    it as ``distance``; the sum of all shares is no farther, and what is ``mixed`` may show more.
+    """
+    off, growth = ROUNDED * value + CANCELED * size + OUTSIDE, 1.0 + math.exp(min(eps, 700.0))
+    return max(value - off - growth * distance, 0.0), min(value + off + growth * (distance + mixed), 1.0)
 
 
 def _window(mean: float, deviation: float, most: int) -> Array:
@@ -153,14 +163,16 @@ def _signed(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
         return np.append(0.0, spread[d + 1] * u)
 
     def delta(eps: float, turned: bool) -> tuple[float, float]:
-        x, total = math.exp(min(eps, 700.0)), 0.0
+        x, total, size = math.exp(min(eps, 700.0)), 0.0, 0.0
         for d in range(reach):
             # a <= b = a + d; and a = b + d + 1 > b, where one more makes W(b + d, b) of it
             pairs = (more(d), without(d)), (without(d), without(d + 1))
             for with_it, without_it in pairs:
                 first, second = (without_it, with_it) if turned else (with_it, without_it)
-                total += float(np.maximum(first - x * second, 0.0).sum())
-        return _around(total, missing, eps)
+                gains = first > x * second
+                gained, cost = float(first[gains].sum()), x * float(second[gains].sum())
+                total, size = total + gained - cost, size + gained
+        return _around(max(total, 0.0), size, missing, eps)
 
     return MessageSums(lambda eps: delta(eps, False), lambda eps: delta(eps, True))
 
@@ -192,11 +204,12 @@ def _split(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
     beyond = float(nbinom.sf(law["reach"], 1.0 / least, 1.0 - q))
     distance = people * 2.0 * beyond
     excess = colorings_excess(people, law["messages"] - 1, 2 ** law["share_bits"])
-    distance += 0.5 * math.sqrt(excess)
+    mixed = 0.5 * math.sqrt(excess)
 
     def delta(eps: float) -> tuple[float, float]:
         x = math.exp(min(eps, 700.0))
-        return _around(float(np.maximum(first - x * second, 0.0).sum()), distance, eps)
+        gains = np.maximum(first - x * second, 0.0)
+        return _around(float(gains.sum()), float(first[gains > 0.0].sum()), distance, eps, mixed=mixed)
 
     return _alike(delta)
 

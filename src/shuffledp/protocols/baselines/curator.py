@@ -1,5 +1,5 @@
-"""Central differential privacy with the same interface, for honest comparison: a trusted curator
-sees all values and adds Gaussian noise.
+"""Central differential privacy with the same interface: a trusted curator sees all values and adds
+Gaussian noise. Where a curator is compared with, it is the best known one: ``best_curator``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports, notes_of
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.baselines.central import CentralGaussian
-from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.protocol import Protocol, bits_for
@@ -28,7 +27,7 @@ from shuffledp.protocols.rounding import check_bounds, check_numbers
 from shuffledp.randomizers.parameters import check_indices
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["CentralHistogram", "CentralMean", "CentralQuantiles", "CentralSum"]
+__all__ = ["CentralHistogram", "CentralMean", "CentralSum"]
 
 COMPARISON = "not for release: a baseline for comparison, with floating-point noise (Mironov 2012)"
 
@@ -49,10 +48,6 @@ class Central(Protocol):
     @abstractmethod
     def _exact(self, rows: NDArray[Any]) -> tuple[tuple[Hashable, ...], Floats, float]:
         """Labels, exact answers, and what an answer is divided by before it is released."""
-
-    def _released(self, exact: Floats, noise: Floats) -> tuple[Floats, Floats]:
-        """What is released of the exact answers with this ``noise``, and how many sigma off."""
-        return exact + noise, np.ones_like(exact)
 
     def _prepare(self) -> None:
         if self.epsilon is None or self.delta is None:
@@ -78,9 +73,8 @@ class Central(Protocol):
         rows, source = self._open(bag), source_of(rng)
         labels, exact, divisor = self._exact(rows)
         words = source.words(len(exact), np.uint64) >> np.uint64(11)
-        released, spread = self._released(exact, self.sigma * ndtri((words + 0.5) * 2.0**-53))
-        values = released / divisor
-        noise = Noise.constant((self.sigma * spread / divisor) ** 2)
+        values = (exact + self.sigma * ndtri((words + 0.5) * 2.0**-53)) / divisor
+        noise = Noise.constant(np.full(len(exact), (self.sigma / divisor) ** 2))
         return Estimate(
             labels, values, noise.stderr(values), len(rows), values, noise, False, notes_of(bag, self.n, COMPARISON)
         )
@@ -134,68 +128,6 @@ class CentralHistogram(Central):
     def predicted_stderr(self) -> float:
         """sigma."""
         return self.sigma
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CentralQuantiles(Central):
-    """How many people are below each cut point, by the square root of the matrix that adds up bins:
-    noise is added to the root's sums of bins, and the root adds these up again (Henzinger,
-    Upadhyay and Upadhyay 2023).
-
-    The root's entries are f_j = binom(2j, j) / 4^j, j bins before. Replacing one user's value
-    changes two of its columns' sums by 1, each of a squared length of at most sum f_j^2.
-
-    >>> ages = CentralQuantiles(cuts=range(0, 121, 10), n=1000, epsilon=1.0, delta=1e-6)
-    >>> round(ages.predicted_stderr(), 1)
-    11.0
-    """
-
-    cuts: Iterable[float]
-
-    def _prepare(self) -> None:
-        self._set(cuts=tuple(self.cuts))
-        super()._prepare()
-
-    @property
-    def _root(self) -> Floats:
-        places = np.arange(1, self._bins)
-        entries: Floats = np.cumprod(np.concatenate([[1.0], (2.0 * places - 1.0) / (2.0 * places)]))
-        return entries
-
-    @property
-    def _bins(self) -> int:
-        return len(tuple(self.cuts)) - 1
-
-    @property
-    def sensitivity(self) -> float:
-        return math.sqrt(2.0 * float((self._root**2).sum()))
-
-    def describe(self) -> dict[str, object]:
-        return {"protocol": type(self).__name__, "n": self.n, "cuts": self.cuts, "sigma": self.sigma}
-
-    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
-        """The bins as they are: the curator is trusted."""
-        return Reports(self.describe(), in_bins(values, tuple(self.cuts)))
-
-    def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        return check_indices("reports", reports, self._bins, remedy="A report is the place of a bin.")
-
-    def _exact(self, rows: NDArray[Any]) -> tuple[tuple[Hashable, ...], Floats, float]:
-        below = np.cumsum(np.bincount(rows, minlength=self._bins))[:-1].astype(np.float64)
-        return tuple(tuple(self.cuts)[1:-1]), below, 1.0
-
-    def _released(self, exact: Floats, noise: Floats) -> tuple[Floats, Floats]:
-        summed = np.convolve(self._root, noise)[: len(exact)]
-        return exact + summed, np.sqrt(np.cumsum(self._root**2))[: len(exact)]
-
-    @property
-    def bits(self) -> int:
-        """A bin."""
-        return bits_for(self._bins)
-
-    def predicted_stderr(self) -> float:
-        """That of the last cut point, which is the largest."""
-        return self.sigma * math.sqrt(float((self._root[:-1] ** 2).sum()))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

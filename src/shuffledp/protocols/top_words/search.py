@@ -1,5 +1,21 @@
 """What everybody agrees on before anybody is asked: how many people, in how many levels, with which
 laws, and from which votes on a beginning is followed.
+
+**Theorem.** Let ``least`` people follow the protocol, settled before levels are drawn. Then the
+whole search has at every epsilon at most the delta of ``first_design`` plus that of ``besides``,
+even for an analyst who knows the level of every person and every report of the others.
+
+*Proof.* Take two data sets that differ in the word of one honest person. Levels do not depend on
+words, so fix them. Only the person's own level depends on that word; later ones follow from its
+tally and from other people. With h = ``least`` and share s, 1 + Bin(h - 1, s) honest people are at
+that level. They are fewer than ``Group.least`` with a probability below ``SHORT_GROUPS`` of delta
+(Chernoff's bound, which is loose enough for sizes that are drawn again); if all are honest, never,
+since sizes are looked at. Those who count when a search ends early include all of a level. More
+honest people show less, and those who count by another law show no more (``gentler``). QED
+
+Nothing is said from below. A level usually has more people than ``Group.least``, and an analyst who
+is not told the levels sees less: the search that runs shows less than the level that is certified.
+And the helpers must not be chosen by level: if all that a level may lack help, delta is exceeded.
 """
 
 from __future__ import annotations
@@ -171,8 +187,8 @@ class TopSearch:
 
     def first_design(self) -> Design:
         """The first level. No other has fewer people, and those who draw by another law show no
-        more than it, so what it keeps all keep: it stands for the whole search in a certificate,
-        and, with what is shown ``besides``, in a ledger.
+        more than it, so what it keeps all keep. With what is shown ``besides`` it bounds the whole
+        search from above, in a certificate and in a ledger.
         """
         task = TopTask(self.tokens, self.longest, (), ("",), self.spans[0], self.law.k)
         return self.design(task, self.group(0))

@@ -5,11 +5,11 @@ promise.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from shuffledp.errors import InvalidInput
+from shuffledp.accounting.bisection import halve, within
+from shuffledp.errors import CertificateError, InvalidInput, check_delta, check_epsilon, check_positive
 from shuffledp.protocols.design import Law
 from shuffledp.protocols.top_words.alphabet import Alphabet
 from shuffledp.protocols.top_words.level_places import extensions
@@ -32,7 +32,9 @@ __all__ = ["planned_search", "rarest_found"]
 
 COUNTING = 0.2  # the least share of the people who count what was found
 MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
-MOST_PEOPLE = 1 << 40
+MOST_PEOPLE = 10**10  # more than there are
+CLOSE, FEWER = 4e-3, 0.95  # relative: how closely it is said how many people are enough, for one shape and for all
+TINY, MORE = 1e-3, 64
 NEARLY = 0.95  # of what those who count may show beyond epsilon: the rest is for rounding
 GENTLER = (1.0, 0.8, 0.6)  # of epsilon: for which the law of those who count is tried, until it is
 NO_LAW = Law("krr", {"k": 2, "epsilon0": 1.0}, (1,))
@@ -63,8 +65,8 @@ def planned_search(
         {
             "people": people,
             "least": people if least is None else least,
-            "epsilon": epsilon,
-            "delta": delta,
+            "epsilon": check_positive("epsilon", check_epsilon(epsilon), remedy="A search with 0 finds nothing."),
+            "delta": check_delta(delta),
             "k": k,
             "longest": longest,
             "tokens": tokens,
@@ -75,22 +77,60 @@ def planned_search(
     )
     best = _best(terms)
     if best is None:
-        enough = terms["people"]
-        while best is None and enough < MOST_PEOPLE:
-            enough *= 2
-            best = _best(terms | {"people": enough, "least": enough})
+        enough = _enough(terms)
+        got, more = f"{terms['people']:,}", f"Ask about {enough or 0:,} or more"
+        if enough is None:
+            got, more = f"{got}, and even {MOST_PEOPLE:,} are not", "Allow a larger epsilon or delta"
         raise InvalidInput(
-            f"people must be enough for the levels of a search, got {terms['people']:,}, of whom not even a word that "
-            f"all hold would be found. Ask about {enough:,} or more, for words of fewer symbols (--longest), or of a "
-            f"few tokens (--tokens)."
+            f"people must be enough for the levels of a search, got {got}: not even a word that all hold would be "
+            f"found. {more}, or ask for words of fewer symbols (--longest), or of a few tokens (--tokens)."
         )
     return _with_counting(best)
 
 
 def _best(terms: dict[str, Any]) -> TopSearch | None:
     """The shape that finds the rarest words, if one finds any."""
-    found = [(rarest, search) for search in _shapes(terms) if (rarest := rarest_found(search)) is not None]
+    # With a tiny epsilon it takes long to find the law of few people, and more rarely find a word.
+    more = min(MORE * terms["people"], max(MOST_PEOPLE, terms["people"]))
+    first = [_grown(terms, more)] if terms["epsilon"] < TINY else []
+    if not any(all(_finds(each, spans) for each in (*first, terms)) for spans in _front(terms)):
+        return None
+    searches = [search for spans in _shapes(terms) if (search := _shaped(terms, spans)) is not None]
+    found = [(rarest, search) for search in searches if (rarest := rarest_found(search)) is not None]
     return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _grown(terms: dict[str, Any], people: int) -> dict[str, Any]:
+    """The same of so many people, as large a part of them honest."""
+    return terms | {"people": people, "least": max(1, people * terms["least"] // terms["people"])}
+
+
+def _finds(terms: dict[str, Any], spans: tuple[int, ...]) -> bool:
+    search = _shaped(terms, spans)
+    return search is not None and rarest_found(search) is not None
+
+
+def _enough(terms: dict[str, Any]) -> int | None:
+    """How many people would be enough, as large a part of them honest: the fewest that a shape
+    needs, rounded up to three digits; None if no shape finds a word among ``MOST_PEOPLE``.
+    """
+    people, most = terms["people"], MOST_PEOPLE
+    enough: int | None = None
+    for spans in _front(terms):
+
+        def finds(people: int, spans: tuple[int, ...] = spans) -> bool:
+            return _finds(_grown(terms, people), spans)
+
+        good = most if enough is None else round(FEWER * most)
+        if people < good and finds(good):
+            most, _ = halve(finds, good, people, middle=_between, close=within(CLOSE))
+            digits = 10 ** max(0, len(str(most)) - 3)
+            enough = most = math.ceil(most / digits) * digits
+    return enough
+
+
+def _between(one: int, other: int) -> int:
+    return round(math.sqrt(one * other))
 
 
 def rarest_found(search: TopSearch, miss: float = MISS) -> int | None:
@@ -106,18 +146,37 @@ def rarest_found(search: TopSearch, miss: float = MISS) -> int | None:
     return None if None in each else max(holders for holders in each if holders is not None)
 
 
-def _shapes(terms: dict[str, Any]) -> Iterator[TopSearch]:
-    """Searches that differ in how many symbols a level has, all levels with one law yet."""
+def _shapes(terms: dict[str, Any]) -> list[tuple[int, ...]]:
+    """How many symbols each level may have."""
     size, longest, candidates = Alphabet(terms["tokens"]).size, terms["longest"], terms["candidates"]
     firsts = [span for span in range(1, longest + 1) if span == 1 or extensions(size, span) <= MOST_ROOM]
     laters = [span for span in range(1, longest + 1) if span == 1 or candidates * extensions(size, span) <= MOST_ROOM]
-    shapes = {_spans(longest, first, later) for first in firsts for later in laters}
-    for spans in sorted(shapes):
-        share = math.floor(min((1.0 - COUNTING) / len(spans), 1.0 / (len(spans) + 1)) * OUT_OF)
-        draft = TopSearch(**terms, spans=spans, share=share, law=NO_LAW, counting=NO_LAW)
-        # Those who count are no fewer than the first group.
-        law = _law(draft, draft.group(0), room_of(size, candidates, spans), 1.0, draft.level_delta)
-        yield replace(draft, law=law, counting=None)
+    return sorted({_spans(longest, first, later) for first in firsts for later in laters})
+
+
+def _front(terms: dict[str, Any]) -> list[tuple[int, ...]]:
+    """The shapes of which one finds a word, if any does: with as many levels, fewer values are
+    better, and so are fewer levels with as many values. Those with many levels need few people, and
+    come first.
+    """
+    size, candidates, found = Alphabet(terms["tokens"]).size, terms["candidates"], list[tuple[int, ...]]()
+    smallest = math.inf
+    for _, room, spans in sorted((len(each), room_of(size, candidates, each), each) for each in _shapes(terms)):
+        if room < smallest:
+            found, smallest = [spans, *found], room
+    return found
+
+
+def _shaped(terms: dict[str, Any], spans: tuple[int, ...]) -> TopSearch | None:
+    """The search of a shape, all levels with one law yet; None if no law keeps the promise."""
+    share = math.floor(min((1.0 - COUNTING) / len(spans), 1.0 / (len(spans) + 1)) * OUT_OF)
+    draft = TopSearch(**terms, spans=spans, share=share, law=NO_LAW, counting=NO_LAW)
+    room = room_of(draft.alphabet.size, terms["candidates"], spans)
+    try:  # those who count are no fewer than the first group
+        law = _law(draft, draft.group(0), room, 1.0, draft.level_delta)
+    except (CertificateError, InvalidInput):
+        return None
+    return replace(draft, law=law, counting=None)
 
 
 def _with_counting(search: TopSearch) -> TopSearch:

@@ -25,7 +25,9 @@ from shuffledp.collection.network.sending.outbox import Outbox, Stored, default_
 from shuffledp.collection.network.wire import Uploads
 from shuffledp.errors import InvalidInput
 from tests.collection.network.pretended import HTML, Pretended, later
+from tests.collection.network.shufflers import process
 from tests.collection.network.studies import KEY, study
+from tests.collection.network.test_end_to_end import free_port
 
 Send = Callable[[Client], Receipt]
 STEPS = ("mkdir", "link", "replace", "fsync", "unlink", "chmod")  # the calls that change something on a disk
@@ -369,6 +371,28 @@ def test_a_client_loads_no_accountant_no_arrow_and_before_it_sends_no_httpx() ->
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_a_client_that_sends_loads_no_accountant_and_no_arrow(tmp_path: Path) -> None:
+    """While it runs: an answer of one person, acknowledged by a shuffler."""
+    port = free_port()
+    collection = replace(study(), shuffler=f"http://127.0.0.1:{port}")
+    with process(tmp_path, collection, port=port):
+        words = [
+            "send",
+            str(tmp_path / "collection.json"),
+            "--value",
+            "yes",
+            "--outbox",
+            str(tmp_path / "box"),
+            "--json",
+        ]
+        program = f"import sys; from shuffledp.cli import main; code = main({words!r}); print(code, *sys.modules)"
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    code, *modules = run.stdout.splitlines()[-1].split()
+    assert (code, '"acknowledged": 1' in run.stdout) == ("0", True), run
+    assert {"numpy", "httpx", "cryptography"} <= set(modules), "the control"
+    assert not {"scipy", "pyarrow", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.protocol"} & set(modules)
 
 
 def test_without_the_extra_one_sentence_names_it(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import random
 import socket
 import time
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from shuffledp.collection.network.shuffler.connections import LONGEST_HEAD, Patience
+from shuffledp.collection.network.shuffler.serving import OneLine, logged
 from tests.collection.network.shufflers import TOKEN, Trial, envelopes, trial
 from tests.collection.network.studies import study
 
@@ -176,3 +179,22 @@ def test_broken_http_is_refused_and_nothing_is_stored(tried: Trial, record_prope
     assert tried.store.stock().reports == (1 if taken else 0), "nothing but the one report that was sent whole"
     assert {400, 404} <= set(found)
     record_property("fault: broken requests over a socket", len(found))
+
+
+def test_failures_are_a_line_a_minute_however_many_requests_fail() -> None:
+    written, now = io.StringIO(), [0.0]
+    with logged(written):
+        (handler,) = logging.getLogger("asyncio").handlers[-1:]
+        handler.filters[:] = [OneLine(lambda: now[0])]
+        for moment in range(1000):
+            now[0] = 0.1 * moment
+            for name in ("shuffledp.collection.network.shuffler.shuffler_app", "asyncio"):
+                try:
+                    raise RuntimeError("unable to perform operation\non a transport; the handler is closed")
+                except RuntimeError:
+                    logging.getLogger(name).exception("a request failed")
+    lines = written.getvalue().splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("a request failed: RuntimeError: unable to perform operation on a transport")
+    assert "test_connections.py:" in lines[0]
+    assert lines[1].endswith("; 1,199 more since the last line")

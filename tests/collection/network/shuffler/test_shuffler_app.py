@@ -133,6 +133,15 @@ def test_a_full_collection_takes_no_more(tried: Trial) -> None:
     assert tried.send(some[:1000]).json() == {"reports": 1000, "new": 1}
 
 
+def test_more_than_a_collection_takes_is_not_said_to_be_there(tried: Trial) -> None:
+    over = tried.send(envelopes(tried.collection, 1001))
+    assert sentence(over) == (
+        "this collection takes the 1,000 reports that it was designed for, and these would be more. Nothing of this "
+        "upload was stored."
+    )
+    assert tried.store.stock().reports == 0
+
+
 def test_a_full_disk_is_a_reason_to_come_again(tried: Trial) -> None:
     some = envelopes(tried.collection, 600)
     assert tried.send(some[:100]).status_code == 201

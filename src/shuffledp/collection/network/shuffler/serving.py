@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import math
 import resource
 import socket
 import ssl
 import sys
+import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,12 +24,13 @@ from shuffledp.collection.network.shuffler.connections import Patience, PatientP
 from shuffledp.collection.network.shuffler.shuffler_app import Shuffler
 from shuffledp.errors import InvalidInput
 
-__all__ = ["Listening", "configured", "logged", "serve"]
+__all__ = ["Listening", "OneLine", "configured", "logged", "serve"]
 
 BACKLOG = 2048
 SPARE_FILES = 64
 LAST_ANSWERS = 10  # seconds for those who are being answered when the shuffler stops
 LOG = logging.getLogger(__name__)
+QUIET, LONGEST_LINE = 60.0, 300  # seconds between lines about failures, and their letters
 EXPOSED = "warning: without TLS, %s must be reached through a reverse proxy that has it, and by nobody else"
 OURS = "shuffledp.collection.network"
 
@@ -131,16 +135,44 @@ def _allow_files(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+class OneLine(logging.Filter):
+    """A failure is a line, and there is one in a minute at most, however many requests fail: a
+    client that causes one must not fill a disk.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock, self._next, self._unsaid = clock, -math.inf, 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is written, as a line."""
+        if not record.exc_info or record.exc_info[1] is None:
+            return True
+        if self._clock() < self._next:
+            self._unsaid += 1
+            return False
+        error, place = record.exc_info[1], traceback.extract_tb(record.exc_info[2])
+        at = f" at {Path(place[-1].filename).name}:{place[-1].lineno}" if place else ""
+        more = f"; {self._unsaid:,} more since the last line" if self._unsaid else ""
+        said = f"{record.getMessage()}: {type(error).__name__}: {error}"
+        record.msg, record.args = "%s%s%s", (" ".join(said.split())[:LONGEST_LINE], at, more)
+        record.exc_info, self._next, self._unsaid = None, self._clock() + QUIET, 0
+        return True
+
+
 @contextmanager
 def logged(stream: Any = None) -> Iterator[None]:
     """Lines for people on standard error: start, stop, close, failures. No time, no address."""
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(logging.Formatter("%(message)s"))
-    ours, theirs = logging.getLogger(OURS), logging.getLogger("uvicorn")
-    ours.addHandler(handler)
-    ours.setLevel(logging.INFO)
+    handler.addFilter(OneLine())
+    ours, theirs = (logging.getLogger(OURS), logging.getLogger("asyncio")), logging.getLogger("uvicorn")
+    for each in ours:
+        each.addHandler(handler)
+    ours[0].setLevel(logging.INFO)
     theirs.setLevel(logging.CRITICAL + 1)  # it would write a line for every broken request
     try:
         yield
     finally:
-        ours.removeHandler(handler)
+        for each in ours:
+            each.removeHandler(handler)

@@ -102,10 +102,11 @@ def already_closed() -> Refused:
 
 
 def full(most: int) -> Refused:
-    """To whoever comes when everybody has reported."""
+    """To whoever brings more than there is room for."""
     return Refused(
         409,
-        f"this collection has the {most:,} reports that it was designed for, and takes no more. Nothing was stored.",
+        f"this collection takes the {most:,} reports that it was designed for, and these would be more. Nothing of "
+        f"this upload was stored.",
     )
 
 

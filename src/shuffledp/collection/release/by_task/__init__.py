@@ -1,5 +1,5 @@
-"""What a release has of its own, task by task: what is told beside the estimates, what its error is
-compared with, and how it is drawn.
+"""What a release has of its own, task by task: what is told beside the estimates, and how it is
+drawn.
 
 released_answer  what every task has
 released_values  histogram, frequency, count, crosstab, top
@@ -13,18 +13,10 @@ A task that derives from one of these needs nothing; one of its own kind, a room
 from shuffledp.collection.release.by_task.released_answer import LEVEL, ReleasedAnswer
 from shuffledp.collection.release.by_task.released_cuts import ReleasedCuts
 from shuffledp.collection.release.by_task.released_number import ReleasedMean, ReleasedSum
-from shuffledp.collection.release.by_task.released_values import (
-    ReleasedCells,
-    ReleasedFrequency,
-    ReleasedValue,
-    ReleasedValues,
-    ReleasedWords,
-)
+from shuffledp.collection.release.by_task.released_values import ReleasedCells, ReleasedValues
 from shuffledp.protocols.tasks import (
     CountingTask,
-    CountTask,
     CrosstabTask,
-    FrequencyTask,
     MeanTask,
     QuantileTask,
     SumTask,
@@ -37,13 +29,11 @@ __all__ = ["LEVEL", "RELEASED", "ReleasedAnswer", "released_by"]
 # A task that is not here is like the nearest one that it derives from.
 RELEASED: dict[type, ReleasedAnswer] = {
     CountingTask: ReleasedValues(),
-    FrequencyTask: ReleasedFrequency(),
-    CountTask: ReleasedValue(),
     CrosstabTask: ReleasedCells(),
     MeanTask: ReleasedMean(),
     SumTask: ReleasedSum(),
     QuantileTask: ReleasedCuts(),
-    TopTask: ReleasedWords(),
+    TopTask: ReleasedValues(),
 }
 
 

@@ -1,10 +1,7 @@
-"""What a release of any task has: its labels, what stands beside its estimates, what its error is
-compared with, and a figure.
-"""
+"""What a release of any task has: its labels, what stands beside its estimates, and a figure."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +12,6 @@ from shuffledp.collection.record import Asked, Record
 from shuffledp.figures import DrawnEstimates, draw_estimates
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.protocol import Protocol
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,16 +21,10 @@ __all__ = ["LEVEL", "ReleasedAnswer"]
 LEVEL = 0.95
 
 
-class ReleasedAnswer(ABC):
+class ReleasedAnswer:
     """What a release of a task has of its own."""
 
     ordered: ClassVar[bool] = False  # whether its rows have an order that says something
-
-    @abstractmethod
-    def elsewhere(self, design: Design, promise: dict[str, Any]) -> tuple[Protocol, Protocol]:
-        """The protocols that keep the same promise where nobody is trusted, and where a curator
-        is.
-        """
 
     def labels(self, estimate: Estimate, *, clipped: bool) -> tuple[Hashable, ...]:
         """What is estimated; ``clipped`` says that values outside the range were moved to its

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from shuffledp.collection.record import Asked, AtQuantiles, InRanges, Record
 from shuffledp.collection.release.by_task.released_answer import LEVEL, ReleasedAnswer
 from shuffledp.figures import DrawnDistribution, draw_distribution
-from shuffledp.protocols.baselines.curator import CentralQuantiles
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.quantiles import Distribution, LocalQuantiles
+from shuffledp.protocols.quantiles import Distribution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,11 +24,6 @@ class ReleasedCuts(ReleasedAnswer):
     """How many people are below each cut point."""
 
     ordered = True
-
-    def elsewhere(self, design: Design, promise: dict[str, Any]) -> tuple[Protocol, Protocol]:
-        cuts = design.task.edges
-        assert cuts is not None
-        return LocalQuantiles(cuts=cuts, levels=(), **promise), CentralQuantiles(cuts=cuts, **promise)
 
     def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
         """The quantiles and the ranges that were asked for."""

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from shuffledp.collection.record import Asked, Ends, Record
 from shuffledp.collection.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.collection.release.by_task.released_answer import LEVEL, ReleasedAnswer
-from shuffledp.protocols import CentralMean, CentralSum, LocalMean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.sums import LocalSum, Mean, Sum
+from shuffledp.protocols.sums import Mean, Sum
 
 __all__ = ["ReleasedMean", "ReleasedSum"]
 
@@ -23,13 +21,7 @@ __all__ = ["ReleasedMean", "ReleasedSum"]
 class ReleasedMean(ReleasedAnswer):
     """The mean of a number."""
 
-    local: ClassVar[type[LocalMean]] = LocalMean
-    central: ClassVar[type[Protocol]] = CentralMean
     clipped: ClassVar[str] = CLIPPED_MEAN  # what is estimated where values were moved to the ends
-
-    def elsewhere(self, design: Design, promise: dict[str, Any]) -> tuple[Protocol, Protocol]:
-        bounds = {name: getattr(design.task, name) for name in ("lower", "upper")}
-        return self.local(**bounds, **promise), self.central(**bounds, **promise)
 
     def labels(self, estimate: Estimate, *, clipped: bool) -> tuple[Hashable, ...]:
         return (self.clipped,) if clipped else estimate.labels
@@ -56,6 +48,4 @@ class ReleasedMean(ReleasedAnswer):
 class ReleasedSum(ReleasedMean):
     """The sum of a number."""
 
-    local = LocalSum
-    central = CentralSum
     clipped = CLIPPED_SUM

@@ -12,61 +12,19 @@ from shuffledp.collection.page.margins import margins_of, together
 from shuffledp.collection.record import Asked, GroupShares, Record
 from shuffledp.collection.release.by_task.released_answer import LEVEL, ReleasedAnswer
 from shuffledp.figures import DrawnTable, draw_table
-from shuffledp.protocols import CentralHistogram, CentralSum, LocalHistogram
 from shuffledp.protocols.crosstab import Crossing
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.protocol import Protocol, ShuffledProtocol, calibrated
 from shuffledp.protocols.tasks.crossing import ALL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ReleasedCells", "ReleasedFrequency", "ReleasedValue", "ReleasedValues", "ReleasedWords"]
+__all__ = ["ReleasedCells", "ReleasedValues"]
 
 
 class ReleasedValues(ReleasedAnswer):
     """How many people hold each of a few values."""
-
-    def told_apart(self, design: Design) -> Any:
-        """The values, or how many there are."""
-        return design.task.values  # type: ignore[attr-defined]
-
-    def elsewhere(self, design: Design, promise: dict[str, Any]) -> tuple[Protocol, Protocol]:
-        values = self.told_apart(design)
-        return self.alone(design, promise), CentralHistogram(categories=values, **promise)
-
-    def alone(self, design: Design, promise: dict[str, Any]) -> Protocol:
-        """The protocol that keeps the promise where nobody is trusted."""
-        return LocalHistogram(categories=self.told_apart(design), **promise)
-
-
-class ReleasedFrequency(ReleasedValues):
-    """How many people hold each of very many values."""
-
-    def alone(self, design: Design, promise: dict[str, Any]) -> Protocol:
-        """The same encoding with so much noise that every report hides its sender alone."""
-        protocol = design.protocol
-        assert isinstance(protocol, ShuffledProtocol)
-        family, parameters = protocol._family()
-        promised = (promise[name] for name in ("epsilon", "delta", "rounds"))
-        epsilon0 = calibrated(family, tuple(parameters.items()), 1, *promised)
-        own = {name: getattr(design.task, name) for name in ("domain", "method")}
-        return type(protocol)(n=promise["n"], epsilon0=epsilon0, **own)
-
-
-class ReleasedValue(ReleasedValues):
-    """How many people hold one value."""
-
-    def elsewhere(self, design: Design, promise: dict[str, Any]) -> tuple[Protocol, Protocol]:
-        return self.alone(design, promise), CentralSum(**promise)
-
-
-class ReleasedWords(ReleasedValues):
-    """How many people hold each of the words that a level of a search counts."""
-
-    def told_apart(self, design: Design) -> Any:
-        return design.task.room  # type: ignore[attr-defined]
 
 
 class ReleasedCells(ReleasedValues):
