@@ -38,6 +38,13 @@ literature: export OPENBLAS_NUM_THREADS := 1
 literature: .venv/.installed  ## a million comparisons of published bounds with exact answers, a few minutes
 	@$(BIN)/python -m tests.literature
 
+# Before the package is rebuilt, and after: no honest page may fail, and none that passed may not.
+.PHONY: verdicts
+verdicts: export OMP_NUM_THREADS := 1
+verdicts: export OPENBLAS_NUM_THREADS := 1
+verdicts: .venv/.installed  ## every question, mechanism and number of rounds, released and verified, about 20 minutes
+	@$(BIN)/python -m tests.pins.verdicts
+
 lint: .venv/.installed  ## style, formatting, types, and the boundaries between rooms
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check

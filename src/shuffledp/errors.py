@@ -52,6 +52,7 @@ __all__ = [
     "check_finite",
     "check_positive",
     "check_probability",
+    "check_promised",
     "check_rounds",
     "check_users",
     "shown",
@@ -60,6 +61,7 @@ __all__ = [
 # What may be asked, for every wing that reads a promise.
 LARGEST_EPSILON = 700.0  # e to the power of more is no float
 LEAST_DELTA = 1e-250  # floats end at 1e-308, and the accountant needs room below a delta
+MOST_DELTA = 0.1  # a promise that is broken more often is none
 LONGEST_SHOWN = 60  # characters of a text that a message repeats
 MOST_USERS = 10**15  # rounding grows with n times 2^-52: beyond, answers would not be certified
 MOST_ROUNDS = 10**7  # beyond, rounding would decide what a round adds
@@ -228,6 +230,16 @@ def check_delta(value: object) -> float:
         raise InvalidInput(
             f"delta must be at least {LEAST_DELTA:g}, got {delta!r}. Below that, use epsilon0: the local guarantee has "
             f"delta = 0."
+        )
+    return delta
+
+
+def check_promised(value: object) -> float:
+    """Return ``value`` as the delta of a promise that noise is to be found for."""
+    if (delta := check_delta(value)) > MOST_DELTA:
+        raise InvalidInput(
+            f"delta must be at most {MOST_DELTA:g} for a promise, got {delta!r}. It is the probability that the "
+            f"promise is broken: allow a small one, such as 1e-6, well below 1/n."
         )
     return delta
 

@@ -107,3 +107,19 @@ def test_targets_on_the_edge_are_met_not_contradicted(share: float) -> None:
 def test_a_tiny_target_where_delta_is_large() -> None:
     plan = sdp.calibrate(sdp.KRR, k=16, n=100, epsilon=1e-12, delta=1e-3)
     assert plan.guarantee.delta(epsilon=1e-12).upper <= 1e-3
+
+
+@pytest.mark.parametrize("delta", [0.11, 0.5, 0.999999])
+def test_a_promise_that_is_broken_as_often_as_kept_is_refused_at_once(delta: float) -> None:
+    poll = {"n": 10_000, "epsilon": 1.0, "delta": delta}
+    ways = (
+        lambda: sdp.calibrate(sdp.KRR, k=4, **poll),
+        lambda: sdp.calibrate(sdp.KRR(k=4, epsilon0=2.0), epsilon=1.0, delta=delta),
+        lambda: sdp.Histogram(categories=["a", "b"], **poll),
+        lambda: sdp.SignedCount(value="a", **poll),
+        lambda: sdp.calibrate_training(epsilon=1.0, delta=delta, steps=10, epochs=1),
+        lambda: sdp.plan("mean", **poll),
+    )
+    for way in ways:
+        with pytest.raises(sdp.InvalidInput, match=r"delta must be at most 0.1 for a promise"):
+            way()

@@ -10,13 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 
 import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.haystack import Haystack
+from shuffledp.accounting.haystack.contour import turned
+from shuffledp.accounting.haystack.many_pairs import HaystackFamily
+from shuffledp.accounting.haystack.triples import Kinds, kinds_of_users
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.meeting_delta import crossing
+from shuffledp.accounting.pld import Composition
 from shuffledp.protocols.protocol import calibrated
 
 TARGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -172,3 +177,85 @@ def test_a_wider_gap_is_never_a_smaller_delta() -> None:
     survey: Any = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
     fine, rough = survey.delta_at_most(epsilon=0.3), survey.delta_at_most(epsilon=0.3, gap=1e-3)
     assert survey.delta(epsilon=0.3).lower <= fine <= rough <= 1.1 * fine
+
+
+def counted_calls(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[str]:
+    """A list that grows by one for every call of a method."""
+    calls: list[str] = []
+    method = getattr(owner, name)
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        calls.append(name)
+        return method(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, staticmethod(counted) if method.__class__ is not type(counted) else counted)
+    return calls
+
+
+def test_kinds_of_users_are_judged_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by one it took 1,100 tables for this cover."""
+    calls = counted_calls(monkeypatch, Kinds, "of")
+    kinds_of_users.cache_clear()
+    kinds = kinds_of_users(sdp.Laplace(epsilon0=6.1), 10_000)
+    assert kinds is not None
+    assert kinds.one.size == 172  # the same cover as one by one
+    assert len(calls) <= 200
+
+
+def test_pairs_alike_up_to_names_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All 18 pairs of inputs compete, and there are but 3 kinds of them."""
+    mixed = sdp.OneOf([sdp.KRR(k=3, epsilon0=5.0), sdp.RR(epsilon0=6.0)])
+    (upper, *_) = sdp.shuffle(mixed, n=1000).reduction.uppers
+    assert isinstance(upper, HaystackFamily)
+    calls = counted_calls(monkeypatch, Haystack, "bounds")
+    lower, high = upper.bounds(np.array([0.5]), 1e-7)
+    assert len(calls) <= 4
+    every = [upper.member(i, j).bounds(np.array([0.5]), 1e-7) for i, j in upper.pairs().tolist()]
+    assert high[0] == pytest.approx(max(float(each[1][0]) for each in every), rel=1e-12)
+    assert lower[0] == pytest.approx(max(float(each[0][0]) for each in every), rel=1e-12)
+
+
+def test_rounds_too_weak_for_delta_need_no_composition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The total variation of all rounds is 2e-12: epsilon is 0, and was said to be up to 73."""
+    calls = counted_calls(monkeypatch, Composition, "_transform")
+    rare = sdp.shuffle(sdp.CheckIn(sdp.KRR(k=7, epsilon0=45.0), probability=1e-12), n=10).compose(2)
+    assert tuple(rare.epsilon(delta=1.0 - 1e-16)) == (0.0, 0.0)
+    assert tuple(rare.epsilon(delta=1e-9)) == (0.0, 0.0)
+    assert not calls
+
+
+def test_rare_large_losses_get_a_grid_that_holds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Losses of 20, about 20 of them in a million rounds: the answer was 0 to 2e7, by 45 transforms
+    of the largest size.
+    """
+    calls = counted_calls(monkeypatch, Composition, "_transform")
+    rounds, k = 10**6, 50_000
+    survey = sdp.shuffle(sdp.SubsetSelection(k=k, epsilon0=20.0, size=k - 1), n=1).compose(rounds)
+    lower, upper = survey.epsilon(delta=1e-6)
+    assert len(calls) <= 12
+    assert upper - lower <= 0.2
+
+    # A set misses one value: the target's own, or its other value's, or another one.
+    own = 1.0 / (1.0 + (k - 1) * math.exp(20.0))
+    other = own * math.exp(20.0)
+    times, back = np.arange(300.0)[:, None], np.arange(6.0)[None, :]
+    log_mass = gammaln(rounds + 1.0) - gammaln(times + 1.0) - gammaln(back + 1.0)
+    log_mass = log_mass - gammaln(rounds - times - back + 1.0) + times * math.log(other) + back * math.log(own)
+    mass = np.exp(log_mass + (rounds - times - back) * math.log1p(-own - other))
+
+    def exact(epsilon: float) -> float:
+        return float((mass * -np.expm1(np.minimum(epsilon - 20.0 * (times - back), 0.0))).sum())
+
+    assert exact(upper) <= 1e-6 <= exact(lower)
+
+
+def test_one_tangent_is_as_accurate_as_two_sines() -> None:
+    """What the contour's count of roundings rests on."""
+    rng = np.random.default_rng(5)
+    for most in (1e-6, 1.0, 7.0, 1e4, 1e9):
+        angle = rng.uniform(-most, most, 20_000)
+        fine = angle.astype(np.longdouble)
+        real, imaginary = -2.0 * np.sin(0.5 * fine) ** 2, np.sin(fine)
+        value = turned(angle)
+        error = np.hypot(value.real - real, value.imag - imaginary) / np.hypot(real, imaginary)
+        assert float(error.max()) <= 2.5 * 2.0**-52

@@ -209,7 +209,6 @@ SMALL = (
     [
         ("look",),
         ("count", "--column", "city", "--value", "c", "--epsilon", "1", "--delta", "1e-4", "--dry-run"),
-        ("mean", "--column", "x", "--lower", "0", "--upper", "1", "--epsilon", "1", "--delta", "1e-4", "--dry-run"),
     ],
     ids=lambda command: command[0],
 )

@@ -144,7 +144,7 @@ def test_a_promise_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "quantile", "--domain", "1e9", "--n", "10000", "--epsilon", "1", "--delta", "1e-6"]) == 2
     assert "must be at most" in capsys.readouterr().err
     assert main(["plan", "mean", "--n", "10000", "--epsilon", "1", "--delta", "0.999999999"]) == 2
-    assert "delta must be at most 0.1 for a plan" in capsys.readouterr().err
+    assert "delta must be at most 0.1 for a promise" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

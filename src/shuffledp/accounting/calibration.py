@@ -20,9 +20,9 @@ from shuffledp.errors import (
     CertificateError,
     InvalidInput,
     called_as,
-    check_delta,
     check_epsilon,
     check_probability,
+    check_promised,
     check_rounds,
 )
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
@@ -100,7 +100,7 @@ def calibrate(
     >>> calibrate(KRR(k=16, epsilon0=4.0), epsilon=1.0, delta=1e-6).unknown
     'n'
     """
-    target, delta = check_epsilon(epsilon), check_delta(delta)
+    target, delta = check_epsilon(epsilon), check_promised(delta)
     if target == 0.0:
         raise InvalidInput(
             "epsilon must be positive to calibrate for, got 0.0. No useful report has epsilon = 0; allow a little."

@@ -10,7 +10,7 @@ from shuffledp.accounting.calibration import Calibration, Scale, Search, deviati
 from shuffledp.accounting.training import RandomAllocation
 from shuffledp.accounting.training.allocation import MOST_STEPS, check_epochs, check_participations, check_steps
 from shuffledp.accounting.training.step_pairs import GaussianStep
-from shuffledp.errors import MOST_ROUNDS, InvalidInput, called_as, check_delta, check_epsilon
+from shuffledp.errors import MOST_ROUNDS, InvalidInput, called_as, check_epsilon, check_promised
 from shuffledp.randomizers.gaussian import BY_SIGMA
 
 __all__ = ["calibrate_training"]
@@ -57,7 +57,7 @@ def calibrate_training(
     >>> plan.unknown, round(plan.value, 2)
     ('sigma', 0.69)
     """
-    target, delta = check_epsilon(epsilon), check_delta(delta)
+    target, delta = check_epsilon(epsilon), check_promised(delta)
     if target == 0.0:
         raise InvalidInput("epsilon must be positive to calibrate for, got 0.0. Allow a little.")
     missing = [name for name, value in (("sigma", sigma), ("steps", steps), ("epochs", epochs)) if value is None]

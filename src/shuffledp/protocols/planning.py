@@ -12,7 +12,7 @@ import numpy as np
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput, check_delta
+from shuffledp.errors import InvalidInput, check_promised
 from shuffledp.protocols.baselines.best_curator import Baseline
 from shuffledp.protocols.faked_protocol import FakedProtocol
 from shuffledp.protocols.frequency import Frequency
@@ -41,7 +41,6 @@ __all__ = [
 ]
 
 MOST_BITS = 1 << 20  # longer reports are not proposed
-MOST_DELTA = 0.1  # a promise that is broken more often is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,11 +165,7 @@ def plan(
         )
     if isinstance(domain, str) and not planned.columns:
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
-    if check_delta(delta) > MOST_DELTA:
-        raise InvalidInput(
-            f"delta must be at most {MOST_DELTA:g} for a plan, got {delta!r}. It is the probability that a promise is "
-            f"broken: allow a small one, such as 1e-6, well below 1/n."
-        )
+    check_promised(delta)
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     size, builders = planned.options(domain, promise)
     options, refused = [], []

@@ -23,6 +23,7 @@ from shuffledp.errors import (
     check_count,
     check_delta,
     check_epsilon,
+    check_promised,
     check_rounds,
     check_users,
 )
@@ -105,7 +106,7 @@ class Protocol(ABC):
                     "little."
                 )
         if self.delta is not None:
-            self._set(delta=check_delta(self.delta))
+            self._set(delta=(check_delta if self.epsilon is None else check_promised)(self.delta))
         self._prepare()
 
     def _check_given(self) -> None:

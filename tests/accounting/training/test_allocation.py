@@ -1,6 +1,7 @@
 """Random allocation against enumeration, against Monte Carlo, and against published numbers."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -205,3 +206,13 @@ def test_no_delta_of_gaussian_noise_is_zero() -> None:
 def test_thresholds_that_nothing_reaches_certify_nothing() -> None:
     training = sdp.RandomAllocation(pair=([0.0, 1.0], [0.03, 0.97]), steps=2, participations=2, epochs=2)
     assert training.epsilon(delta=0.6).lower == 0.0
+
+
+def test_an_output_that_only_the_record_causes_tells_by_itself() -> None:
+    """It was scored 690, which asked for the longest transforms, 13 s of them, and hid itself."""
+    pair = [[0.5, 0.4, 0.1], [0.5, 0.5, 0.0]]
+    training = sdp.RandomAllocation(pair=pair, steps=10, participations=2, epochs=10)
+    assert training.epsilon_at_least(delta=1e-6) == math.inf
+    rare = sdp.RandomAllocation(pair=[[0.5, 0.5 - 1e-9, 1e-9], [0.4, 0.6, 0.0]], steps=10, participations=2)
+    lower, upper = rare.epsilon(delta=1e-6)
+    assert 0.0 < lower <= upper < math.inf

@@ -70,6 +70,18 @@ def test_another_digest_than_the_pinned_one_is_refused(page: Page) -> None:
     assert sentence.endswith("do not answer, and tell the organizer.")
 
 
+@pytest.mark.parametrize("categories", [[1, "1", "no"], ["caf\u00e9", "cafe\u0301", "no"]])
+def test_answers_that_look_the_same_are_refused_as_in_python(page: Page, categories: list[object]) -> None:
+    facts = file("krr 3").as_json()
+    facts["design"]["categories"] = categories
+    content = canonical(facts).encode() + b"\n"
+    assert not python_reads(content)
+    ((digest, sentence),) = read_in(page, [content])
+    assert digest is None
+    assert sentence is not None
+    assert "values that look different, got a list" in sentence
+
+
 def changed_fields(collection: Collection) -> Iterator[bytes]:
     """The file with one field at a time wrong, missing or too many, at every depth."""
     whole = collection.as_json()

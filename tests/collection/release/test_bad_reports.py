@@ -267,7 +267,7 @@ def test_a_client_is_warned_of_next_to_no_noise_and_of_a_delta_that_promises_not
     assert "Warning: an epsilon0 above 8 leaves a report close to the truth" in " ".join(
         encode(tmp_path, weak).out.split()
     )
-    empty = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon=1.0, delta=0.5))
+    empty = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon=1.0, delta=0.1))
     assert "delta is not below 1/n" in encode(tmp_path, empty, "--force", "--json").facts["note"]
 
 

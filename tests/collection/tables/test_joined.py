@@ -68,7 +68,7 @@ def test_one_row_of_each_person_is_kept(tmp_path: Path) -> None:
 
 
 def test_an_engine_reads_the_same_cells() -> None:
-    poll = Crosstab(columns=["r", "s"], categories=[REGIONS, SMOKER], n=4, epsilon=30.0, delta=0.5)
+    poll = Crosstab(columns=["r", "s"], categories=[REGIONS, SMOKER], n=4, epsilon=30.0, delta=0.1)
     phones = BatchEncoder.of(poll, column=["region", "smoker"])
     batch = pa.record_batch(ROWS)
     (surveyed,) = phones.survey([batch])

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from shuffledp.collection.door import histogram
 from shuffledp.collection.tables import Numbers, Places, open_column, read
+from shuffledp.collection.tables.memory import held_table
 from shuffledp.collection.tables.persons import Chosen, Keep, Persons, SeveralRows
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import SeededSource
@@ -159,3 +161,15 @@ def test_an_id_that_comes_again_in_a_later_part_is_found_and_none_is_taken_for_a
     frame = {"user": [1, 1, 2], "city": ["A", "B", "A"]}
     with pytest.raises(InvalidInput, match=r"Add ids with the column .*, or one_row_per_person=True if"):
         histogram(pa.table(frame), "city", categories=["A", "B"], epsilon=1.0, delta=1e-2)
+
+
+def test_what_a_column_that_nobody_asks_about_holds_is_no_reason_to_refuse_the_table(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"answer,user\nyes,\xff\nno,\xfe\n")
+    for source, name in ((str(tmp_path / "t.csv"), "answer"), (odd_frame(), "answer")):
+        data = source if isinstance(source, str) else held_table(source)
+        with read(open_column(data, name, kind="text"), Places(("yes", "no"))) as values:
+            assert values.count == 2
+
+
+def odd_frame() -> pandas.DataFrame:
+    return pandas.DataFrame({"answer": ["yes", "no"], "user": [{1: 2}, "x"]})

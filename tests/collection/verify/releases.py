@@ -111,8 +111,13 @@ def collected(made: dict[str, Any]) -> dict[str, Any]:
     certificate = made["certificate"]
     at = certificate["assumption_ids"].index("rows")
     certificate["assumptions"][at], certificate["assumption_ids"][at] = statement("senders"), "senders"
-    arrived = made["counted"]["reports"] + 4
-    made["counted"]["collected"] = {"digest": "5e" * 32, "round": 1, "arrived": arrived, "invalid": 4}
+    people, law = made["counted"]["reports"], made["design"]["law"]
+    came = {"digest": "5e" * 32, "round": 1, "arrived": people + 4, "invalid": 4}
+    if law["randomizer"] in ("fakes", "dummies", "tree", "signed", "split"):
+        added = law["randomizer"] in ("dummies", "tree")
+        each = law.get("messages", law.get("slots", 0) + 1)
+        came |= {"arrived": people, "messages": sum(made["tally"]["votes"]) + 4 if added else each * people}
+    made["counted"]["collected"] = came
     return made
 
 

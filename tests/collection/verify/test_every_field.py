@@ -226,3 +226,48 @@ def test_the_walk_finds_every_field_of_every_part() -> None:
     names = {each.name for part in every for each in fields(part) if "form" in each.metadata}
     assert names <= {part for name in seen for part in name.split(".")}
     assert len(names) > 60
+
+
+@pytest.mark.parametrize("name", ["count", "split", "dummies", "promise"])
+def test_an_upper_end_of_the_curve_that_is_made_0_never_passes(name: str) -> None:
+    """One by one, with all that follow, so that the curve still falls."""
+    honest = facts(name)
+    for every in (3, 9):  # points; fewer are summed in less time
+        honest["certificate"]["curve"] = {
+            end: column[::every] for end, column in facts(name)["certificate"]["curve"].items()
+        }
+        found = answer(rehashed(honest), 60.0)
+        assert found is not None
+        assert found.verdict == "pass"
+        assert all("0.01 %" in check.how for check in found.checks if check.what.startswith("delta on the curve"))
+        for place in range(len(honest["certificate"]["curve"]["upper"]) if every == 9 else 0):
+            forged = copy.deepcopy(honest)
+            for end in ("lower", "upper"):
+                column = forged["certificate"]["curve"][end]
+                column[place:] = [0.0] * len(column[place:])
+            if forged["certificate"]["curve"] == honest["certificate"]["curve"]:
+                continue
+            found = answer(rehashed(forged), 60.0)
+            assert found is not None
+            assert found.verdict != "pass"
+
+
+@pytest.mark.parametrize("name", ["dummies", "fakes", "count"])
+@pytest.mark.parametrize("times", [0, 2])
+def test_messages_that_were_not_there_are_found_out(name: str, times: int) -> None:
+    made = told(name)
+    came = made["counted"]["collected"]
+    assert answer(made, 0.0) is not None
+    came["messages"] *= times
+    came["invalid"] *= bool(times)
+    found = answer(rehashed(made), 0.0)
+    assert found is not None
+    assert "messages of the collection" in {check.what for check in found.failed}
+
+
+def test_a_curve_of_very_many_points_is_refused() -> None:
+    made = facts("tiny")
+    for end, column in made["certificate"]["curve"].items():
+        made["certificate"]["curve"][end] = [column[0]] * 401
+    with pytest.raises(InvalidInput, match="at most 400 points of its curve, got more"):
+        verify(json.dumps(rehashed(made)))

@@ -70,7 +70,7 @@ def test_a_curve_beyond_the_reach_of_the_oracle_in_several_rounds_is_not_called_
 
 
 @pytest.mark.parametrize("rounds", [2, 12])
-def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(
+def test_an_upper_end_a_thousandth_too_small_does_not_pass_in_several_rounds(
     rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the lattice, too."""
@@ -83,6 +83,9 @@ def test_an_upper_end_five_per_cent_too_small_fails_in_several_rounds(
     less = 0.95 * made.delta.upper
     small = replace(made, delta=replace(made.delta, lower=less, upper=less))
     assert "delta at epsilon = 1, upper" in failed(check_certificate(small, oracle))
+    less = 0.999 * made.epsilon.upper
+    small = replace(made, epsilon=replace(made.epsilon, lower=0.0, upper=less))
+    assert Verification(tuple(check_certificate(small, oracle))).verdict != "pass"
     less = 0.95 * made.epsilon.upper
     small = replace(made, epsilon=replace(made.epsilon, lower=less, upper=less))
     assert "epsilon at delta = 0.0001, upper" in failed(check_certificate(small, oracle))

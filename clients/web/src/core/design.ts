@@ -145,7 +145,7 @@ function count(fields: Fields): Question {
   const value = label("value", fields.get("value")!);
   const other = optional(fields, "other", (of, name) => label(name, of.get(name)!));
   const labels = [other ?? "anything else", value];
-  if (labels[0] === value) throw unsound("other", "another answer than the value", fields.get("other"));
+  if (labels[0]!.normalize() === value.normalize()) throw unsound("other", "another answer than the value", fields.get("other"));
   return { labels, other, bounds: null, families: ["signed"] };
 }
 
@@ -224,8 +224,9 @@ function listed(fields: Fields, name: string): Pick<Design, "labels" | "other" |
   }
   const labels = values.map((each) => label(name, each));
   const known = new Set(values.map(keyOf));
-  if (labels.length < 2 || labels.length > MOST_LABELS || known.size < labels.length) {
-    throw unsound(name, `a list of 2 to ${MOST_LABELS} values, each once`, values);
+  const seen = new Set(labels.map((each) => each.normalize())); // NFC: what looks alike is the same, as in Python
+  if (labels.length < 2 || labels.length > MOST_LABELS || seen.size < labels.length) {
+    throw unsound(name, `a list of 2 to ${MOST_LABELS} values that look different`, values);
   }
   if (other !== null && !known.has(keyOf(other))) {
     throw unsound("other", `one of the ${name}`, other);

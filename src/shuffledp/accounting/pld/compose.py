@@ -347,7 +347,8 @@ class _Tilted:
     @staticmethod
     def _turned(frequency: Integers, index: int, points: int) -> Complexes:
         """e^(2 pi i frequency index / points), reduced in integers."""
-        return turned(2.0 * np.pi / points * (frequency * (index % points) % points)) + 1.0
+        angle = 2.0 * np.pi / points * (frequency * (index % points) % points)
+        return turned(np.asarray(angle, dtype=np.float64)) + 1.0
 
     @staticmethod
     def _sum(turn: Complexes, coefficients: Complexes) -> float:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from shuffledp.collection.record.forms import (
     CHANCE,
     EPSILON,
+    REMEDY,
     SIZE,
     Floats,
     Part,
+    Reading,
     between,
     count,
     needed,
@@ -16,9 +20,11 @@ from shuffledp.collection.record.forms import (
     perhaps,
     text,
 )
+from shuffledp.errors import InvalidInput
 
 __all__ = ["Alternative", "Certificate", "Curve", "DeltaBound", "EpsilonBound"]
 
+MOST_POINTS = 400  # of a curve; shuffledp writes 49
 MOST_NUMERICAL_ERROR = 1.0  # relative: of randomized values among dummies, the lower end of delta may be far off
 
 
@@ -47,6 +53,18 @@ class Curve(Part):
     epsilon: Floats = needed([EPSILON])
     lower: Floats = needed([CHANCE])
     upper: Floats = needed([CHANCE])
+
+    @classmethod
+    def read(cls, value: object, reading: Reading, where: str = "") -> Self:
+        """Few points: each costs time to verify. A class with slots is made twice: super needs its
+        name.
+        """
+        lists = value.values() if isinstance(value, dict) else ()
+        if any(isinstance(each, list) and len(each) > MOST_POINTS for each in lists):
+            raise InvalidInput(
+                f"the record of a release must have at most {MOST_POINTS} points of its curve, got more. {REMEDY}"
+            )
+        return super(Curve, cls).read(value, reading, where)  # noqa: UP008
 
 
 @part

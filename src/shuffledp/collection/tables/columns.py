@@ -52,6 +52,7 @@ class Column:
         self.name, self.kind, self.ids, self.unsure, self.rows = joined_name(name), kind, ids, unsure, table.rows
         self._names = (name,) if isinstance(name, str) else name
         self._table, self._used, self._watched = table, False, watched
+        table.watched = watched
 
     @property
     def title(self) -> str:
@@ -89,7 +90,7 @@ class Column:
         wanted = list(dict.fromkeys([*self._names, *([] if self.ids is None else [self.ids]), *self._watched]))
         with SeveralRows(self._watched, self.table_title) as several:
             for batch in _ahead(self._table.batches(wanted, self.kind)):
-                for name in self._watched:
+                for name in (each for each in self._watched if each in batch.schema.names):
                     several.add(name, batch.column(name))
                 values = joined([batch.column(name) for name in self._names], self._names)
                 yield Batch(values, None if self.ids is None else batch.column(self.ids))

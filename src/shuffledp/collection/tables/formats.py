@@ -15,7 +15,7 @@ import os
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
@@ -65,6 +65,7 @@ class Table(ABC):
     headed = False  # whether the names are merely the first line of a text
     once = False  # whether it can be read only once
     bare = False  # whether it is a single column without a table around it
+    watched: Sequence[str] = ()  # columns that nobody asks about: what they hold, is no reason to refuse the table
 
     def column_title(self, name: str) -> str:
         """How messages call one of its columns."""
@@ -154,7 +155,8 @@ class _Csv(Table):
             ragged.append(row)
             return "error"
 
-        types = {name: pa.string() for name in wanted} | {wanted[0]: CODED if kind == "text" else pa.float64()}
+        types = {name: pa.binary() if name in self.watched else pa.string() for name in wanted}
+        types |= {wanted[0]: CODED if kind == "text" else pa.float64()}
         with self._clear(wanted[0], ragged):
             reader = pyarrow.csv.open_csv(
                 pa.PythonFile(ended, mode="r"),

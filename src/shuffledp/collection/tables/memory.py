@@ -48,10 +48,19 @@ class HeldTable(Table):
         chosen = tuple(wanted)
         if chosen not in self._known:
             with _convertible(self.title if self.rows is None else self.column_title(wanted[0])):
+                if self.rows is not None:
+                    wanted = [name for name in wanted if name not in self.watched or self._converts(name)]
                 table = pa.table(list(self._read(wanted)), names=wanted)
                 table.validate(full=True)  # whoever made it need not have looked
             self._known[chosen] = table
         return iter(self._known[chosen].to_batches(max_chunksize=ROWS))
+
+    def _converts(self, name: str) -> bool:
+        """Whether a column can be read that nobody asks about."""
+        try:
+            return len(self._read([name])) == 1
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return False
 
 
 def held_table(data: object) -> HeldTable:

@@ -27,8 +27,8 @@ WITHIN = f"to within {100.0 * TOLERANCE:g} % of delta, or {FAINT:g}"
 
 
 def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
-    """Every number that a certificate claims: right if the oracle's certified ends prove it, wrong if
-    they contradict it, and a verification is incomplete if they do neither.
+    """Every number that a certificate claims: right if the oracle's certified ends prove it, wrong
+    if they contradict it, and a verification is incomplete if they do neither.
 
     An upper end of one round must be sharp, too, as the theorem is the same. Elsewhere a loose
     claim is honest. Where all lower ends are 0, as of a search, none is claimed.

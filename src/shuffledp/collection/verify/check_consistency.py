@@ -8,6 +8,7 @@ from shuffledp.collection.record import HASHED, Record
 from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.counted_law import CountedLaw
 from shuffledp.collection.verify.counted_levels import CountedLevels
+from shuffledp.collection.verify.counted_messages import CountedMessages
 from shuffledp.collection.verify.counted_shares import CountedShares
 from shuffledp.collection.verify.effort import LISTED
 from shuffledp.collection.verify.outcomes import Check, equal, holds, unchecked
@@ -21,7 +22,7 @@ def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     """Everything that needs no oracle."""
     return [
         *_counts(record, law),
-        *_collected(record),
+        *_collected(record, law),
         *_series(record),
         *_promise(record, law),
         *_hashes(record),
@@ -78,7 +79,7 @@ def _fakes_there(law: CountedFakes, votes: int, people: int, least: int) -> Chec
     return holds("messages that name a value", votes, f"{low} to {high}", how, low <= votes <= high)
 
 
-def _collected(record: Record) -> list[Check]:
+def _collected(record: Record, law: CountedLaw) -> list[Check]:
     """What is said of a collection over the network."""
     collected, rounds = record.counted.collected, record.design.rounds
     if collected is None:
@@ -96,7 +97,22 @@ def _collected(record: Record) -> list[Check]:
     if (messages := collected.messages) is not None:
         most = f"at most {messages}"
         checks.append(holds("invalid messages", collected.invalid, most, "all of them", collected.invalid <= messages))
-    return checks
+    return [*checks, _messages(record, law, collected.messages)]
+
+
+def _messages(record: Record, law: CountedLaw, messages: int | None) -> Check:
+    """How many messages there were: those of all people, or where the shuffler adds some, all that
+    name a value.
+    """
+    what, collected, votes = "messages of the collection", record.counted.collected, record.tally.votes
+    if collected is None or not isinstance(law, CountedMessages):
+        return equal(what, messages, None, "every person sends one")
+    if not isinstance(law, CountedFakes) or not law.from_shuffler:
+        return equal(what, messages, collected.arrived * law.messages, "so many of each person who arrived")
+    found, how = sum(votes) + collected.invalid, "all votes, and the invalid ones"
+    if len(votes) == law.places or messages is None:
+        return equal(what, messages, found, how)
+    return holds(what, messages, f"at least {found}", how, messages >= found)
 
 
 def _series(record: Record) -> list[Check]:

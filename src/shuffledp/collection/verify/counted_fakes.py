@@ -276,7 +276,9 @@ class CountedFakes(CountedMessages):
 
     @property
     def _counts(self) -> tuple[Array, Array]:
-        """The laws of the count of a value that the target does not hold, and of one that it does."""
+        """The laws of the count of a value that the target does not hold, and of one that it
+        does.
+        """
         without, keep = np.append(self.table[1], 0.0), float(self.keep)
         return without, keep * np.append(0.0, self.table[1]) + (1.0 - keep) * without
 

@@ -95,12 +95,16 @@ class CountedLevels(CountedLaw):
         """For every bin x of k, the probability of each report: node floor(x m / k) of a level of m
         nodes, or another.
         """
+        chances = [
+            (level.k, share * level.hit, share * level.miss)
+            for level, share in zip(self.levels, self.shares, strict=True)
+        ]
         made = []
         for value in range(self.k):
             row = []
-            for level, share in zip(self.levels, self.shares, strict=True):
-                own = value * level.k // self.k
-                row += [share * (level.hit if node == own else level.miss) for node in range(level.k)]
+            for nodes, hit, miss in chances:
+                own = value * nodes // self.k
+                row += [*[miss] * own, hit, *[miss] * (nodes - 1 - own)]
             made.append(row)
         return made
 

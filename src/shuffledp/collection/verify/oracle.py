@@ -39,15 +39,15 @@ from shuffledp.literature.exact.summation import haystack_interval
 
 __all__ = ["Oracle", "Span"]
 
-GAP, FAR_GAP, ROUGH_GAP = 8e-5, 1e-2, 0.1
+GAP, LATTICE_GAP, FAR_GAP, ROUGH_GAP = 8e-5, 2e-4, 1e-2, 0.1
 ROUGH_GAPS = (
     0.1,
     1e-2,
     1e-3,
 )  # of several haystacks, those that cannot be the largest are left out as soon as that is seen
 MOST_REFUSED = 3  # sums that may prove too large: others would be, too
-# Knots of the one-round curve: so many per deviation of the loss up to so many, then every third; more where they
-# are quick to sum.
+# Knots of the one-round curve: so many per deviation of the loss up to so many, then every third;
+# more where they are quick to sum.
 PER_DEVIATION, DEVIATIONS, SPARSER, QUICK = 48, 8, 3, 4
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
@@ -224,7 +224,8 @@ class Oracle:
         count.
         """
         found: list[tuple[float, float]] = []
-        refused, gap = 0, GAP
+        close = GAP if BALLS or not far else LATTICE_GAP  # a closer one takes a lattice too long
+        refused, gap = 0, close
         for done, eps in enumerate(epsilons.tolist()):
             if self.tick is not None:
                 self.tick(done, len(epsilons))
@@ -232,7 +233,7 @@ class Oracle:
                 self._larger(kinds, eps, gap) if refused < MOST_REFUSED or eps >= self.law.epsilon0 else UNKNOWN
             )
             refused += found[-1][1] == 1.0
-            gap = FAR_GAP if far and found[-1][1] < NEAR else GAP
+            gap = FAR_GAP if far and found[-1][1] < NEAR else close
         return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
     def _larger(self, kinds: tuple[Classes, ...], eps: float, gap: float) -> tuple[float, float]:
@@ -277,17 +278,17 @@ class Oracle:
             step = knots[1] / QUICK
             knots = step * np.unique(np.append(np.arange(QUICK * PER_DEVIATION * DEVIATIONS), np.rint(knots / step)))
         forth = there(knots)
-        orders = ((forth, forth),)
+        orders = [(forth, forth)]
         if back is not None:  # the pair in whichever order leaks more
             turned = back(knots)
-            orders = ((forth, turned), (turned, forth))
+            orders = [(forth, turned), (turned, forth)]
         least = [rounds_at_least(knots, *both, self.rounds, epsilons) for both in orders]
         low = np.where(inside, np.maximum.reduce(least), 0.0)
         return Span((low, high), (low, high))
 
     def _curves(self) -> tuple[Callable[[Array], Array], Curve, Curve | None]:
-        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, in both
-        orders unless they are alike.
+        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, in
+        both orders unless they are alike.
         """
         if self.law.binary:
             check = self.effort.check

@@ -21,8 +21,9 @@ from shuffledp.literature.exact.lattice import Array, Lattice, Sum, tilted
 __all__ = ["rounds_at_least", "rounds_at_most"]
 
 LARGEST_TILT = 1e6
-# Relative, per round: masses are differences of slopes, each right to a few units in the last place, so that the curve
-# they make is, too, and so are a place times the step and the logarithm that it stands for.
+# Relative, per round: masses are differences of slopes, each right to a few units in the last
+# place, so that the curve they make is, too, and so are a place times the step and the logarithm
+# that it stands for.
 ROUNDED = 1e-12
 FINER, NEAR = 64, 1e-6  # the lower end's lattice than the knots; of its step: what is so close to it is on it
 REACH = 1.5  # deviations on either side of a tilted mean in which one transform keeps its digits
@@ -48,7 +49,8 @@ def rounds_at_most(knots: Array, upper: Array, back: Array, rounds: int, epsilon
     x, masses, never = _masses(x, y)
     places = np.rint(np.log(x) / knots[1]).astype(np.int64)
     law = Lattice(0.0, float(knots[1]), places, masses)
-    return np.minimum(1.0, (_deltas(law, rounds, epsilons, 1.0) + rounds * never) * (1.0 + ROUNDED * rounds))
+    sure = -math.expm1(rounds * math.log1p(-never)) if never < 1.0 else 1.0
+    return np.minimum(1.0, (_deltas(law, rounds, epsilons, 1.0) + sure) * (1.0 + ROUNDED * rounds))
 
 
 def rounds_at_least(

@@ -55,8 +55,8 @@ def binary_datasets(
     p: float, n: int, epsilons: Array, check: Callable[[], None] = lambda: None
 ) -> tuple[Array, Array, int, int]:
     """Two ends of the largest delta over all datasets of n users and both orders, the number of
-    blocks, and the worst dataset's ones at the first epsilon. ``check`` is called before each block,
-    and may stop them.
+    blocks, and the worst dataset's ones at the first epsilon. ``check`` is called before each
+    block, and may stop them.
 
     With as many blocks as datasets the answer is exact.
     """

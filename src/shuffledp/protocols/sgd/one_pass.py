@@ -22,7 +22,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import Shuffled, shuffle
 from shuffledp.accounting.pld import Composition, pessimistic
-from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_delta, check_epsilon, check_users
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_delta, check_epsilon, check_promised, check_users
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
@@ -96,7 +96,7 @@ def calibrated(*, n: int, epsilon: float, delta: float, flaw: float = 0.0) -> fl
     True
     """
     n, _ = check_users(n)
-    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    epsilon, delta = check_epsilon(epsilon), check_promised(delta)
 
     def fits(noise: float) -> bool:
         if local_epsilon(noise=noise, delta=delta, flaw=flaw) <= epsilon:

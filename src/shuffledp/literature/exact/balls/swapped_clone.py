@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from flint import acb, acb_mat, arb
 
@@ -213,6 +213,7 @@ class _Line:
     tau: arb
     step: arb
     count: int
+    weights: dict[int, arb] = field(default_factory=dict)
 
     @classmethod
     def through(cls, n: int, first: Positions, kinds: Sequence[Positions]) -> _Line | None:
@@ -284,10 +285,7 @@ class _Line:
                     break
                 size = (value + absent).abs_upper()
                 if not size < threshold:
-                    y = step * node
-                    power = ((n - 1) * size.log() - tau * tau * y * y / 2).exp()
-                    weight = 1 if node else arb(0.5)
-                    total += weight * power * self._first(y) / (c * c + y * y)
+                    total += size ** (n - 1) * self._weight(node)
             start += BLOCK
             if size < threshold:
                 start += max(int(min(midpoint((threshold - size) / reach), 1e15) * (1.0 - 1e-9)) - 1, 0)
@@ -298,16 +296,22 @@ class _Line:
         scale = phi ** (n - 1) * (tau * tau * c * c / 2).exp()
         return scale * (total * step / arb.pi() + self.first.phi(c) * (passed + tail))
 
-    def _first(self, y: arb) -> arb:
-        """|phi_*| at a node."""
-        turned = sum(
-            (
-                mass * (acb(self.c, y) * score).exp()
-                for mass, score in zip(self.first.masses, self.first.scores, strict=True)
-            ),
-            acb(0 if self.first.absent is None else self.first.absent),
-        )
-        return turned.abs_upper()
+    def _weight(self, node: int) -> arb:
+        """What a node's power is multiplied by, |phi_*| among it: the same for all kinds, and
+        computed once.
+        """
+        if node not in self.weights:
+            y = self.step * node
+            turned = sum(
+                (
+                    mass * (acb(self.c, y) * score).exp()
+                    for mass, score in zip(self.first.masses, self.first.scores, strict=True)
+                ),
+                acb(0 if self.first.absent is None else self.first.absent),
+            )
+            smooth = (-((self.tau * y) ** 2) / 2).exp() / (self.c * self.c + y * y)
+            self.weights[node] = (1 if node else arb(0.5)) * smooth * turned.abs_upper()
+        return self.weights[node]
 
 
 def _log(number: arb) -> float:
