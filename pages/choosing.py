@@ -72,10 +72,12 @@ SITUATIONS = (
         "swap](theory.md#any-randomizer-that-is-fixed-in-advance).",
     ),
     Situation(
-        "A randomizer that is chosen adaptively, while reports come in",
+        "A randomizer that is chosen adaptively, in a secret random order",
         "sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000)",
-        "This is the [any-randomizer theorem](theory.md#any-randomizer-chosen-adaptively-or-not). If you can write down "
-        "the table of probabilities, `sdp.FromMatrix(rows)` does better.",
+        "A secret, uniformly random order of the users is drawn first, and the randomizer of each position may depend "
+        "on earlier reports: the [any-randomizer theorem](theory.md#any-randomizer-chosen-adaptively-or-not). It does "
+        "not hold for users who report in a known order and are shuffled afterwards. If you can write down the table "
+        "of probabilities, `sdp.FromMatrix(rows)` does better.",
     ),
     Situation(
         "Reports that are private only up to a delta0",

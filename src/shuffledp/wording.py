@@ -17,8 +17,11 @@ __all__ = [
     "meaning",
     "one_answer",
     "quote",
+    "reserved",
+    "right",
     "rounded",
     "short",
+    "shown_alone",
     "statement",
     "statement_ids",
 ]
@@ -56,6 +59,8 @@ SENTENCES: dict[str, str] = {
         "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit "
         "seed)"
     ),
+    "worst pair": "the input pair (0, 1) is the worst: proven in part, checked on a grid otherwise",
+    "worst pair on a grid": "the input pair (0, 1) is the worst: checked on a grid of pairs, not proven",
     "fresh rounds": (
         "every round uses fresh randomness and a fresh permutation; data, and the choice of later rounds, may depend "
         "on what was released"
@@ -109,6 +114,27 @@ SENTENCES: dict[str, str] = {
 }
 
 
+# What an upper end may rest on without a proof, in the words that stand beside the number.
+RESERVATIONS = {
+    "ideal hash": "if the hash functions are ideal",
+    "worst pair": "if (0, 1) is the worst pair, which was checked on a grid",
+    "worst pair on a grid": "if (0, 1) is the worst pair, which was checked on a grid",
+}
+
+
+def reserved(assumptions: Iterable[str]) -> str:
+    """What an upper end rests on that is not proven; empty where all of it is.
+
+    >>> (
+    ...     reserved([statement("shuffler"), statement("ideal hash")]),
+    ...     reserved([statement("shuffler")]),
+    ... )
+    ('if the hash functions are ideal', '')
+    """
+    found = (RESERVATIONS[name] for name in statement_ids(assumptions) if name in RESERVATIONS)
+    return " and ".join(dict.fromkeys(found))
+
+
 def statement(name: str, *, rounds: int | None = None) -> str:
     """The sentence behind an id.
 
@@ -137,6 +163,33 @@ def meaning(factor: str, addition: str) -> str:
         "Whatever one person's value is, it changes the probability of any result by at most a factor of "
         f"{factor}, plus {addition}."
     )
+
+
+def right(epsilon0: float | None, k: int) -> float:
+    """The probability that the best guess from one report is right, if all k answers seemed equally
+    likely: at most E / (E + k - 1) for any randomizer with that epsilon0, E = e^epsilon0, and for
+    k-ary randomized response exactly that, as its report is the guess. Without epsilon0 it is 1.
+
+    >>> right(math.log(3.0), 2), right(None, 5)
+    (0.75, 1.0)
+    """
+    return 1.0 if epsilon0 is None else 1.0 / (1.0 + (k - 1) * math.exp(-epsilon0))
+
+
+def shown_alone(family: str, epsilon0: float | None, k: int, *, number: bool = False) -> str:
+    """How much one report shows by itself, to stand beside its epsilon0.
+
+    >>> shown_alone("krr", 5.1212, 2)
+    'a report is the true answer with probability 99.4 %'
+    """
+    if epsilon0 is None or epsilon0 == math.inf:
+        return "the truth is always among a person's messages"
+    texts = (f"{100.0 * right(epsilon0, k):.{digits}f}" for digits in range(1, 13))
+    share = next((text for text in texts if float(text) < 100.0), "100")
+    if family == "krr":
+        return f"a report is the true {'number, rounded,' if number else 'answer'} with probability {share} %"
+    before = f"where all {k:,} answers seemed equally likely"
+    return f"the best guess from a report is right with probability at most {share} %, {before}"
 
 
 def large_delta(delta: float, n: int) -> list[str]:

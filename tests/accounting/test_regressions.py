@@ -1,7 +1,8 @@
 """Wrong answers that reviews found, kept right."""
 
 import math
-from itertools import permutations
+from collections import defaultdict
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -156,3 +157,32 @@ def test_points_that_are_one_do_not_raise_the_polygon_between_the_others() -> No
     once = minorant(x[[0, 1, 2, 4]], values[[0, 1, 2, 4]], values[[0, 1, 2, 4]])
     assert minorant(x, values, values) == pytest.approx(once[[0, 1, 2, 2, 3]])
     assert sdp.shuffle(sdp.RR(epsilon0=0.002351532828430663), n=6).rdp(order=8.0).lower > 0.0
+
+
+@pytest.mark.parametrize(("n", "epsilon0", "eps", "fixed"), [(3, 1.0, 0.2, 0.402573), (5, 0.5, 0.05, 0.225562)])
+def test_adaptive_randomizers_need_a_secret_order_that_is_drawn_first(
+    n: int, epsilon0: float, eps: float, fixed: float
+) -> None:
+    """The first report is a binary response; every later one is tagged with it. Every randomizer is
+    epsilon0-LDP. In a fixed order with the target first, the multiset shows the target's report.
+    """
+    rr, orders = matrices.krr(2, epsilon0), list(permutations(range(n)))
+
+    def law(target: int, order: tuple[int, ...]) -> dict[tuple[tuple[int, int], ...], float]:
+        held = [target if user == 0 else 0 for user in order]
+        sent: dict[tuple[tuple[int, int], ...], float] = defaultdict(float)
+        for bits in product(range(2), repeat=n):
+            reports = tuple(sorted(((-1, bits[0]), *((bits[0], bit) for bit in bits[1:]))))
+            sent[reports] += math.prod(rr[x, y] for x, y in zip(held, bits, strict=True))
+        return sent
+
+    def delta(orders: list[tuple[int, ...]]) -> float:
+        laws = [[law(target, order) for order in orders] for target in (0, 1)]
+        outcomes = {z for side in laws for each in side for z in each}
+        P, Q = ({z: sum(each.get(z, 0.0) for each in side) for z in outcomes} for side in laws)
+        return math.fsum(max(P[z] - math.exp(eps) * Q[z], 0.0) for z in P) / len(orders)
+
+    guarantee = sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n)
+    certified = guarantee.delta(epsilon=eps).upper
+    assert delta(orders) <= certified < fixed == pytest.approx(delta([tuple(range(n))]), abs=1e-6)
+    assert any("a secret, uniformly random order of the users is drawn first" in each for each in guarantee.assumptions)

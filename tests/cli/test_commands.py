@@ -16,6 +16,7 @@ from shuffledp.cli.listing import RANDOMIZERS as LISTED_RANDOMIZERS
 from shuffledp.cli.randomizers import parameters
 from shuffledp.randomizers.family import NAMES
 from shuffledp.randomizers.messages import MessageLaw
+from tests.cli.people import done
 
 COMMANDS = ["epsilon", "delta", "calibrate", "explain", "curve"]
 KRR = ["--randomizer", "krr", "--k", "16", "--epsilon0", "4"]
@@ -541,3 +542,32 @@ def test_a_view_of_sums_is_asked_for_by_name(capsys: Capture) -> None:
     assert (found["lower"], found["upper"], found["view"]) == (expected.lower, expected.upper, "sums")
     assert main(["epsilon", *PLAN, "--delta", "1e-6", "--view", "sums"]) == 2
     assert 'the view "sums" must be of reports that are bits' in capsys.readouterr().err
+
+
+UNPROVEN = {"gaussian --sigma 2": "if (0, 1) is the worst pair", "olh --k 20 --epsilon0 3": "if the hash functions are"}
+
+
+@pytest.mark.parametrize("law", UNPROVEN)
+def test_an_upper_end_that_is_not_proven_says_so_beside_the_number(law: str) -> None:
+    asked, only = ("--randomizer", *law.split(), "--n", 1000), UNPROVEN[law]
+    for command in (("epsilon", "--delta", 1e-6), ("delta", "--epsilon", 0.1)):
+        out = done(*command, *asked).out
+        line = next(line for line in out.splitlines() if "at most" in line)
+        assert "this is guaranteed" not in out
+        assert only in line
+        assert f"the upper end holds {only}" in json.loads(done(*command, *asked, "--json").out)["note"]
+    assert f"at most, {only}" in done("curve", *asked).out
+    assert f"the upper end holds {only}" in json.loads(done("curve", *asked, "--json").out)["note"]
+    said = " ".join(done("explain", *asked, "--delta", 1e-6).out.split())
+    assert f"first-clone swap (docs/theory.md), {only}" in said
+    compared = done("compare", *asked, "--delta", 1e-6, "--patience", 0.01).out.splitlines()
+    assert any("at most" in line and "assumed" in line and only in line for line in compared)
+
+
+def test_a_bound_from_memory_says_so_beside_the_number() -> None:
+    out = done("compare", "--randomizer", "rr", "--epsilon0", 1, "--n", 10_000, "--delta", 1e-6, "--patience", 0.03).out
+    for name in ("cheu-2019", "girgis-2021", "balle-2020-checkins"):
+        line = next(line for line in out.splitlines() if name in line)
+        assert "unproven" in line
+        assert f"{name}, constants from memory" in line
+    assert "at most: this is guaranteed" in done("epsilon", *PLAN, "--delta", 1e-3).out

@@ -1,18 +1,21 @@
 """The command plan: a table, JSON, a figure, and one sentence for a wrong request."""
 
 import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from shuffledp import Frequency, Histogram
+from shuffledp import KRR, OUE, Frequency, Hadamard, Histogram, SubsetSelection
 from shuffledp.cli import main
 from shuffledp.protocols import protocol as base
 from shuffledp.protocols import sums as summation
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.planning import plan, worst_error
 from shuffledp.protocols.top_words.search_plan import planned_search, rarest_found
+from shuffledp.wording import right
 
 MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]
 
@@ -161,3 +164,27 @@ def test_plans_of_top_words_and_of_others_have_their_own_options(
 ) -> None:
     assert main(["plan", *options, "--n", "100", "--epsilon", "1", "--delta", "1e-6"]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("family", [KRR, Hadamard, OUE, SubsetSelection])
+def test_no_guess_from_one_report_is_right_more_often_than_is_said(family: Any) -> None:
+    """By the law itself: the mean over values of the most likely one's probability, report by
+    report.
+    """
+    randomizer = family(k=5, epsilon0=1.7)
+    many = 50_000
+    drawn = [randomizer.randomize(np.full(many, value), rng=np.random.default_rng(value)) for value in range(5)]
+    seen = [Counter(map(tuple, np.asarray(each).reshape(many, -1).tolist())) for each in drawn]
+    best = sum(max(each[report] for each in seen) for report in set().union(*seen)) / (5 * many)
+    said = right(1.7, 5)
+    assert best <= said + 0.01
+    if family is KRR:
+        assert best == pytest.approx(said, abs=0.01)
+
+
+def test_a_plan_says_beside_epsilon0_how_often_a_report_is_true() -> None:
+    made = plan("histogram", domain=2, n=7000, least=5600, epsilon=1.0, delta=1e-6)
+    found = {each.name: each.right for each in made.options}
+    assert found["Histogram"] == pytest.approx(0.994, abs=1e-3)
+    assert found["Histogram, shuffler's dummies (sealed)"] == 1.0
+    assert [each.right for each in made.options if each.trust == "curator"] == [None]

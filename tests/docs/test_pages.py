@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages import choosing, gallery, swap
+from pages import choosing, gallery, prose, swap
 from shuffledp.literature.bounds.fourier import Grid
 from shuffledp.papers import EXPERIMENTS, errata, koskela_curves
 from shuffledp.papers.experiment import Experiment, find
@@ -56,6 +56,7 @@ AGAIN = {
         ("choosing-a-bound", choosing.page),
         ("gallery", lambda: gallery.page(FIGURES)),
         ("first-clone-swap", lambda: swap.page(DOCS)),
+        *((name, partial(prose.page, DOCS, name)) for name in prose.PAGES),
     ],
 )
 def test_a_computed_page_is_up_to_date(name: str, page: Callable[[], str]) -> None:
@@ -74,13 +75,14 @@ def test_every_figure_lies_beside_the_gallery_with_its_numbers(experiment: Exper
     assert json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))["verdict"] == experiment.verdict(lines)
 
 
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["some", "all"])
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_the_numbers_behind_a_figure_are_those_that_the_code_computes(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+    experiment: Experiment, whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(koskela_curves, "Grid", partial(Grid, m=400_000))  # 25 times coarser than in the figures
     _, stored = read_table((FIGURES / f"{experiment.name}.csv").read_text(encoding="utf-8"))
-    for now in islice(experiment.compute(), AGAIN.get(experiment.name, experiment.count)):
+    for now in islice(experiment.compute(), None if whole else AGAIN.get(experiment.name, experiment.count)):
         (now,) = arranged([now])
         kept = find(stored, now.label, now.kind, now.panel)
         coarse = experiment.name.startswith("koskela") and now.kind in ("published", "invalid")

@@ -172,3 +172,9 @@ def test_who_gains_next_to_nothing_is_not_told_a_factor() -> None:
     assert " times closer than without a shuffler (subset selection, sets of 2), and 3.4 times" in gain
     weak = answer(PlanRequest(task="frequency", n=20, size=4, method="unary", epsilon=4.0, delta=1e-9))["gain"]
     assert " times as far off as without a shuffler (k-ary randomized response), " in weak
+
+
+def test_the_planner_says_beside_the_number_what_an_end_rests_on() -> None:
+    hashed = asked(task="frequency", method="hashing", size=50)
+    assert answer(hashed, "numbers")["only"] == answer(hashed, "curve")["only"] == "if the hash functions are ideal"
+    assert answer(asked(), "curve")["only"] == ""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shuffledp.accounting.curves import Bound
+from shuffledp.wording import reserved
 
 __all__ = ["Explanation", "Row"]
+
+ALONE = "without a shuffler"  # a report's own epsilon0, whose worst pair is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +30,21 @@ class Explanation:
     bound: Bound
     rows: tuple[Row, ...]
 
+    def source(self, row: Row) -> str:
+        """Where a row comes from, and what it rests on that is not proven."""
+        only = "" if row.side == "lower" or ALONE in row.source else reserved(self.bound.assumptions)
+        return f"{row.source}, {only}" if only else row.source
+
     def __str__(self) -> str:
         """The answer in about twenty lines."""
         lines = [
             self.title,
-            f"  epsilon lies in [{self.bound.lower:.6g}, {self.bound.upper:.6g}] at delta = {self.delta:g}",
+            f"  epsilon lies in [{self.bound.lower:.6g}, {self.bound.upper:.6g}] at delta = {self.delta:g}"
+            + (f", {only}" if (only := reserved(self.bound.assumptions)) else ""),
             f"  by the {self.bound.method}",
             "",
             "Every bound that was computed",
-            *(f"  {row.side:<6} {row.epsilon:<12.6g} {row.source}" for row in self.rows),
+            *(f"  {row.side:<6} {row.epsilon:<12.6g} {self.source(row)}" for row in self.rows),
             "",
             "It holds if",
             *(f"  - {assumption}" for assumption in self.bound.assumptions),

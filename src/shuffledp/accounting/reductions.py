@@ -37,7 +37,10 @@ SWAP = statement("swap")
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
 SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"
-ADAPTIVE = "every user applies an epsilon0-LDP randomizer, the same for all or chosen adaptively from earlier reports"
+ADAPTIVE = (
+    "every user applies an epsilon0-LDP randomizer: the same for all or, where a secret, uniformly random order of the "
+    "users is drawn first, one that belongs to the position and may depend on earlier reports"
+)
 STATIC = (
     "every user applies an epsilon0-LDP randomizer that is fixed in advance: the same for all, or such that any two "
     "laws of any two users are within a factor of e^epsilon0"

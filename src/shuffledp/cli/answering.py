@@ -155,7 +155,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 rounded(certified.epsilon.upper, up=True),
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
-            ("epsilon0", f"{design.protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            show.alone(design.law, number=design.task.name in ("mean", "sum")),
             *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
             ("bits", f"{design.protocol.bits}", "in a report"),
             ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {one_answer(design.task.name)}, to expect"),

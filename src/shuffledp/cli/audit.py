@@ -233,7 +233,7 @@ def _print(found: Audit, title: str, *, asked: int, fault: Fault | None) -> None
             rounded(found.epsilon_lower, up=False),
             f"at least: proven by attack, with confidence {found.confidence:g}",
         ),
-        ("", rounded(found.certified, up=True), "at most: this is guaranteed"),
+        ("", rounded(found.certified, up=True), "at most: this is certified"),
     ]
     if found.attainable is not None:
         rows.insert(1, ("", rounded(found.attainable, up=False), "what unlimited runs of this attack would prove"))

@@ -24,7 +24,7 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers import Floats
 from shuffledp.storage.files import check_file, replace_file
-from shuffledp.wording import rounded
+from shuffledp.wording import reserved, rounded
 
 __all__ = ["COMPARE", "DEFEND", "KRR", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "side_in_words"]
 
@@ -148,7 +148,8 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
             "delta": delta,
         }
         why = {"method": found.guarantee.method, "assumptions": list(found.guarantee.assumptions)}
-        return show.as_json(facts | why | setup.facts(found.guarantee), show.cautions(found.guarantee, delta))
+        notes = [*show.cautions(found.guarantee, delta), *show.reservations(found.guarantee.assumptions)]
+        return show.as_json(facts | why | setup.facts(found.guarantee), notes)
     limit = LIMITS[found.unknown]
     rows = [
         (found.unknown, f"{value:,}" if isinstance(value, int) else show.short(value), limit),
@@ -159,7 +160,8 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
         (
             "epsilon",
             rounded(found.epsilon, up=True),
-            f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}",
+            f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}"
+            + (f"; {only}" if (only := reserved(found.guarantee.assumptions)) else ""),
         ),
     ]
     words = [
@@ -179,14 +181,17 @@ def explain(setup: Setup, delta: Delta) -> None:
         report = guarantee.explain(delta=delta)
     notes = show.cautions(guarantee, delta)
     if setup.as_json:
-        bounds = [{"side": row.side, "epsilon": row.epsilon, "source": row.source} for row in report.rows]
+        bounds = [{"side": row.side, "epsilon": row.epsilon, "source": report.source(row)} for row in report.rows]
         return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
     ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}."
     show.answer(guarantee.describe(), [], [ends, f"Proof: {report.bound.method}."])
     show.sentences([""])
     show.table(
         ["epsilon", "", "bound"],
-        [(rounded(row.epsilon, up=row.side == "upper"), side_in_words(row.side), row.source) for row in report.rows],
+        [
+            (rounded(row.epsilon, up=row.side == "upper"), side_in_words(row.side), report.source(row))
+            for row in report.rows
+        ],
         numbers=1,
     )
     show.sentences(["\nIt holds if"])
@@ -254,12 +259,14 @@ def curve(
             "method": guarantee.method,
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
-        return show.as_json(facts | {"assumptions": list(guarantee.assumptions)} | setup.facts(guarantee) | files)
+        why = {"assumptions": list(guarantee.assumptions)}
+        return show.as_json(facts | why | setup.facts(guarantee) | files, show.reservations(guarantee.assumptions))
     rows = [
         (show.short(e), rounded(low, up=False), rounded(high, up=True))
         for e, low, high in zip(*(each.tolist() for each in band), strict=True)
     ]
-    columns = ["epsilon", "delta, at least", "at most"]
+    only = reserved(guarantee.assumptions)
+    columns = ["epsilon", "delta, at least", f"at most, {only}" if only else "at most"]
     if latex:
         return show.latex(columns, rows, numbers=3)
     show.answer(guarantee.describe(), [], [])
@@ -285,7 +292,7 @@ def _pair_in_words(between: tuple[float, float] | None) -> str:
 
 def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], **asked: object) -> None:
     ends = {"lower": bound.lower, "upper": bound.upper, "method": bound.method, "assumptions": list(bound.assumptions)}
-    show.as_json(ends | setup.facts(guarantee) | asked, notes)
+    show.as_json(ends | setup.facts(guarantee) | asked, [*notes, *show.reservations(bound.assumptions)])
 
 
 def _proof_as_json(proof: Proof | None) -> dict[str, object]:
@@ -302,7 +309,7 @@ def _proof_in_words(proof: Proof | None) -> list[str]:
 
 def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[str], notes: list[str]) -> None:
     rows = [
-        (what, rounded(bound.upper, up=True), "at most: this is guaranteed"),
+        (what, rounded(bound.upper, up=True), f"at most: {reserved(bound.assumptions) or 'this is guaranteed'}"),
         ("", rounded(bound.lower, up=False), "at least: no proof can go below this"),
     ]
     show.answer(
@@ -313,7 +320,8 @@ def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[s
 
 
 def _between(bound: Bound) -> str:
-    return f"between {rounded(bound.lower, up=False)} and {rounded(bound.upper, up=True)}"
+    ends = f"between {rounded(bound.lower, up=False)} and {rounded(bound.upper, up=True)}"
+    return ", ".join(each for each in (ends, reserved(bound.assumptions)) if each)
 
 
 def side_in_words(side: str) -> str:

@@ -20,10 +20,10 @@ from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
-from shuffledp.literature.comparison import PATIENCE, Comparison, Left
+from shuffledp.literature.comparison import PATIENCE, Compared, Comparison, Left
 from shuffledp.literature.comparison import compare as computed
 from shuffledp.storage.files import check_file, replace_file
-from shuffledp.wording import rounded
+from shuffledp.wording import reserved, rounded
 
 __all__: list[str] = []
 
@@ -121,8 +121,10 @@ def compare(
 
 def _print(found: Comparison) -> None:
     low, high = rounded(found.certified.lower, up=False), rounded(found.certified.upper, up=True)
-    truth = f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}."
-    show.answer(found.mechanism.describe(), [], [truth, f"Proof: {found.certified.method}."])
+    truth = f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}"
+    only = reserved(found.certified.assumptions)
+    words = [f"{truth}, {only}." if only else f"{truth}.", f"Proof: {found.certified.method}."]
+    show.answer(found.mechanism.describe(), [], words)
     show.sentences([""])
     show.table(COLUMNS, _cells(found), numbers=3)
     below = [row.name for row in found.rows if row.refuted]
@@ -142,17 +144,27 @@ def _print(found: Comparison) -> None:
 
 
 def _cells(found: Comparison) -> list[tuple[str, ...]]:
+    only = reserved(found.certified.assumptions)
     return [
         (
             rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
             "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
             show.duration(row.seconds),
             side_in_words(row.side),
-            row.status,
-            row.name,
+            *_standing(row, only),
         )
         for row in found.rows
     ]
+
+
+def _standing(row: Compared, only: str) -> tuple[str, str]:
+    """The status of a bound and its name, with what keeps it from being a guarantee here."""
+    if row.status == "unproven" and "reconstructed" in row.remark:
+        return row.status, f"{row.name}, constants from memory"
+    reads_the_law = row.name in ("shuffledp", "shuffledp-strong", "balle-2019-blanket-exact")
+    if only and row.side == "upper" and reads_the_law:
+        return "assumed", f"{row.name}, {only}"
+    return row.status, row.name
 
 
 def _list(title: str, lefts: Sequence[Left]) -> None:

@@ -117,7 +117,7 @@ def design(
         f"{task}: {n:,} people, at least {made.least:,} of them honest",
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
-            ("epsilon0", f"{protocol.epsilon0:.4f}", "of one report without a shuffler"),
+            show.alone(made.law, number=made.task.name in ("mean", "sum")),
             ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
             ("bits", f"{protocol.bits}", "in a report"),
         ],

@@ -42,7 +42,7 @@ HIDING_OPTIONS = [
     option(
         "light_epsilon0",
         HIDING,
-        "Randomize the true value by this epsilon0, too: then a message says little by itself.",
+        "Randomize the true value by this epsilon0, too: then a message is not always the truth.",
         parser=read_number,
         metavar="NUMBER",
         flag="light-epsilon0",

@@ -215,7 +215,7 @@ LISTED = (
 RANDOMIZERS = (
     ("krr", "--k --epsilon0 or --k --gamma", "k-ary randomized response"),
     ("rr", "--epsilon0 or --gamma", "binary randomized response"),
-    ("any", "--epsilon0 [--delta0]", "any randomizer with that epsilon0"),
+    ("any", "--epsilon0 [--delta0]", "any randomizer with that epsilon0, also adaptive in a secret random order"),
     ("static", "--epsilon0 [--delta0]", "any randomizer with that epsilon0, fixed in advance"),
     ("laplace", "--epsilon0 or --scale", "Laplace noise on [0, 1]"),
     ("gaussian", "--sigma", "Gaussian noise on [0, 1]"),

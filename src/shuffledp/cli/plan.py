@@ -131,7 +131,7 @@ def plan(
         if plot is not None:
             figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
     if as_json:
-        cells = ("name", "trust", "epsilon0", "error", "worst", "messages", "bits")
+        cells = ("name", "trust", "epsilon0", "right", "error", "worst", "messages", "bits")
         facts = {
             "task": task,
             "n": n,
@@ -150,6 +150,7 @@ def plan(
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
+            "-" if option.right is None else f"{math.ceil(1e3 * option.right) / 10:.1f} %",
             f"{option.error:.4g}",
             *([f"{option.worst:.4g}"] if counts else []),
             f"{option.messages}",
@@ -159,12 +160,22 @@ def plan(
         )
         for option in found.options
     ]
-    columns = ["epsilon0", "error", *(["worst"] if counts else []), "messages", "bits", "whom to trust", "protocol"]
+    columns = [
+        "epsilon0",
+        "right",
+        "error",
+        *(["worst"] if counts else []),
+        "messages",
+        "bits",
+        "whom to trust",
+        "protocol",
+    ]
     if latex:
-        return show.latex(columns, rows, numbers=4 + counts)
+        return show.latex(columns, rows, numbers=5 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
-    show.table(columns, rows, numbers=4 + counts)
+    show.table(columns, rows, numbers=5 + counts)
     show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
+    show.sentences(["Right is how often the best guess from one report is, at most, where no answer seemed likelier."])
     if counts:
         show.sentences([f"The worst is the {worst_of(kind)}: for instance with {PLANNED[kind].crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)

@@ -17,6 +17,7 @@ from shuffledp.wording import exactly, rounded, short
 
 if TYPE_CHECKING:  # what is shown was computed elsewhere
     from shuffledp.accounting.guarantee import Guarantee
+    from shuffledp.protocols.design import Law
 
 __all__ = [
     "answer",
@@ -222,6 +223,17 @@ def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     from shuffledp.accounting.mechanism import shuffled_parts
 
     return wording.large_delta(delta, shuffled_parts(guarantee)[0][0].n)
+
+
+def alone(law: "Law", *, number: bool = False) -> tuple[str, str, str]:
+    """The row of epsilon0, and how much a report shows by itself."""
+    shown = wording.shown_alone(law.family, law.epsilon0, law.k, number=number)
+    return "epsilon0", f"{law.epsilon0:.4f}", f"of one report without a shuffler: {shown}"
+
+
+def reservations(assumptions: "Iterable[str]") -> list[str]:
+    """What an upper end rests on that is not proven, as a note."""
+    return [f"the upper end holds {only}"] if (only := wording.reserved(assumptions)) else []
 
 
 def premises(guarantee: "Guarantee") -> list[str]:

@@ -236,7 +236,7 @@ def show_expected(title: str, search: "TopSearch", told: dict[str, Any]) -> None
         title,
         [
             ("epsilon", rounded(told["epsilon"], up=True), f"at most, at delta = {show.exactly(search.delta)}"),
-            ("epsilon0", f"{search.law.epsilon0:.4f}", "of one report without a shuffler"),
+            show.alone(search.law),
             ("levels", f"{told['levels']}", f"of {told['people_of_a_level']:,} people or more, and one more to count"),
             (
                 "found",

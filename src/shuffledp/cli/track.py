@@ -183,7 +183,7 @@ def new(
                 rounded(bound.upper, up=True),
                 f"for all weeks together, at delta = {show.exactly(settled.delta)}",
             ),
-            ("epsilon0", f"{settled.law.epsilon0:.4f}", "of one report without a shuffler"),
+            show.alone(settled.law, number=settled.task.name in ("mean", "sum")),
             ("error", f"{settled.protocol.predicted_stderr():.4g}", "standard error to expect of a week"),
         ],
         [_paid(made.payment is not None)],

@@ -29,7 +29,7 @@ from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
 from shuffledp.sampling import Rng, source_of
-from shuffledp.wording import exactly, large_delta, rounded
+from shuffledp.wording import exactly, large_delta, rounded, shown_alone
 
 if TYPE_CHECKING:
     from shuffledp.collection.tables import Chosen, Cleaning, Column, ColumnName, Keep, Reader, ReportsFile
@@ -167,7 +167,7 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
     said = [
         f"{promised}: epsilon at most {exactly(design.epsilon)} at delta = {exactly(design.delta)}, if "
         f"{design.least:,} honest reports are shuffled together.",
-        _alone(epsilon0, rounds),
+        _alone(epsilon0, rounds, shown_alone(design.law.family, epsilon0, design.law.k)),
     ]
     if MUCH < epsilon0 < math.inf:
         said.append(
@@ -178,7 +178,7 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
     return said + [f"Warning: {each}." for each in cautions(design, Encoder.of(design).expected_stderr())]
 
 
-def _alone(epsilon0: float, rounds: str) -> str:
+def _alone(epsilon0: float, rounds: str, shown: str) -> str:
     """What holds without the shuffler."""
     if epsilon0 == math.inf:
         return (
@@ -188,7 +188,7 @@ def _alone(epsilon0: float, rounds: str) -> str:
     return (
         f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "
         f"odds of any guess about you"
-        f" by up to e^epsilon0 = {rounded(math.exp(epsilon0), up=True)}{rounds}."
+        f" by up to e^epsilon0 = {rounded(math.exp(epsilon0), up=True)}{rounds}: {shown}."
     )
 
 

@@ -21,6 +21,7 @@ from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, PO
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.randomizers.messages import ShufflerDummies
+from shuffledp.wording import right
 
 __all__ = [
     "ADDING",
@@ -67,6 +68,15 @@ class Option:
     def guarantee(self) -> Guarantee | None:
         """What is certified for all rounds."""
         return None if self.protocol is None else self.protocol.guarantee
+
+    @property
+    def right(self) -> float | None:
+        """The probability that the best guess from one report is right, at most, if all answers
+        seemed equally likely; None where a curator is told the truth.
+        """
+        if self.epsilon0 is None or not isinstance(self.protocol, ReportingProtocol):
+            return None
+        return right(self.epsilon0, self.protocol.randomizer.k)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,8 +34,14 @@ def _check_adaptive(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyLDP(Randomizer):
-    """Any (epsilon0, delta0)-LDP randomizer, shared by all users or chosen adaptively from the
-    reports before; with ``adaptive=False`` one that is fixed in advance.
+    """Any (epsilon0, delta0)-LDP randomizer, shared by all users or chosen adaptively; with
+    ``adaptive=False`` one that is fixed in advance.
+
+    Adaptive means the model of Feldman, McMillan and Talwar 2020: a secret, uniformly random order
+    of the users is drawn first, and the randomizer of each position may depend on the reports
+    before it. Users who report in a known order and are shuffled afterwards are not covered if
+    their randomizers depend on earlier reports: such reports can show who sent them (theory,
+    "any randomizer").
 
     For delta0 = 0 the haystack of binary randomized response dominates: gamma = 2 / (E + 1),
     uniform hay on two classes (theory, section 2b; the bound of Feldman, McMillan and Talwar 2022,
@@ -123,7 +129,7 @@ register(
         names=(
             Named(
                 name="any",
-                title="any randomizer with that epsilon0",
+                title="any randomizer with that epsilon0, also adaptive in a secret random order",
                 ways=(Way((EPSILON0,), AnyLDP),),
                 optional=(DELTA0,),
             ),

@@ -19,6 +19,7 @@ from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.scaled_noise import FirstScores, ScaledNoise
 from shuffledp.randomizers.strength import Strength
 from shuffledp.sampling.noise_tables import discrete_gaussian
+from shuffledp.wording import statement
 
 __all__ = ["Gaussian"]
 
@@ -81,7 +82,7 @@ class Gaussian(ScaledNoise):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return ("the input pair (0, 1) is the worst: proven in part, checked on a grid otherwise",)
+        return (statement("worst pair"),)
 
     def local_delta(self, *, epsilon: float) -> float:
         """The delta of one report at ``epsilon``, any real number; see ``gaussian_delta``.

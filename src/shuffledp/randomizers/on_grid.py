@@ -31,6 +31,7 @@ from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.votes import chunks
 from shuffledp.sampling import Rng, Table, source_of
 from shuffledp.sampling.integers import log_at_least
+from shuffledp.wording import statement
 
 if TYPE_CHECKING:
     from shuffledp.randomizers.location import LocationRandomizer
@@ -99,7 +100,7 @@ class OnGrid(Randomizer):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return self.ideal.assumptions or ("the input pair (0, 1) is the worst: checked on a grid of pairs, not proven",)
+        return self.ideal.assumptions or (statement("worst pair on a grid"),)
 
     def local_delta(self, *, epsilon: float) -> float:
         """The delta of one report at ``epsilon``, between the two ends.

@@ -21,12 +21,13 @@ from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import PATIENCE, Left, compare
 from shuffledp.protocols.baselines.best_curator import Baseline, best_curator
 from shuffledp.protocols.baselines.best_local import best_alone
+from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import error_of
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
 from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
 from shuffledp.studio.plan_request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
-from shuffledp.wording import exactly, large_delta, meaning, rounded
+from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded, shown_alone
 
 __all__ = ["PARTS", "QUICK_PARTS", "SettledPlan", "answer", "settled"]
 
@@ -128,7 +129,9 @@ def _shown(
         "certified": certified,
         "epsilon": _promised(asked, epsilon),
         "delta": _said(asked.delta),
+        "only": reserved(shuffled.randomizer.assumptions),
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
+        "alone": _alone(asked, shuffled),
         "bits": f"{shuffled.bits:,}",
         "least": f"{asked.least:,}",
         "errors": [
@@ -157,7 +160,12 @@ def _curve(asked: PlanRequest) -> dict[str, Any]:
     if found.epsilon < bound.upper:  # calibrating certified the promise, and saw more than this search for its place
         upper = _promised(asked, found.epsilon)
     interval = {"lower": {"value": bound.lower, "text": rounded(bound.lower, up=False)}, "upper": upper}
-    return {"interval": interval, "method": bound.method, "curve": _drawn(found, FINE, FIGURE_GAP)}
+    return {
+        "interval": interval,
+        "only": reserved(bound.assumptions),
+        "method": bound.method,
+        "curve": _drawn(found, FINE, FIGURE_GAP),
+    }
 
 
 def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:
@@ -280,6 +288,12 @@ def _in_two_digits(number: float, *, up: bool) -> str:
     """
     text = rounded(number, up=up, digits=2, zeros=False)
     return f"{float(text):,.0f}" if 10.0 <= number < 1e15 else text
+
+
+def _alone(asked: PlanRequest, shuffled: ReportingProtocol) -> str:
+    """How much one report shows by itself."""
+    law = Design.of(shuffled).law
+    return shown_alone(law.family, law.epsilon0, law.k, number=asked.task == "mean")
 
 
 def _colluding(epsilon0: float, rounds: int, most: str) -> str:

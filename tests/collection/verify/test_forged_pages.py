@@ -261,3 +261,22 @@ def test_a_release_over_the_network_cannot_pass_for_one_of_a_table() -> None:
         "the assumptions",
         "the ids of theorem and assumptions",
     ]
+
+
+def test_a_page_of_local_hashing_says_beside_the_number_what_it_rests_on() -> None:
+    page = as_page(facts("hashing")).replace("\u00a0", " ")
+    only = "if the hash functions are ideal"
+    assert page.count(only) == 3
+    assert f"at δ = 10⁻⁶, {only}" in page
+    assert "the upper end is proven" not in page
+    assert "the upper end is proven" in as_page(facts("tiny"))
+
+
+def test_a_page_says_beside_epsilon0_how_often_a_report_is_true() -> None:
+    said = {
+        "poll": "a report is the true answer with probability 88.6 %",
+        "hadamard": "right with probability at most 51.4 %, where all 20 answers seemed equally likely",
+        "mean": "a report is the true number, rounded, with probability 93.0 %",
+    }
+    for name, words in said.items():
+        assert as_page(rehashed(collected(facts(name)))).replace("\u00a0", " ").count(words) == 2

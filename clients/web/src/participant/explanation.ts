@@ -5,7 +5,7 @@ import { fromNow, moment } from "../shared/moments.ts";
 import { atMost, inDigits, oneIn, whole } from "../shared/numbers.ts";
 import { BASE } from "../shared/opening.ts";
 import { pictureOf } from "./picture.ts";
-import { atLength, briefly, each, questionOf, together } from "./wording.ts";
+import { atLength, briefly, each, questionOf, shownAlone, together } from "./wording.ts";
 
 export function explain(collection: Collection, pinned: boolean): void {
   document.title = questionOf(collection);
@@ -51,7 +51,7 @@ function before(collection: Collection): void {
       "brief-factor",
       "Even if everybody else worked together against you, it would change the odds of any guess about you by ",
       make("strong", {}, `at most a factor of ${atMost(factor)}${each(collection.design)}`),
-      ".",
+      `: ${shownAlone(collection.design)}.`,
     );
   }
   show("brief-among", epsilon !== null);
@@ -99,7 +99,7 @@ function whoSees(collection: Collection): void {
 function promise(collection: Collection): void {
   const { factor, truthful, epsilon0, epsilon, delta, least, rounds } = exposureOf(collection);
   const people = whole(collection.design.n);
-  const guess = `on the odds of any guess about you, at most, whoever reads it (epsilon0 = ${atMost(epsilon0)})`;
+  const guess = `on the odds of any guess about you, at most, whoever reads it (epsilon0 = ${atMost(epsilon0)}): ` + shownAlone(collection.design);
   say("alone", truthful ? "no limit" : `× ${atMost(factor)}`);
   say("alone-under", truthful ? "whoever opens it and knows that it is yours knows your answer" : guess);
   if (epsilon === null) return;

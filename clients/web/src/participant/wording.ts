@@ -201,6 +201,15 @@ export function together({ design }: Collection): string {
   );
 }
 
+/** How much one report shows by itself, to stand beside its epsilon0. */
+export function shownAlone({ law, labels }: Design): string {
+  const share = 100 / (1 + (law.k - 1) * Math.exp(-law.epsilon0));
+  const digits = [1, 2, 3, 4, 5, 6].find((each) => Number(share.toFixed(each)) < 100);
+  const often = digits === undefined ? "100" : share.toFixed(digits);
+  if (law.family !== "krr") return `the best guess from it is right with probability at most ${often} %`;
+  return `it is your true ${labels.length ? "answer" : "number, rounded,"} with probability ${often} %`;
+}
+
 /** How often somebody who has seen so many reports guesses right, at most. */
 function certain({ law }: Design, reports: number): string {
   const right = Math.ceil(100 / (1 + (law.k - 1) * Math.exp(-law.epsilon0 * reports)));

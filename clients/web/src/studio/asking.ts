@@ -17,8 +17,10 @@ export interface Numbers {
   certified: boolean;
   epsilon: Numeral;
   delta: Numeral;
+  only: string;
   curve?: Curve;
   epsilon0: Numeral;
+  alone: string;
   bits: string;
   least: string;
   errors: ModelError[];
@@ -39,7 +41,7 @@ export interface Curve {
   upper: number[];
 }
 
-export interface Interval { interval: { lower: Numeral; upper: Numeral }; method: string; curve: Curve }
+export interface Interval { interval: { lower: Numeral; upper: Numeral }; only: string; method: string; curve: Curve }
 
 export interface Bound {
   name: string;

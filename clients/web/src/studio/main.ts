@@ -65,9 +65,9 @@ function numbers(found: Numbers, asked: Plan): void {
   write("local", found.errors.find((each) => each.model === "local")?.text ?? "");
   write("unit", counting ? `people per count, ${shuffled?.share}` : `of the mean, ${shuffled?.share} of its range`);
   write("epsilon0", found.epsilon0.text);
-  write("bits", `${found.bits} ${found.bits === "1" ? "bit" : "bits"} a report`);
+  write("bits", `${found.bits} ${found.bits === "1" ? "bit" : "bits"} a report; ${found.alone}`);
   write("epsilon", found.epsilon.text);
-  write("interval", `at δ = ${found.delta.text}`);
+  write("interval", `at δ = ${found.delta.text}${found.only && `, ${found.only}`}`);
   promised = found.epsilon.text;
   write("meaning", found.meaning);
   write("gain", found.gain);
@@ -90,7 +90,7 @@ function numbers(found: Numbers, asked: Plan): void {
 
 function interval(found: Interval): void {
   const { lower, upper } = found.interval;
-  write("interval", `in [${lower.text}, ${upper.text}] at δ = ${found.curve.delta.text}`);
+  write("interval", `in [${lower.text}, ${upper.text}] at δ = ${found.curve.delta.text}${found.only && `, ${found.only}`}`);
   draw(found.curve);
 }
 

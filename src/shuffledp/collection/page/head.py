@@ -19,6 +19,7 @@ from shuffledp.collection.page.numerals import (
 from shuffledp.collection.page.parts import facts_list, gloss
 from shuffledp.collection.page.shown_by_task import shown_by
 from shuffledp.collection.record import Record
+from shuffledp.wording import reserved
 
 __all__ = ["head", "name_of"]
 
@@ -68,7 +69,7 @@ def _banners(record: Record) -> list[Markup]:
 def head(record: Record) -> Markup:
     """What was asked, who answered, and the answer at a glance."""
     epsilon, delta = record.certificate.epsilon.upper, record.certificate.epsilon.delta
-    shown = shown_by(record)
+    shown, only = shown_by(record), reserved(record.certificate.assumptions)
     return element(
         "header",
         element("p", "Differentially private release", class_="kicker"),
@@ -80,7 +81,7 @@ def head(record: Record) -> Markup:
             _tile(
                 "Privacy",
                 join([element("i", "ε"), f" ≤ {scientific(epsilon, up=True)}"]),
-                f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}",
+                f"{'certified' if record.secure else 'not for release'}, at δ = {exact(delta)}{only and f', {only}'}",
             ),
             _tile("Accuracy", f"± {shown.accuracy(record)}", shown.confidence(record)),
             _tile("Crowd", count(record.counted.people), shown.crowd(record)),

@@ -123,11 +123,15 @@ HOW_TO_READ = (
     "the true ε lies between the two: the upper end is proven for every data set, and some data set is known to "
     "need at least the lower one"
 )
+READ_IF = (
+    "the true ε lies between the two {only}: the upper end then holds for every data set, and some data set is known "
+    "to need at least the lower one"
+)
 HOW_TO_READ_MOST = "the true ε is at most this, proven for every data set; no lower end is claimed"
 HONEST_ALL = "all {users}: nobody who reports helps the analyst, and no report is lost"
 HONEST = "at least {honest}: up to {others} may help the analyst, or their reports may be lost"
 HONEST_OF = "at least {honest}{each}: of the {reported} who reported, {others} may help the analyst"
-REPORT_ALONE = "ε₀ = {alone}: all that protects a person{each} if the shuffler and the analyst collude"
+REPORT_ALONE = "ε₀ = {alone}: {shown}. It is all that protects a person{each} if the shuffler and the analyst collude"
 NOTHING_ALONE = (
     "nothing: the messages are the truth among fakes, and nothing protects a person{each} if the shuffler and the "
     "analyst collude"
@@ -199,7 +203,7 @@ COLLUDING = (
     "A shuffler that keeps to it sees which devices connect, and no report; the analyst sees every report, and no "
     "sender. The two together could trace a report to its sender. So could, from what is published here, a shuffler "
     "that drops the reports of others and puts its own in their place. What would then be left to protect a "
-    "person{each} is the noise in the report itself: ε₀ = {alone}."
+    "person{each} is the noise in the report itself: ε₀ = {alone}, so that {shown}."
 )
 COLLUDING_TRUTH = (
     "A shuffler that keeps to it sees which devices connect, and no message; the analyst sees every message, and no "

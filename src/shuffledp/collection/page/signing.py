@@ -10,6 +10,7 @@ from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, exact, factor_of, many, scientific, sentence, tied
 from shuffledp.collection.page.parts import facts_list, figure, section
 from shuffledp.collection.record import DeltaBound, EpsilonBound, Record
+from shuffledp.wording import reserved
 
 __all__ = ["certificate", "profile"]
 
@@ -68,7 +69,12 @@ def _terms(record: Record) -> list[tuple[str, object]]:
     certified = record.certificate
     bound, delta, once = certified.epsilon, certified.delta, certified.rounds == 1
     each = "" if once else ", in each round,"
-    rows: list[tuple[str, object]] = [("Certified ε", f"{_between(bound)}, at δ = {exact(bound.delta)}")]
+    only = reserved(certified.assumptions)
+    reading = phrases.HOW_TO_READ if bound.lower > 0.0 else phrases.HOW_TO_READ_MOST
+    if only:
+        reading = phrases.READ_IF.format(only=only)
+    ends = f"{_between(bound)}, at δ = {exact(bound.delta)}"
+    rows: list[tuple[str, object]] = [("Certified ε", f"{ends}, {only}" if only else ends)]
     if delta is not None:
         rows.append(
             (
@@ -78,7 +84,7 @@ def _terms(record: Record) -> list[tuple[str, object]]:
             )
         )
     rows += [
-        ("How to read it", phrases.HOW_TO_READ if bound.lower > 0.0 else phrases.HOW_TO_READ_MOST),
+        ("How to read it", reading),
         ("Against whom", sentence(certified.adversary)),
         ("What is protected", sentence(certified.adjacency)),
         ("Users", _users(record)),
@@ -100,7 +106,7 @@ def _terms(record: Record) -> list[tuple[str, object]]:
 def _alone(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
         return phrases.NOTHING_ALONE.format(each=each)
-    return phrases.REPORT_ALONE.format(alone=exact(alone), each=each)
+    return phrases.REPORT_ALONE.format(alone=exact(alone), shown=record.design.shown_alone, each=each)
 
 
 def _numerical(record: Record) -> str:

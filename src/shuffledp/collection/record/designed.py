@@ -26,10 +26,11 @@ from shuffledp.collection.record.forms import (
     truth,
     whole,
 )
-from shuffledp.collection.record.task_kinds import DISTRIBUTIONS, LISTS, asking
+from shuffledp.collection.record.task_kinds import DISTRIBUTIONS, LISTS, MEANS, asking
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.crossing import fits_a_page, row_labels
 from shuffledp.protocols.tasks.quantile_task import MOST_ASKED
+from shuffledp.wording import shown_alone
 
 __all__ = ["Designed", "WrittenLaw"]
 
@@ -159,6 +160,13 @@ class Designed(Part):
     def from_json(cls, design: Mapping[str, Any]) -> Self:
         """What a design writes."""
         return cls.read(dict(design), Reading(design["task"]), "design.")
+
+    @property
+    def shown_alone(self) -> str:
+        """How much one report shows by itself."""
+        law = self.law
+        k = law.k if law.k is not None else int((law.questions or [{"k": 1}])[-1]["k"])
+        return shown_alone(law.randomizer, law.epsilon0, k, number=self.task in MEANS)
 
     @property
     def counts(self) -> bool:

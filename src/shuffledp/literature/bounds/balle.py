@@ -218,7 +218,7 @@ def _at(
 
 SHARED = (
     "any epsilon0-LDP randomizer that all users share (by the any-randomizer theorem of docs/theory.md also "
-    "adaptive ones)"
+    "adaptive ones in a secret random order)"
 )
 CORRECTED = "Lemma 11 without its printed 1/(a m), which is wrong (erratum 7); the authors' later code agrees"
 

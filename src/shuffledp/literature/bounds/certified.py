@@ -133,7 +133,7 @@ def _certified(
 ANY_RANDOMIZER = _certified(
     "shuffledp-any",
     "docs/theory.md, any-randomizer theorem; rounds as privacy loss distributions",
-    "any epsilon0-LDP randomizers, also adaptive",
+    "any epsilon0-LDP randomizers, also adaptive in a secret random order",
     _any,
     remark=(
         'the number of "stronger clones" (Feldman, McMillan and Talwar 2022), whose own proof has an erratum, and '
@@ -144,7 +144,7 @@ CLONES = Published(
     name="feldman-2020-clones-exact",
     paper="Feldman, McMillan and Talwar 2020",
     where="Thm 3.2, evaluated by this package",
-    covers="any epsilon0-LDP randomizers, also adaptive",
+    covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
     status="proven",
     epsilon_at=_clones_epsilon,
     delta_at=lambda setting, epsilon: float(clones_curve(setting.n, setting.epsilon0)(np.array([epsilon]))[0]),
@@ -153,7 +153,7 @@ CLONES = Published(
 LEAKY_CLONES = _certified(
     "feldman-2020-thm-3.8-exact",
     "Thms 3.2 and 3.8, evaluated by this package",
-    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive",
+    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order",
     _leaky,
     paper="Feldman, McMillan and Talwar 2020",
 )

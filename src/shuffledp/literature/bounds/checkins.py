@@ -28,7 +28,7 @@ CHECKINS = Published(
     name="balle-2020-checkins",
     paper="Balle et al. 2020",
     where="amplification by shuffling",
-    covers="any epsilon0-LDP randomizers, also adaptive",
+    covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
     status="unproven",
     remark=(
         "reconstructed: the theorem's text was not seen, so its constants and conditions are from memory; it held "

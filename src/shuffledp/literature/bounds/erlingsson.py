@@ -29,7 +29,7 @@ ERLINGSSON = Published(
     name="erlingsson-2019",
     paper="Erlingsson et al. 2019",
     where="main theorem, quoted as Thm 4 of Balle et al. 2019",
-    covers="any epsilon0-LDP randomizers, also adaptive",
+    covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
     conditions="epsilon0 < 1/2, n >= 1000, delta < 1/100",
     status="proven",
     epsilon_at=_epsilon,

@@ -339,7 +339,7 @@ def _lower_delta(setting: Setting, epsilon: float) -> float:
 
 
 PAPER = "Feldman, McMillan and Talwar 2020"
-ANY = "any epsilon0-LDP randomizers, also adaptive"
+ANY = "any epsilon0-LDP randomizers, also adaptive in a secret random order"
 
 THM_3_1 = Published(
     name="feldman-2020-thm-3.1",
@@ -359,7 +359,8 @@ THM_3_8 = Published(
     paper=PAPER,
     where="Thm 3.8",
     covers=(
-        "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive; Gaussian noise, at its best epsilon0"
+        "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order; Gaussian "
+        "noise, at its best epsilon0"
     ),
     conditions="as Thm 3.1, and delta above about 2 n delta0",
     status="proven",

@@ -174,7 +174,7 @@ def _bound(
     return Published(name=name, side=side, epsilon_at=epsilon_at, delta_at=delta_at, cost=seconds, **described)
 
 
-ANY = "any epsilon0-LDP randomizers, also adaptive"
+ANY = "any epsilon0-LDP randomizers, also adaptive in a secret random order"
 KRR = "k-ary randomized response"
 BINARY = "binary randomized response"
 
