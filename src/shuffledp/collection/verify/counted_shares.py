@@ -115,8 +115,8 @@ class CountedShares(CountedMessages):
         from shuffledp.literature.exact.message_sums import MessageSums  # slow to import, and for these laws only
 
         written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
-        # What is kept at an epsilon is kept at larger ones, whatever its distance costs there: it is
-        # least where the largest likely loss is, or not far beyond.
+        # What is kept at an epsilon is kept at larger ones, whatever its distance costs there. It
+        # is least where the largest likely loss is, or not far beyond.
         most = self.farthest if self.family == "split" else self.unit
         tried = np.append(epsilons, most * LEAST_AT)
         low, high = MessageSums.of(written, users).deltas(tried, check)
