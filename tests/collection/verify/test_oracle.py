@@ -75,6 +75,6 @@ def test_reports_over_rounds_lie_between_the_ends(k: int, users: int, rounds: in
     oracle = Oracle(law, users, rounds)
     truth = oracle.enumerated(EPSILONS)
     assert truth is not None
-    low, high = oracle.spans(EPSILONS).upper
+    low, high = oracle._composed(EPSILONS).upper
     assert np.all(low <= truth * (1.0 + 1e-12) + 1e-15)
     assert np.all(high >= truth * (1.0 - 1e-12) - 1e-15)

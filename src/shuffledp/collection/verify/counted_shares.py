@@ -29,6 +29,7 @@ TOO_NEAR = Decimal("1e-15")
 LIMB = 26  # bits: shares are added up in two parts
 IMPOSSIBLE = 1e-10
 SLOPES = np.linspace(0.4, 1.0, 13)  # of the decay of the noise: those that limits are chosen from
+LEAST_AT = np.linspace(1.0, 1.5, 33)  # losses of one step
 SHARP, LEFT_OUT = 1e-8, 1e-17
 MOST_STEPS = 1 << 22
 
@@ -114,11 +115,15 @@ class CountedShares(CountedMessages):
         from shuffledp.literature.exact.message_sums import MessageSums  # slow to import, and for these laws only
 
         written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
-        low, high = MessageSums.of(written, users).deltas(epsilons, check)
-        # What is kept at an epsilon is kept at larger ones, whatever its distance costs there.
-        order = np.argsort(epsilons)
+        # What is kept at an epsilon is kept at larger ones, whatever its distance costs there. It
+        # is least where the largest likely loss is, or not far beyond.
+        most = self.farthest if self.family == "split" else self.unit
+        tried = np.append(epsilons, most * LEAST_AT)
+        low, high = MessageSums.of(written, users).deltas(tried, check)
+        order = np.argsort(tried)
         high[order] = np.minimum.accumulate(high[order])
-        return (low, high), (low, high)
+        found = low[: len(epsilons)], high[: len(epsilons)]
+        return found, found
 
     def sway(self, scale: float) -> float | None:
         """How far a malicious person can move a count; nothing limits a sum."""

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -52,7 +53,8 @@ PER_DEVIATION, DEVIATIONS, SPARSER, QUICK = 48, 8, 3, 4
 FAR = 1e-20
 UNKNOWN = (0.0, 1.0)
 BESIDE = 3  # of a certificate's points: the upper end of epsilon, and then two that are beside it or below
-LARGE_LOSS = 2.5  # deviations, of a loss that matters
+LARGE_LOSSES = (1.0, 2.5)  # deviations, of losses that matter
+ENUMERATED = 1e-7  # relative, and squared absolute: of a sum over all views
 NEAR = 1e-17  # delta: below, the loss of one round hardly counts
 
 
@@ -126,6 +128,10 @@ class Oracle:
         ceiling = self.rounds * self.law.epsilon0  # from where on delta is 0
         epsilons = np.minimum(epsilons, ceiling)
         if self.rounds > 1:
+            if (exact := self.enumerated(epsilons)) is not None:
+                low, high = exact * (1.0 - ENUMERATED) - ENUMERATED**2, exact * (1.0 + ENUMERATED) + ENUMERATED**2
+                low, high = np.maximum(low, 0.0), np.where(epsilons < ceiling, high, 0.0)
+                return Span((low, high), (low, high))
             return self._composed(epsilons)
         if self.law.binary:
             with suppress(TooLarge):  # then the blanket bounds all datasets, if less sharply
@@ -269,7 +275,7 @@ class Oracle:
         """Several rounds: the theorem's curve from above, and two datasets that leak much from
         below.
         """
-        most, there, back = self._curves()
+        most, pairs = self._curves()
         knots = self._knots(math.sqrt(2.0 * math.pi) * float(most(np.zeros(1))[0]), most)
         upper = most(knots)
         inside = epsilons < self.rounds * self.law.epsilon0
@@ -277,31 +283,32 @@ class Oracle:
         if self.law.binary:  # one dataset is quickly summed, and its losses are few
             step = knots[1] / QUICK
             knots = step * np.unique(np.append(np.arange(QUICK * PER_DEVIATION * DEVIATIONS), np.rint(knots / step)))
-        forth = there(knots)
-        orders = [(forth, forth)]
-        if back is not None:  # the pair in whichever order leaks more
-            turned = back(knots)
-            orders = [(forth, turned), (turned, forth)]
-        least = [rounds_at_least(knots, *both, self.rounds, epsilons) for both in orders]
+        least = []
+        for there, back in pairs:  # each in whichever order leaks more
+            forth = there(knots)
+            turned = forth if back is None else back(knots)
+            orders = [(forth, turned), (turned, forth)][: 1 if back is None else 2]
+            least += [rounds_at_least(knots, *both, self.rounds, epsilons) for both in orders]
         low = np.where(inside, np.maximum.reduce(least), 0.0)
         return Span((low, high), (low, high))
 
-    def _curves(self) -> tuple[Callable[[Array], Array], Curve, Curve | None]:
-        """One round: an upper curve for all pairs; both ends of one dataset that leaks much, in
-        both orders unless they are alike.
+    def _curves(self) -> tuple[Callable[[Array], Array], list[tuple[Curve, Curve | None]]]:
+        """One round: an upper curve for all pairs; both ends of datasets that leak much, in both
+        orders unless they are alike.
         """
         if self.law.binary:
-            check = self.effort.check
-            p = self._wrong
+            check, p = self.effort.check, self._wrong
             total, _, _, _ = binary_datasets(p, self.users, np.zeros(1), check)
-            large = LARGE_LOSS * math.sqrt(2.0 * math.pi) * total
-            _, _, _, ones = binary_datasets(p, self.users, large, check)  # worst there
-            zeros = self.users - 1 - ones
-            return (
-                lambda e: binary_datasets(p, self.users, e, check)[1],
-                lambda e: binary_dataset(p, zeros, ones, e),
-                lambda e: binary_dataset(p, ones, zeros, e),
-            )
+            sizes = [each * math.sqrt(2.0 * math.pi) * total for each in LARGE_LOSSES]
+            worst = {binary_datasets(p, self.users, each, check)[3] for each in sizes}  # how many hold 1
+            pairs: list[tuple[Curve, Curve | None]] = [
+                (
+                    partial(binary_dataset, p, self.users - 1 - ones, ones),
+                    partial(binary_dataset, p, ones, self.users - 1 - ones),
+                )
+                for ones in sorted(worst)
+            ]
+            return lambda e: binary_datasets(p, self.users, e, check)[1], pairs
         typical = math.sqrt(2.0 * math.pi) * max(self._sum(kind, 0.0, ROUGH_GAP)[0] for kind in self.law.blankets)
         best = max(self.law.datasets, key=lambda kind: self._sum(kind, min(typical, 0.9 * self.law.epsilon0), 1e-2)[0])
         turned: Classes = tuple((hay, back, there) for hay, there, back in best)
@@ -310,11 +317,9 @@ class Oracle:
             blanket = self._largest(self.law.blankets, epsilons, far=True)[1]
             return np.minimum(blanket, self._swaps(epsilons)) if self.swap else blanket
 
-        return (
-            most,
-            lambda e: self._largest((best,), e, far=True),
-            None if sorted(turned) == sorted(best) else lambda e: self._largest((turned,), e, far=True),
-        )
+        alike = sorted(turned) == sorted(best)
+        back = None if alike else lambda e: self._largest((turned,), e, far=True)
+        return most, [(lambda e: self._largest((best,), e, far=True), back)]
 
     def _knots(self, deviation: float, upper: Callable[[Array], Array]) -> Array:
         """Multiples of one step up to epsilon0, from where on delta is 0: dense where most losses

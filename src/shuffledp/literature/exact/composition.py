@@ -109,7 +109,9 @@ def _beneath(x: Array, low: Array, high: Array, whole: float) -> tuple[Array, Ar
         corner = (low[1:] - low[:-1] + rise[:-1] * left - fall[1:] * right) / (rise[:-1] - fall[1:])
     corner = np.where((corner > left) & (corner < right), corner, 0.5 * (left + right))
     value = np.maximum(low[:-1] + rise[:-1] * (corner - left), low[1:] + fall[1:] * (corner - right))
-    last = x[-1] - low[-1] / min(float(rise[-1]), -1e-300) if low[-1] > 0.0 else x[-1] * 2.0
+    last = x[-1] - low[-1] / min(float(rise[-1]), -1e-300)
+    if not last > x[-1] * (1.0 + 1e-9):  # so little is left that it counts for nothing
+        low, last = np.append(low[:-1], 0.0), x[-1] * 2.0
     every = np.concatenate([x, corner, [last]])
     values = np.concatenate([np.maximum(low, 0.0), np.maximum(value, 0.0), [0.0]])
     order = np.argsort(every)

@@ -24,7 +24,7 @@ from shuffledp.literature.exact.lattice import Array, TooLarge
 __all__ = ["binary_dataset", "binary_datasets"]
 
 LEFT_OUT = 1e-24  # of each binomial law
-ROUNDING = 1e-10
+ROUNDING, CANCELED = 1e-10, 1e-13  # relative: of what is left, and of what was subtracted
 WORK, MOST_BLOCKS, FEWEST_BLOCKS = 1 << 35, 1 << 13, 16  # products to add up, datasets to look at
 
 
@@ -42,13 +42,15 @@ def binary_dataset(p: float, zeros: int, ones: int, epsilons: Array) -> tuple[Ar
     )  # of S, wherever it begins: of those who hold 1, Bin(ones, p) report 0
     x = np.exp(epsilons)[:, None]
     gain, loss = (1.0 - p) - x * p, x * (1.0 - p) - p
-    found = np.maximum(gain * np.append(law, 0.0) - loss * np.append(0.0, law), 0.0).sum(axis=1)
+    here, before = np.append(law, 0.0), np.append(0.0, law)
+    terms = np.maximum(gain * here - loss * before, 0.0)
+    found = terms.sum(axis=1)
+    sizes = np.where(terms > 0.0, (1.0 - p + x * p) * here + (x * (1.0 - p) + p) * before, 0.0)
+    slack = ROUNDING * found + CANCELED * sizes.sum(axis=1)
     missing = (
         2.0 * LEFT_OUT if len(law) < zeros + ones + 1 else 0.0
     )  # of the gain; what is missing of the loss makes ``found`` too large
-    return np.maximum(found * (1.0 - ROUNDING) - missing * x[:, 0], 0.0), np.minimum(
-        found * (1.0 + ROUNDING) + missing, 1.0
-    )
+    return np.maximum(found - slack - missing * x[:, 0], 0.0), np.minimum(found + slack + missing, 1.0)
 
 
 def binary_datasets(
