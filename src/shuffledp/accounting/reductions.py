@@ -15,7 +15,6 @@ from shuffledp._types import Adversary, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
 from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, FirstClone, Haystack, HaystackFamily, SwapFamily
 from shuffledp.accounting.haystack.location_swap import LocationSwap
-from shuffledp.accounting.pld import Composition
 from shuffledp.accounting.swapping import any_static_swap, support_swaps
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import AnyLDP
@@ -25,18 +24,7 @@ from shuffledp.randomizers.scaled_noise import ScaledNoise
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
-__all__ = [
-    "ADVERSARIES",
-    "SILENT",
-    "Curve",
-    "Reduction",
-    "Repeated",
-    "Scanned",
-    "Theorem",
-    "reduce",
-    "swaps",
-    "worthwhile",
-]
+__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Scanned", "Theorem", "reduce", "swaps", "worthwhile"]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
@@ -82,14 +70,6 @@ class Scanned(Protocol):
 
     def worst(self, epsilon: float) -> Curve:
         """The single pair that leaks most."""
-
-
-@runtime_checkable
-class Repeated(Protocol):
-    """A curve of one pair whose losses are known by themselves."""
-
-    def repeated(self, rounds: int, spacing: float) -> Composition | None:
-        """The losses of so many rounds, rounded down to a grid; None if that says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -28,17 +28,25 @@ from shuffledp.accounting.pld import (
     own_multiple,
     pessimistic,
 )
-from shuffledp.accounting.reductions import Curve, Reduction, Repeated, Scanned
+from shuffledp.accounting.reductions import Curve, Reduction, Scanned
 from shuffledp.errors import LARGEST_EPSILON, called_as, check_delta, check_rounds
 from shuffledp.wording import statement
 
-__all__ = ["Parts", "Round", "Rounds", "added"]
+__all__ = ["Parts", "Repeated", "Round", "Rounds", "added"]
 
 Parts: TypeAlias = "tuple[tuple[Round, int], ...]"
 
 PER_DEVIATION = 40  # grid points per typical loss
 RARE = 1e-4  # of delta: losses that may be left out
 DECADES = 3.0  # deltas so near to each other leave out the same ones
+
+
+@runtime_checkable
+class Repeated(Protocol):
+    """A curve of one pair whose losses are known by themselves."""
+
+    def repeated(self, rounds: int, spacing: float) -> Composition | None:
+        """The losses of so many rounds, rounded down to a grid; None if that says nothing."""
 
 
 class Round(Guarantee):
@@ -438,9 +446,9 @@ def _exact(part: Round, rounds: int, spacing: float) -> list[Composition]:
     """What is seen for certain, which curves from below leave out, and no loss between the points
     of a grid that it lies on.
     """
-    pair = part.sharpest(part.typical_loss) if part.ceiling > 0.0 else None
-    found = pair.repeated(rounds, spacing) if isinstance(pair, Repeated) else None
-    return [] if found is None else [found]
+    pairs: tuple[object, ...] = part.reduction.lowers
+    found = [pair.repeated(rounds, spacing) for pair in pairs if isinstance(pair, Repeated)]
+    return [each for each in found if each is not None]
 
 
 def _roomy(compose: Callable[[float], list[Composition]], spacing: float) -> list[Composition]:

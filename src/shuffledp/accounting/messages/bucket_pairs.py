@@ -171,7 +171,7 @@ class BucketDummies:
             for place, law in zip(places, (held, without), strict=True)
         ]
         mass: Floats = np.convolve(laws[0], laws[1]).astype(np.float64) * (1.0 - 4.0 * self.doubt - ROUNDED)
-        index, seen = float(sum(int(place.min()) for place in places)) + np.arange(mass.size), mass > LEAST
+        index, seen = sum(float(place.min()) for place in places) + np.arange(float(mass.size)), mass > LEAST
         lost = 4.0 * (self.doubt + self.outside) + ROUNDED
         certain = max(1.0 - float(held[both].sum()) * float(without[both].sum()) - lost, 0.0)
         above = 2.0 * (NEAR * spacing + 4.0 * self.doubt + ROUNDED)  # the logarithms are right to so much, too

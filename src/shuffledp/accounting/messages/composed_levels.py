@@ -14,8 +14,7 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.pld import Composition
-from shuffledp.accounting.reductions import Repeated
-from shuffledp.accounting.rounds import Round
+from shuffledp.accounting.rounds import Repeated, Round
 
 __all__ = ["ComposedLevels"]
 
@@ -47,7 +46,7 @@ class ComposedLevels:
 
     def repeated(self, rounds: int, spacing: float) -> Composition | None:
         """The losses of two counts of every level, as of as many rounds."""
-        pair = self.one.reduction.lowers[0]
+        pair: object = self.one.reduction.lowers[0]
         return pair.repeated(rounds * self.many, spacing) if isinstance(pair, Repeated) else None
 
     def end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
