@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from flint import acb, acb_mat, arb
 
@@ -213,7 +214,7 @@ class _Line:
     tau: arb
     step: arb
     count: int
-    weights: dict[int, arb] = field(default_factory=dict)
+    weights: dict[int, list[arb]] = field(default_factory=dict)
 
     @classmethod
     def through(cls, n: int, first: Positions, kinds: Sequence[Positions]) -> _Line | None:
@@ -274,21 +275,18 @@ class _Line:
         reach = (lipschitz * step).upper()
         faint = NEGLIGIBLE + 6.0
         threshold = (arb(-faint) / n).exp().lower()
-        fine = acb_mat([[acb(0, step * place * score).exp() for place in range(BLOCK)] for score in kind.scores])
+        fine = self._fine(kind)
         total, start = arb(0), 0
         while start < self.count:
-            row = [share * acb(0, step * start * score).exp() for share, score in zip(tilted, kind.scores, strict=True)]
-            size = arb(2)
-            for place, value in enumerate((acb_mat([row]) * fine).entries()):
-                node = start + place
-                if node >= self.count:
-                    break
-                size = (value + absent).abs_upper()
-                if not size < threshold:
-                    total += size ** (n - 1) * self._weight(node)
+            sizes = self._sizes(tilted, absent, kind, fine, start)
+            if any(not size < threshold for size in sizes):
+                for size, weight in zip(sizes, self._weights(start), strict=True):
+                    if not size < threshold:
+                        total += size ** (n - 1) * weight
             start += BLOCK
-            if size < threshold:
-                start += max(int(min(midpoint((threshold - size) / reach), 1e15) * (1.0 - 1e-9)) - 1, 0)
+            if sizes[-1] < threshold:  # whole blocks, whose weights other kinds share
+                passed_over = int(min(midpoint((threshold - sizes[-1]) / reach), 1e15) * (1.0 - 1e-9)) - 1
+                start += max(passed_over, 0) // BLOCK * BLOCK
         edge = step * (self.count - 1)
         # What was passed over, and what is beyond the last node: no factor is larger than at y = 0.
         passed = (arb(-faint) * (n - 1) / n).exp() / (2 * c)
@@ -296,22 +294,41 @@ class _Line:
         scale = phi ** (n - 1) * (tau * tau * c * c / 2).exp()
         return scale * (total * step / arb.pi() + self.first.phi(c) * (passed + tail))
 
-    def _weight(self, node: int) -> arb:
-        """What a node's power is multiplied by, |phi_*| among it: the same for all kinds, and
-        computed once.
+    def _fine(self, slot: Positions) -> acb_mat:
+        """By how much every score turns phi from the first node of a block to each of them."""
+        return acb_mat([[acb(0, self.step * place * score).exp() for place in range(BLOCK)] for score in slot.scores])
+
+    def _sizes(self, tilted: list[arb], absent: arb, slot: Positions, fine: acb_mat, start: int) -> list[arb]:
+        """At most |phi| at the nodes of a block, by the terms of phi at y = 0."""
+        turned = [
+            share * acb(0, self.step * start * score).exp() for share, score in zip(tilted, slot.scores, strict=True)
+        ]
+        values = (acb_mat([turned]) * fine).entries()
+        return [(value + absent).abs_upper() for value in values[: self.count - start]]
+
+    def _weights(self, start: int) -> list[arb]:
+        """What the powers of a block's nodes are multiplied by, |phi_*| among it: the same for all
+        kinds, and computed once.
         """
-        if node not in self.weights:
-            y = self.step * node
-            turned = sum(
-                (
-                    mass * (acb(self.c, y) * score).exp()
-                    for mass, score in zip(self.first.masses, self.first.scores, strict=True)
-                ),
-                acb(0 if self.first.absent is None else self.first.absent),
-            )
-            smooth = (-((self.tau * y) ** 2) / 2).exp() / (self.c * self.c + y * y)
-            self.weights[node] = (1 if node else arb(0.5)) * smooth * turned.abs_upper()
-        return self.weights[node]
+        if start not in self.weights:
+            absent = self.first.absent or arb(0)
+            sizes = self._sizes(self._first_tilted, absent, self.first, self._first_fine, start)
+            ys = [self.step * node for node in range(start, start + len(sizes))]
+            self.weights[start] = [
+                (-((self.tau * y) ** 2) / 2).exp() / (self.c * self.c + y * y) * size
+                for y, size in zip(ys, sizes, strict=True)
+            ]
+            if start == 0:
+                self.weights[0][0] *= arb(0.5)
+        return self.weights[start]
+
+    @cached_property
+    def _first_tilted(self) -> list[arb]:
+        return self.first.filled(self.c)
+
+    @cached_property
+    def _first_fine(self) -> acb_mat:
+        return self._fine(self.first)
 
 
 def _log(number: arb) -> float:
