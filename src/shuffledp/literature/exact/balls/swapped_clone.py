@@ -114,10 +114,11 @@ class SwappedClone:
             self, first=self.first.swapped(), kinds=tuple(kind.swapped() for kind in self.kinds), least=least
         )
 
-    def at_most(self, n: int, eps: float, levels: int | None = None) -> arb:
-        """An upper end of delta for n users, whatever their composition; with fewer levels, sooner
-        and higher.
+    def at_most(self, n: int, eps: float, levels: int | None = None, blur: float | None = None) -> arb:
+        """An upper end of delta for n users, whatever their composition; with fewer levels or more
+        blur (tau c), sooner and higher.
         """
+        blur = BLUR if blur is None else blur
         x = ball(eps).exp()
         alone = sum((positive_part(gain) for gain in self.first.gains(x)), arb(0)).min(arb(1))
         if n == 1 or not alone.upper() > 0:
@@ -129,7 +130,7 @@ class SwappedClone:
         if not most > 0.1:
             return alone.upper()
         with precision(ROUGHLY):
-            rough = largest(self._level(n, x, self._u(min(1.0, 0.5 * most), n)))
+            rough = largest(self._level(n, x, self._u(min(1.0, 0.5 * most), n), blur))
             needed = _log(alone) - _log(rough) + SLACK
         last = min(most, max(needed, 2.0))
         rate = min(0.25, 8.0 / last)
@@ -141,7 +142,7 @@ class SwappedClone:
         for place, q in enumerate(qs[1:]):
             u = self._u(q, n)
             below = (1 - u) ** n
-            values = at_most_one(self._level(n, x, u))
+            values = at_most_one(self._level(n, x, u, blur))
             sums = [total + (left - below) * value for total, value in zip(sums, values, strict=True)]
             left = below
             hidden = alone
@@ -160,7 +161,7 @@ class SwappedClone:
         hay = tuple(positive_part(each.lower()) / (1 - u) for each in self.least.left(u))
         return Needle("what is left", hay, self.least.needle0, self.least.needle1, whole=False).delta(n, eps, 1e-3)
 
-    def _level(self, n: int, x: arb, u: arb) -> list[arb]:
+    def _level(self, n: int, x: arb, u: arb, blur: float) -> list[arb]:
         """F at u if all others are of one kind, for every kind."""
         with precision(ROUGHLY):
             caps = [_cap(_Filled.of(kind, n, x, u, whole=False, cap=None).positions) for kind in self.kinds]
@@ -171,7 +172,7 @@ class SwappedClone:
         live = [slot.positions for slot in slots]
         if not any(score.upper() > 0 for each in (first.positions, *live) for score in each.scores):
             return shown
-        line = _Line.through(n, first.positions, live)
+        line = _Line.through(n, first.positions, live, blur)
         if line is None:
             return [arb(1)] * len(live)
         return [(line.sum(each) / n + seen).upper() for each, seen in zip(live, shown, strict=True)]
@@ -217,7 +218,7 @@ class _Line:
     weights: dict[int, list[arb]] = field(default_factory=dict)
 
     @classmethod
-    def through(cls, n: int, first: Positions, kinds: Sequence[Positions]) -> _Line | None:
+    def through(cls, n: int, first: Positions, kinds: Sequence[Positions], blur: float) -> _Line | None:
         """c is where the largest kind's value is about least; only that depends on the choice. None
         where scores spread too far to choose.
         """
@@ -247,17 +248,17 @@ class _Line:
                         size = (
                             (_log(each.phi(a)) - _log(each.phi(c))) * (n - 1) + _log(first.phi(a)) - _log(first.phi(c))
                         )
-                        size += math.log(width) + 1.0 - math.log(share) + 0.5 * (BLUR * share) ** 2
+                        size += math.log(width) + 1.0 - math.log(share) + 0.5 * (blur * share) ** 2
                         reached.append((NEGLIGIBLE + size) / abs(share - 1.0))
                     period = max(period, min(reached))
-            cut = math.sqrt(2.0 * (NEGLIGIBLE + math.log(width))) / BLUR
+            cut = math.sqrt(2.0 * (NEGLIGIBLE + math.log(width))) / blur
             if not math.isfinite(cut * period):
                 return None
             return cls(
                 n,
                 first,
                 c,
-                (BLUR / c).mid(),
+                (blur / c).mid(),
                 (2 * arb.pi() / period * c).mid(),
                 math.ceil(cut * period / (2 * math.pi)) + 2,
             )
