@@ -21,7 +21,7 @@ ENUMERATION, ROUNDED = 1e-7, 1e-14  # relative, and absolute
 NOISE = 1e-9  # relative: rounding of the oracle
 TOLERANCE = 1e-4  # relative: how far delta may be on the unsafe side of what the oracle's own end proves
 CLOSE, STEP = 2e-3, 1e-3  # relative: how sharp delta must be, and epsilon, where a theorem has one value
-FAINT = 1e-20  # deltas this small need not be sharp
+FAINT = 1e-18  # the whole numbers of a law differ from its epsilon0 by a few of 2^64, and delta by as much
 COARSE = "not decided: the oracle's two ends are too far apart"
 WITHIN = f"to within {100.0 * TOLERANCE:g} % of delta, or {FAINT:g}"
 
@@ -104,7 +104,7 @@ def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Che
         if _one_value(oracle):
             wrong |= (most <= least * (1.0 + CLOSE) + FAINT) & (claimed > most * (1.0 + CLOSE) + FAINT)
     else:
-        wrong, right = claimed > most * (1.0 + NOISE), claimed <= least * (1.0 + TOLERANCE) + FAINT
+        wrong, right = claimed > most * (1.0 + NOISE) + FAINT, claimed <= least * (1.0 + TOLERANCE) + FAINT
     open_ = ~(wrong | right)
     share = np.abs(claimed - most) / np.maximum(most, FAINT)
     worst = int(np.argmax(np.where(wrong, 4.0, np.where(open_, 2.0, 0.0)) + np.minimum(share, 1.0)))

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from importlib import import_module
 
@@ -222,8 +223,8 @@ class Oracle:
         return rounds_delta([rows] * self.rounds, self.users, epsilons)
 
     @property
-    def _wrong(self) -> float:
-        return float(self.law.miss)
+    def _wrong(self) -> Fraction:
+        return self.law.miss
 
     def _largest(self, kinds: tuple[Classes, ...], epsilons: Array, *, far: bool = False) -> tuple[Array, Array]:
         """Both ends of the largest of several haystacks; with ``far``, rougher where they hardly
