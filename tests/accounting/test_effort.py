@@ -14,6 +14,7 @@ from scipy.special import gammaln
 
 import shuffledp as sdp
 from shuffledp._types import Floats
+from shuffledp.accounting import rounds
 from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.contour import turned
@@ -200,6 +201,41 @@ def test_kinds_of_users_are_judged_many_at_once(monkeypatch: pytest.MonkeyPatch)
     assert kinds is not None
     assert kinds.one.size == 172  # the same cover as one by one
     assert len(calls) <= 200
+
+
+@pytest.mark.parametrize("epsilon0, size, most", [(7.1325, 240, 55), (10.392, 240, 55), (10.432, None, 50)])
+def test_covers_that_would_be_too_large_are_not_begun(
+    monkeypatch: pytest.MonkeyPatch, epsilon0: float, size: int | None, most: int
+) -> None:
+    """With every closeness tried up to its 241st kind it took 136 to 190 tables."""
+    calls = counted_calls(monkeypatch, Kinds, "of")
+    kinds_of_users.cache_clear()
+    kinds = kinds_of_users(sdp.Laplace(epsilon0=epsilon0), 100_000)
+    assert (None if kinds is None else kinds.one.size) == size
+    assert len(calls) <= most
+
+
+def test_a_dataset_far_below_the_worst_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose rough ends are far apart was computed closely at every step, four times."""
+    gaps: list[float] = []
+    answer = Haystack.bounds
+
+    def counted(self: Haystack, epsilons: Floats, gap: float = 0.0) -> Any:
+        gaps.append(gap)
+        return answer(self, epsilons, gap)
+
+    monkeypatch.setattr(Haystack, "bounds", counted)
+    assert sdp.shuffle(sdp.Gaussian(sigma=0.2), n=1000).epsilon_at_least(delta=1e-6) == pytest.approx(28.6585423)
+    assert sum(gap < ROUGH_GAP for gap in gaps) <= 5
+
+
+def test_knots_are_chosen_once_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were chosen for the curve, and once more for its losses."""
+    calls: list[float] = []
+    choose = rounds.chosen_knots
+    monkeypatch.setattr(rounds, "chosen_knots", lambda *given: calls.append(given[-1]) or choose(*given))
+    sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000).compose(10).epsilon(delta=1e-6)
+    assert len(calls) == len(set(calls))
 
 
 def test_pairs_alike_up_to_names_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
