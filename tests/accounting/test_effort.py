@@ -207,7 +207,7 @@ def test_kinds_of_users_are_judged_many_at_once(monkeypatch: pytest.MonkeyPatch)
 def test_covers_that_would_be_too_large_are_not_begun(
     monkeypatch: pytest.MonkeyPatch, epsilon0: float, size: int | None, most: int
 ) -> None:
-    """With every closeness tried up to its 241st kind it took 136 to 190 tables."""
+    """With every closeness tried up to its 241st kind it took 127 to 172 tables."""
     calls = counted_calls(monkeypatch, Kinds, "of")
     kinds_of_users.cache_clear()
     kinds = kinds_of_users(sdp.Laplace(epsilon0=epsilon0), 100_000)

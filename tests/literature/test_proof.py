@@ -135,7 +135,7 @@ def test_without_python_flint_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_swap_is_proven_with_as_many_nodes_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With little blur from the first try on it took 9,840 blocks of nodes, phi_* not counted."""
+    """With little blur from the first try on it took 9,840 blocks of nodes, those of phi_* among them."""
     blocks: list[int] = []
     sizes = swapped_clone._Line._sizes
     monkeypatch.setattr(swapped_clone._Line, "_sizes", lambda *given: blocks.append(given[-1]) or sizes(*given))
