@@ -14,7 +14,6 @@ from scipy.special import gammaln
 
 import shuffledp as sdp
 from shuffledp._types import Floats
-from shuffledp.accounting import rounds
 from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.contour import turned
@@ -227,15 +226,6 @@ def test_a_dataset_far_below_the_worst_is_not_asked_again(monkeypatch: pytest.Mo
     monkeypatch.setattr(Haystack, "bounds", counted)
     assert sdp.shuffle(sdp.Gaussian(sigma=0.2), n=1000).epsilon_at_least(delta=1e-6) == pytest.approx(28.6585423)
     assert sum(gap < ROUGH_GAP for gap in gaps) <= 5
-
-
-def test_knots_are_chosen_once_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They were chosen for the curve, and once more for its losses."""
-    calls: list[float] = []
-    choose = rounds.chosen_knots
-    monkeypatch.setattr(rounds, "chosen_knots", lambda *given: calls.append(given[-1]) or choose(*given))
-    sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000).compose(10).epsilon(delta=1e-6)
-    assert len(calls) == len(set(calls))
 
 
 def test_pairs_alike_up_to_names_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
