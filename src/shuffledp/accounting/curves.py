@@ -19,6 +19,7 @@ from shuffledp.wording import rounded
 __all__ = ["Band", "Bound", "Envelope", "Smallest"]
 
 NEARBY = 0.01  # relative: epsilons so close have the same largest curve
+FAR_BELOW = 0.5  # of the largest: curves below that nearby are not looked at again
 PROBED = 16  # points at which curves compete for a long list of them
 
 
@@ -211,7 +212,10 @@ class Envelope:
                 if gap >= ROUGH_GAP:
                     lower, upper = np.max(rough, axis=0)
                     return lower, upper
-            lower, upper = np.max([curve.bounds(epsilons, gap) for curve in likely], axis=0)
+            found = [curve.bounds(epsilons, gap) for curve in likely]
+            lower, upper = np.max(found, axis=0)
+            # What turns out to be far below the largest will be so nearby.
+            likely = [curve for curve, (_, high) in zip(likely, found, strict=True) if high[0] >= FAR_BELOW * lower[0]]
             return lower, upper
 
         return crossing(nearby, delta, self.ceiling, end="lower")

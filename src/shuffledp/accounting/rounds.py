@@ -174,15 +174,7 @@ class Round(Guarantee):
         """Where the curve is evaluated to make a PLD: densely where most losses are, then
         sparser.
         """
-        if spacing not in self._knots:  # the curve, its other order and the pairs below it have the same
-            self._knots[spacing] = chosen_knots(
-                lambda e: self._end("upper", e, CURVE_GAP), self.typical_loss, self.ceiling, spacing
-            )
-        return self._knots[spacing]
-
-    @cached_property
-    def _knots(self) -> dict[float, Floats]:
-        return {}
+        return chosen_knots(lambda e: self._end("upper", e, CURVE_GAP), self.typical_loss, self.ceiling, spacing)
 
     def spread(self, rounds: int) -> Spread:
         """What a common grid has to know of so many rounds."""
