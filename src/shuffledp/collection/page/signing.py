@@ -12,7 +12,7 @@ from shuffledp.collection.page.parts import facts_list, figure, section
 from shuffledp.collection.record import DeltaBound, EpsilonBound, Record
 from shuffledp.wording import reserved
 
-__all__ = ["certificate", "profile"]
+__all__ = ["certificate", "profile", "truth"]
 
 DIGITS = 6
 LISTED = 12  # whole numbers of a law; a table of fakes has hundreds
@@ -105,8 +105,13 @@ def _terms(record: Record) -> list[tuple[str, object]]:
 
 def _alone(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.NOTHING_ALONE.format(each=each)
+        return phrases.NOTHING_ALONE.format(truth=truth(record), each=each)
     return phrases.REPORT_ALONE.format(alone=exact(alone), shown=record.design.shown_alone, each=each)
+
+
+def truth(record: Record) -> str:
+    """How the messages of one person hold the value, where nothing hides it in them."""
+    return phrases.ADDED_UP if record.design.law.randomizer == "split" else phrases.AMONG_FAKES
 
 
 def _numerical(record: Record) -> str:
@@ -115,7 +120,7 @@ def _numerical(record: Record) -> str:
         return phrases.UPPER_END
     if error is None:
         return phrases.SEVERAL_ROUNDS_ERROR.format(safe=safe)
-    return phrases.ONE_ROUND_ERROR.format(safe=safe, error=f"{error:.0e}")
+    return phrases.ONE_ROUND_ERROR.format(safe=safe, error=scientific(error, up=True, digits=1))
 
 
 def _between(bound: EpsilonBound | DeltaBound) -> str:
