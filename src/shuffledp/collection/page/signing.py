@@ -105,7 +105,7 @@ def _terms(record: Record) -> list[tuple[str, object]]:
 
 def _alone(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.NOTHING_ALONE.format(each=each)
+        return phrases.NOTHING_ALONE.format(shown=record.design.shown_alone, each=each)
     return phrases.REPORT_ALONE.format(alone=exact(alone), shown=record.design.shown_alone, each=each)
 
 
