@@ -14,7 +14,7 @@ from shuffledp.accounting.accuracy import DEFAULT_GAP, MANY_POINTS_GAP, ROUGH_GA
 from shuffledp.accounting.meeting_delta import crossing
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput
-from shuffledp.wording import rounded
+from shuffledp.wording import reserved, rounded
 
 __all__ = ["Band", "Bound", "Envelope", "Smallest"]
 
@@ -50,8 +50,9 @@ class Bound(_Asked):
     assumptions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Both ends, rounded to the safe side."""
-        return f"Bound(lower={_shown(self.lower, up=False)}, upper={_shown(self.upper, up=True)})"
+        """Both ends, rounded to the safe side, and what the upper one rests on without a proof."""
+        only = f" {only}" if (only := reserved(self.assumptions)) else ""
+        return f"Bound(lower={_shown(self.lower, up=False)}, upper={_shown(self.upper, up=True)}{only})"
 
     @property
     def width(self) -> float:

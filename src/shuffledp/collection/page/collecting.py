@@ -8,7 +8,6 @@ from shuffledp.collection.page import phrases
 from shuffledp.collection.page.markup import Markup, element, join
 from shuffledp.collection.page.numerals import count, exact, many, tied
 from shuffledp.collection.page.parts import facts_list, section
-from shuffledp.collection.page.signing import truth
 from shuffledp.collection.record import Collected, Record
 
 __all__ = ["collecting"]
@@ -38,7 +37,7 @@ def collecting(record: Record) -> Markup | None:
 
 def _colluding(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.COLLUDING_TRUTH.format(each=each, truth=truth(record))
+        return phrases.COLLUDING_TRUTH.format(shown=record.design.shown_alone, each=each)
     return phrases.COLLUDING.format(alone=exact(alone), shown=record.design.shown_alone, each=each)
 
 

@@ -137,11 +137,7 @@ HONEST_ALL = "all {users}: nobody who reports helps the analyst, and no report i
 HONEST = "at least {honest}: up to {others} may help the analyst, or their reports may be lost"
 HONEST_OF = "at least {honest}{each}: of the {reported} who reported, {others} may help the analyst"
 REPORT_ALONE = "ε₀ = {alone}: {shown}. It is all that protects a person{each} if the shuffler and the analyst collude"
-NOTHING_ALONE = "nothing: {truth}, and nothing protects a person{each} if the shuffler and the analyst collude"
-AMONG_FAKES, ADDED_UP = (
-    "the messages are the truth among fakes",
-    "a person’s messages add up to the truth, or nearly so",
-)
+NOTHING_ALONE = "nothing: {shown}, and nothing protects a person{each} if the shuffler and the analyst collude"
 BOTH_ENDS = "within the interval: both ends are rounded outward"
 UPPER_END = "included: every number is an upper end, rounded up"
 SEVERAL_ROUNDS_ERROR = "{safe}, and for several rounds only the safe side of every step is kept"
@@ -215,7 +211,7 @@ COLLUDING_TRUTH = (
     "A shuffler that keeps to it sees which devices connect, and no message; the analyst sees every message, and no "
     "sender. The two together could trace a message to its sender. So could, from what is published here, a shuffler "
     "that drops the messages of others and puts its own in their place. Nothing would then be left to protect a "
-    "person{each}: {truth}."
+    "person{each}: {shown}."
 )
 PINNED = " (the SHA-256 of its collection.json, which every device could compare)"
 

@@ -12,7 +12,7 @@ from shuffledp.collection.page.parts import facts_list, figure, section
 from shuffledp.collection.record import DeltaBound, EpsilonBound, Record
 from shuffledp.wording import reserved
 
-__all__ = ["certificate", "profile", "truth"]
+__all__ = ["certificate", "profile"]
 
 DIGITS = 6
 LISTED = 12  # whole numbers of a law; a table of fakes has hundreds
@@ -105,13 +105,8 @@ def _terms(record: Record) -> list[tuple[str, object]]:
 
 def _alone(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.NOTHING_ALONE.format(truth=truth(record), each=each)
+        return phrases.NOTHING_ALONE.format(shown=record.design.shown_alone, each=each)
     return phrases.REPORT_ALONE.format(alone=exact(alone), shown=record.design.shown_alone, each=each)
-
-
-def truth(record: Record) -> str:
-    """How the messages of one person hold the value, where nothing hides it in them."""
-    return phrases.ADDED_UP if record.design.law.randomizer == "split" else phrases.AMONG_FAKES
 
 
 def _numerical(record: Record) -> str:
