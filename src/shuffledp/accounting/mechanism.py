@@ -143,7 +143,7 @@ class Shuffled(Round):
     def spacing(self) -> float:
         """Of a law whose losses are multiples of one, a grid that they lie on."""
         usual = super().spacing()
-        step = self.randomizer.loss_step if isinstance(self.randomizer, MessageLaw) else 0.0
+        step = self.randomizer.seen_as[0].loss_step if isinstance(self.randomizer, MessageLaw) else 0.0
         return step / math.ceil(step / usual) if step > 0.0 else usual
 
     @property

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -29,16 +29,24 @@ from shuffledp.accounting.pld import (
     pessimistic,
 )
 from shuffledp.accounting.reductions import Curve, Reduction, Scanned
-from shuffledp.errors import called_as, check_delta, check_rounds
+from shuffledp.errors import LARGEST_EPSILON, called_as, check_delta, check_rounds
 from shuffledp.wording import statement
 
-__all__ = ["Parts", "Round", "Rounds", "added"]
+__all__ = ["Parts", "Repeated", "Round", "Rounds", "added"]
 
 Parts: TypeAlias = "tuple[tuple[Round, int], ...]"
 
 PER_DEVIATION = 40  # grid points per typical loss
 RARE = 1e-4  # of delta: losses that may be left out
 DECADES = 3.0  # deltas so near to each other leave out the same ones
+
+
+@runtime_checkable
+class Repeated(Protocol):
+    """A curve of one pair whose losses are known by themselves."""
+
+    def repeated(self, rounds: int, spacing: float) -> Composition | None:
+        """The losses of so many rounds, rounded down to a grid; None if that says nothing."""
 
 
 class Round(Guarantee):
@@ -345,7 +353,8 @@ class Rounds(Guarantee):
         return [
             each
             for part, rounds in self.parts
-            for each in _roomy(partial(_repeated, part, rounds), common_spacing([part.spread(rounds)]))
+            for laws in (_optimistic, _exact)
+            for each in _roomy(partial(laws, part, rounds), common_spacing([part.spread(rounds)]))
         ]
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
@@ -386,7 +395,8 @@ class Rounds(Guarantee):
         if self._apart <= delta:
             return 0.0
         composed = self.worse if end == "upper" else self._better
-        return min(max(self._epsilon(each, delta, end) for each in composed), self.ceiling)
+        found = min(max(self._epsilon(each, delta, end) for each in composed), self.ceiling)
+        return found if end == "upper" else min(found, LARGEST_EPSILON)  # as of one round
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(block.pessimistic_loss(spacing=spacing), rounds) for block, rounds in self._blocks]).law()
@@ -428,8 +438,17 @@ class Rounds(Guarantee):
         )
 
 
-def _repeated(part: Round, rounds: int, spacing: float) -> list[Composition]:
+def _optimistic(part: Round, rounds: int, spacing: float) -> list[Composition]:
     return [Composition([(law, rounds)]) for law in part.optimistic_losses(spacing=spacing)]
+
+
+def _exact(part: Round, rounds: int, spacing: float) -> list[Composition]:
+    """What is seen for certain, which curves from below leave out, and no loss between the points
+    of a grid that it lies on.
+    """
+    pairs: tuple[object, ...] = part.reduction.lowers
+    found = [pair.repeated(rounds, spacing) for pair in pairs if isinstance(pair, Repeated)]
+    return [each for each in found if each is not None]
 
 
 def _roomy(compose: Callable[[float], list[Composition]], spacing: float) -> list[Composition]:
@@ -437,7 +456,7 @@ def _roomy(compose: Callable[[float], list[Composition]], spacing: float) -> lis
     more than the largest transform holds.
     """
     composed = compose(spacing)
-    crowding = max(each.crowding for each in composed)
+    crowding = max((each.crowding for each in composed), default=0.0)
     return composed if crowding <= 1.0 else compose(spacing * 2.0 ** math.ceil(math.log2(crowding)))
 
 

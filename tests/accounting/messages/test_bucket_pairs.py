@@ -1,14 +1,17 @@
 """Fakes per bucket: against sums over all counts, and the least noise that is known."""
 
+import itertools
 import math
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binom, poisson
 
-from shuffledp import InvalidInput
+from shuffledp import InvalidInput, ShufflerDummies, shuffle
 from shuffledp.accounting.messages.bucket_pairs import BucketDummies
+from shuffledp.errors import LARGEST_EPSILON
 from shuffledp.literature.exact import hockey_stick
 from shuffledp.literature.exact.message_views import dummies_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
@@ -33,6 +36,49 @@ def test_two_buckets_are_added_up(keep: float) -> None:
         assert lower <= exact * (1.0 + 1e-12)
         assert exact <= upper * (1.0 + 1e-12)
         assert upper - lower < 1e-11
+
+
+def exact_rounds(weights: list[int], keep: Fraction, rounds: int, x: Fraction) -> Fraction:
+    """delta of two buckets over so many rounds, in fractions: by every view."""
+    without = [Fraction(each, sum(weights)) for each in (*weights, 0)]
+    held = [keep * one + (1 - keep) * two for one, two in zip([Fraction(0), *without], without, strict=False)]
+    views = [(a * d, c * b) for (a, c), (b, d) in itertools.product(zip(held, without, strict=True), repeat=2)]
+    whole = {Fraction(1): Fraction(1)}  # how likely a ratio is under the first law; those that are infinite come last
+    for _ in range(rounds):
+        more: dict[Fraction, Fraction] = {}
+        for (ratio, likely), (one, two) in itertools.product(whole.items(), views):
+            if one and two:
+                more[ratio * one / two] = more.get(ratio * one / two, Fraction(0)) + likely * one
+        whole = more
+    finite = sum((likely * max(1 - x / ratio, Fraction(0)) for ratio, likely in whole.items()), Fraction(0))
+    return finite + 1 - sum(whole.values(), Fraction(0))
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_losses_of_rounds_are_rounded_down(rounds: int) -> None:
+    rng = np.random.default_rng(rounds)
+    for trial in range(12):
+        weights = [1, 3, 9, 3, 1][trial % 3 :] if trial % 2 else [*rng.integers(0, 9, 4).tolist(), 1]
+        keep = Fraction(1) if trial % 4 else Fraction(3, 5)
+        pair = BucketDummies("any", np.array(weights) / sum(weights), float(keep))
+        for spacing in (math.log(3.0) / 4.0, 0.013):
+            composed = pair.repeated(rounds, spacing)
+            assert composed is not None
+            for epsilon in (0.0, 0.3, math.log(3.0), 2.0):
+                exact = float(exact_rounds(weights, keep, rounds, Fraction(math.exp(epsilon))))
+                lower = float(composed.deltas(np.array([epsilon]), "lower")[0])
+                assert lower <= exact * (1.0 + 1e-12)
+                if trial % 2 and keep == 1 and spacing > 0.1:  # all losses lie on the grid
+                    assert lower == pytest.approx(exact, rel=1e-6)
+
+
+def test_the_lower_end_of_rounds_of_dummies_is_next_to_the_upper_one() -> None:
+    law = ShufflerDummies(k=6, center=51, left=0.8, right=0.8)
+    for rounds in (2, 3, 13):  # over two rounds it was 0: only what is seen for certain is left
+        lower, upper = shuffle(law, n=3000).compose(rounds).delta(epsilon=1.0)
+        assert upper * (1.0 - 1e-5) < lower <= upper
+    shown = shuffle(ShufflerDummies(k=6, center=20, left=0.8, right=0.8), n=3000)
+    assert shown.compose(3).epsilon_at_least(delta=1e-4) == shown.epsilon_at_least(delta=1e-4) == LARGEST_EPSILON
 
 
 def test_laws_are_those_of_scipy() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp.literature.exact import haystack_delta, krr, rounds_delta, worst_delta
-from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most
+from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most, rounds_of_losses
 from shuffledp.literature.exact.datasets import binary_dataset, binary_datasets
 from shuffledp.literature.exact.summation import TooLarge, haystack_interval
 from tests.oracle.arb import golden
@@ -129,3 +130,27 @@ def test_rounds_enclose_what_enumeration_finds(rounds: int) -> None:
     assert np.all(upper >= exact - 1e-12)
     assert np.all(upper - lower <= 0.03 * exact + 1e-3)
     assert np.all(rounds_delta([krr(2, 1.0)] * rounds, 2, epsilons) >= exact - 1e-12)
+
+
+@pytest.mark.parametrize("keep", [1.0, 0.7])
+def test_rounds_of_two_losses_are_between_both_ends(keep: float) -> None:
+    rng = np.random.default_rng(4)
+    for weights in ([1, 3, 9, 3, 1], [2, 4, 1], rng.integers(1, 9, 4).tolist()):
+        without = np.append(np.array(weights) / sum(weights), 0.0)
+        held = keep * np.roll(without, 1) + (1.0 - keep) * without
+        both = (held > 0.0) & (without > 0.0)
+        loss = np.log(held[both] / without[both])
+        one, two = np.outer(held, without).ravel(), np.outer(without, held).ravel()
+        certain = float(one[two == 0.0].sum())
+        epsilons = np.array([0.0, 0.2, math.log(3.0), 2.0])
+        for rounds in (1, 2, 3):
+            views = [reduce(np.multiply.outer, [each] * rounds).ravel() for each in (one, two)]
+            exact = np.array([np.maximum(views[0] - math.exp(e) * views[1], 0.0).sum() for e in epsilons])
+            for step in (math.log(3.0) / 4.0, 0.01):
+                low, high = rounds_of_losses(
+                    (loss, -loss), (held[both], without[both]), step, rounds, epsilons, (certain, certain)
+                )
+                assert np.all(low <= exact + 1e-14)
+                assert np.all(exact <= high + 1e-14)
+                if keep == 1.0 and step > 0.1 and weights[0] == 1:  # all losses are multiples
+                    assert np.all(high - low < 1e-7)

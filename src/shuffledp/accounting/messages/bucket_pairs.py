@@ -26,12 +26,16 @@ from scipy.special import gammaln
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
+from shuffledp.accounting.pld import Composition, LossDistribution
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
 
 __all__ = ["BucketDummies"]
 
 OUTSIDE = 1e-40  # the probability that a count lies outside the window
 MOST_COUNTS = 2_000_000
+ROUNDED = 1e-12  # relative, of probabilities that were added up; absolute, of what is left of 1
+NEAR = 1e-9  # of a step: what is so close to the grid is on it
+LEAST = 1e-280  # smaller probabilities are left out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,6 +153,29 @@ class BucketDummies:
             lower.append(max(least - wide * less - 4.0 * self.outside * (first + second + both), 0.0))
             upper.append(min(max(most, 0.0) + wide * size + 4.0 * self.outside, 1.0))
         return np.array(lower), np.array(upper)
+
+    def repeated(self, rounds: int, spacing: float) -> Composition | None:
+        """The losses of the two counts, rounded down to a grid, and infinite ones of counts that
+        only one of two values can have. None for randomized reports, or if no loss is finite.
+        """
+        without = np.append(self.chances, 0.0)
+        held = self.keep * np.append(0.0, self.chances) + (1.0 - self.keep) * without
+        both = (held > 0.0) & (without > 0.0)
+        if self.epsilon0 < math.inf or not np.any(both):
+            return None
+        loss = np.log(held[both]) - np.log(without[both])
+        loss -= loss[np.argmax(held[both])]  # of both counts: it cancels, and all that is left may lie on the grid
+        places = [np.floor(each / spacing + NEAR).astype(np.int64) for each in (loss, -loss)]
+        laws = [
+            np.bincount(place - place.min(), weights=law[both])
+            for place, law in zip(places, (held, without), strict=True)
+        ]
+        mass: Floats = np.convolve(laws[0], laws[1]).astype(np.float64) * (1.0 - 4.0 * self.doubt - ROUNDED)
+        index, seen = sum(float(place.min()) for place in places) + np.arange(float(mass.size)), mass > LEAST
+        lost = 4.0 * (self.doubt + self.outside) + ROUNDED
+        certain = max(1.0 - float(held[both].sum()) * float(without[both].sum()) - lost, 0.0)
+        above = 2.0 * (NEAR * spacing + 4.0 * self.doubt + ROUNDED)  # the logarithms are right to so much, too
+        return Composition([(LossDistribution(spacing, index[seen], mass[seen], certain, above), rounds)])
 
     def _masses(self, epsilon: float) -> tuple[float, float, float]:
         """p - xq, xp - q and (x - 1) q (k - 2), right to a few units in the last place."""

@@ -7,25 +7,16 @@ It is that of as many rounds, and both ends are as good as composition is.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.messages.bucket_pairs import BucketDummies
-from shuffledp.accounting.pld import Composition, LossDistribution
-from shuffledp.accounting.rounds import Round
+from shuffledp.accounting.pld import Composition
+from shuffledp.accounting.rounds import Repeated, Round
 
 __all__ = ["ComposedLevels"]
-
-
-FINER = 8  # than a level's own grid
-ROUNDED = 1e-12  # relative, of probabilities that were added up; absolute, of what is left of 1
-NEAR = 1e-9  # of a step: what is so close to the grid is on it, and epsilon is moved by as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,48 +44,19 @@ class ComposedLevels:
         """Both ends of delta at every epsilon >= 0."""
         return self.end("lower", epsilons, gap), self.end("upper", epsilons, gap)
 
-    @cached_property
-    def _below(self) -> Composition | None:
-        """The losses of two counts of every level, rounded down: what is seen for certain counts,
-        which a composition of curves from below leaves out.
-        """
-        pair = self.one.reduction.lowers[0]
-        if not isinstance(pair, BucketDummies) or pair.epsilon0 < math.inf:
-            return None
-        spacing = self.one.spacing() / FINER
-        without = np.append(pair.chances, 0.0)
-        held = pair.keep * np.append(0.0, pair.chances) + (1.0 - pair.keep) * without
-        both = (held > 0.0) & (without > 0.0)
-        if not np.any(both):  # always as many dummies: no loss is finite
-            return None
-        loss = np.log(held[both]) - np.log(without[both])
-        places = [np.floor(each / spacing + NEAR).astype(np.int64) for each in (loss, -loss)]
-        laws = [
-            np.bincount(place - place.min(), weights=law[both])
-            for place, law in zip(places, (held, without), strict=True)
-        ]
-        mass: Floats = np.convolve(laws[0], laws[1]).astype(np.float64) * (1.0 - 4.0 * pair.doubt - ROUNDED)
-        first, seen = sum(int(place.min()) for place in places), mass > 0.0
-        certain = max(1.0 - float(held[both].sum()) * float(without[both].sum()) - 4.0 * pair.outside - ROUNDED, 0.0)
-        return Composition(
-            [(LossDistribution(spacing, (first + np.flatnonzero(seen)).astype(float), mass[seen], certain), self.many)]
-        )
+    def repeated(self, rounds: int, spacing: float) -> Composition | None:
+        """The losses of two counts of every level, as of as many rounds."""
+        pair: object = self.one.reduction.lowers[0]
+        return pair.repeated(rounds * self.many, spacing) if isinstance(pair, Repeated) else None
 
     def end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         """One end of delta."""
-        values = self.composed.deltas(epsilons, end=end, gap=gap)
-        if end == "upper" or (below := self._below) is None:
-            return values
-        moved = epsilons + 2.0 * self.many * NEAR * below.spacing
-        larger: Floats = np.maximum(values, below.deltas(moved, "lower"))
-        return larger
+        return self.composed.deltas(epsilons, end=end, gap=gap)
 
     def epsilon(self, end: End, delta: float) -> float:
         """One end of epsilon."""
-        if end == "upper":
-            return self.composed.epsilon_at_most(delta=delta)
-        values = self.composed.epsilon_at_least(delta=delta)
-        if (below := self._below) is None:
-            return values
-        found = below.epsilon(delta, "lower") if below.infinite < delta else values
-        return max(values, found - 2.0 * self.many * NEAR * below.spacing)
+        return (
+            self.composed.epsilon_at_most(delta=delta)
+            if end == "upper"
+            else self.composed.epsilon_at_least(delta=delta)
+        )

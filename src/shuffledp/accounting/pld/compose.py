@@ -18,14 +18,14 @@ Every error is bounded and added to the ends (u = 2^-52):
 - Sums over frequencies are pairwise: 64 u times the sum of the absolute values covers their
   rounding, that of the turns (2 pi u) and of U, V.
 - Losses ``spacing * index`` and their distance to epsilon: every epsilon is first moved by 4 u to
-  the safe side.
+  the safe side, and at the lower end by as much as the losses may have been rounded up.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +59,7 @@ class Composition:
         self.least = sum(rounds * int(part.index[0]) for part, rounds in parts)
         self.most = sum(rounds * int(part.index[-1]) for part, rounds in parts)
         self.rounds = sum(rounds for _, rounds in parts)
+        self.above = sum(rounds * part.above for part, rounds in parts)
         self.accuracy = 1e-7 + 1000.0 * UNIT * self.rounds  # of delta from a transform whose tilt suits it
         self._last: _Tilted | None = None  # nearby questions share one FFT
 
@@ -86,7 +87,7 @@ class Composition:
             above = np.cumsum(part.mass[::-1])[::-1] * (1.0 + 2.0 * UNIT * part.mass.size)
             first = max(int(np.searchsorted(-above, -most / self.rounds)), 1)  # above falls; one loss at least stays
             infinite = part.infinite + float(above[first] if first < above.size and end == "upper" else 0.0)
-            parts.append((LossDistribution(part.spacing, part.index[:first], part.mass[:first], infinite), rounds))
+            parts.append((replace(part, index=part.index[:first], mass=part.mass[:first], infinite=infinite), rounds))
         return Composition(parts)
 
     def cumulant(self, c: float) -> tuple[float, float, float]:
@@ -150,7 +151,7 @@ class Composition:
         """The chosen end of delta at every epsilon >= 0."""
         infinite, top = self._infinite_end(end), self.spacing * self.most
         answer = np.where(epsilons >= (top * (1.0 + 2.0 * UNIT) if end == "upper" else top), infinite, np.nan)
-        epsilons = epsilons * (1.0 - ASIDE if end == "upper" else 1.0 + ASIDE)
+        epsilons = epsilons * (1.0 - ASIDE) if end == "upper" else (epsilons + self.above) * (1.0 + ASIDE)
         order = np.argsort(epsilons)
         tilted, focus = self._last, -1
         while np.isnan(answer).any():

@@ -30,13 +30,14 @@ ROUNDING_PER_KNOT = 1e-15  # which add up along the knots
 @dataclass(frozen=True, slots=True, eq=False)
 class LossDistribution:
     """Under P, the loss log(P/Q) is ``spacing * index`` with probability ``mass`` and infinite with
-    probability ``infinite``.
+    probability ``infinite``. A lower end may have rounded finite losses up, by at most ``above``.
     """
 
     spacing: float
     index: Floats  # integers, ascending
     mass: Floats
     infinite: float
+    above: float = 0.0
 
     @property
     def losses(self) -> Floats:
@@ -47,7 +48,7 @@ class LossDistribution:
         """The same losses on a grid ``times`` finer, a power of two: every loss stays what it was
         to the last bit.
         """
-        return LossDistribution(self.spacing / times, self.index * times, self.mass, self.infinite)
+        return LossDistribution(self.spacing / times, self.index * times, self.mass, self.infinite, self.above)
 
 
 def pessimistic(curve: CurveEnd, knots: Floats, spacing: float, swapped: CurveEnd | None = None) -> LossDistribution:

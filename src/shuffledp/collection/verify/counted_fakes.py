@@ -19,6 +19,7 @@ import numpy as np
 from shuffledp.collection.verify.counted_law import DIGITS, WORD, CountedLaw
 from shuffledp.collection.verify.counted_messages import CountedMessages
 from shuffledp.collection.verify.effort import LARGEST_EPSILON, TooLarge
+from shuffledp.literature.exact.composition import rounds_of_losses
 from shuffledp.literature.exact.lattice import Array
 
 __all__ = ["FAKED", "CountedFakes"]
@@ -268,6 +269,19 @@ class CountedFakes(CountedMessages):
         loss, likely = np.log(held[both] / without[both]), held[both]
         apart = [float(loss[side][np.argmax(likely[side])]) for side in (loss > 0.0, loss < 0.0) if side.any()]
         return abs(apart[0] - (apart[1] if len(apart) > 1 else 0.0)) if apart else 0.0
+
+    def convolved(self, rounds: int, epsilons: Array, step: float) -> tuple[Array, Array]:
+        """Both ends of delta after so many rounds, by the losses of two counts; 0 and 1 where that
+        says nothing.
+        """
+        without, held = self._counts
+        both = (held > 0.0) & (without > 0.0)
+        if not self.unit:
+            return np.zeros_like(epsilons), np.ones_like(epsilons)
+        loss = np.log(held[both] / without[both])
+        loss -= loss[np.argmax(held[both])]  # of both counts: it cancels
+        certain = self.certain, min(self.certain * (1.0 + 4.0 * ROUNDED), 1.0)
+        return rounds_of_losses((loss, -loss), (held[both], without[both]), step, rounds, epsilons, certain)
 
     @property
     def farthest(self) -> float:

@@ -183,6 +183,9 @@ class Oracle:
         upper, lower = law.spans(self.users, knots, self.effort.check)
         most = rounds_at_most(knots, upper[1], upper[1], self.repeated, epsilons)
         least = rounds_at_least(knots, lower, lower, self.repeated, epsilons, law.certain)
+        if isinstance(law, CountedFakes):
+            low, high = law.convolved(self.repeated, epsilons, float(knots[1]))
+            least, most = np.maximum(least, low), np.minimum(most, high)
         return Span((least, most), (least, most))
 
     def _loss_knots(self, law: CountedFakes | CountedShares, farthest: float) -> Array:

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 
 from shuffledp.literature.exact.lattice import Array, Lattice, Sum, tilted
 
-__all__ = ["rounds_at_least", "rounds_at_most"]
+__all__ = ["rounds_at_least", "rounds_at_most", "rounds_of_losses"]
 
 LARGEST_TILT = 1e6
 # Relative, per round: masses are differences of slopes, each right to a few units in the last
@@ -26,6 +26,7 @@ LARGEST_TILT = 1e6
 # that it stands for.
 ROUNDED = 1e-12
 FINER, NEAR = 64, 1e-6  # the lower end's lattice than the knots; of its step: what is so close to it is on it
+NEARER, LOGARITHMS = 1e-9, 1e-14  # the same where losses are known by themselves, and how exactly they are
 REACH = 1.5  # deviations on either side of a tilted mean in which one transform keeps its digits
 
 
@@ -74,6 +75,38 @@ def rounds_at_least(
     finite = _deltas(law, rounds, moved, -1.0) if masses.size else np.zeros(len(epsilons))
     sure = -math.expm1(rounds * math.log1p(-certain))
     return np.maximum((finite + sure) * (1.0 - ROUNDED * rounds), 0.0)
+
+
+def rounds_of_losses(
+    losses: tuple[Array, Array],
+    masses: tuple[Array, Array],
+    step: float,
+    rounds: int,
+    epsilons: Array,
+    certain: tuple[float, float],
+) -> tuple[Array, Array]:
+    """Both ends of delta after ``rounds`` rounds of two independent losses each. Those that are
+    finite have these masses, and are rounded to multiples of ``step``: so that all may be some, a
+    constant may be moved from one to the other. The probability that one of them is infinite
+    is between the ends of ``certain``.
+    """
+    ends, off = [], LOGARITHMS * (1.0 + max(float(np.abs(each).max()) for each in losses))
+    for side, each_time in zip((-1.0, 1.0), certain, strict=True):
+        sure = -math.expm1(rounds * math.log1p(-each_time))
+        places = [
+            np.where(side < 0.0, np.floor(each / step + NEARER), np.ceil(each / step - NEARER)) for each in losses
+        ]
+        least = [int(each.min()) for each in places]
+        one, two = (
+            np.bincount((each - low).astype(np.int64), weights=mass)
+            for each, low, mass in zip(places, least, masses, strict=True)
+        )
+        both: Array = np.convolve(one, two).astype(np.float64)
+        seen = np.flatnonzero(both)
+        law = Lattice(0.0, step, sum(least) + seen, both[seen])
+        moved = np.asarray(epsilons) - side * 2.0 * rounds * (NEARER * step + off)
+        ends.append((_deltas(law, rounds, moved, side) + sure) * (1.0 + side * ROUNDED * (rounds + 1)))
+    return np.maximum(ends[0], 0.0), np.minimum(ends[1], 1.0)
 
 
 def _both_sides(knots: Array, there: Array, back: Array) -> tuple[Array, Array]:
