@@ -179,7 +179,9 @@ def _row(row: Compared) -> str:
         if row.name == CERTIFIED
         else f"`{row.name}`: {row.citation}"
     )
-    return f"| {name} | {rounded(row.epsilon, up=up)} | {times} | {row.status} |"
+    return (
+        f"| {name} | {rounded(row.epsilon, up=up)} | {times} | {', '.join(filter(None, (row.standing, row.rests)))} |"
+    )
 
 
 def _closing() -> str:
@@ -191,7 +193,7 @@ def _closing() -> str:
     ]
     for bound in LITERATURE:
         lines.append(
-            f"| `{bound.name}` | {side_in_words(bound.side)} | {bound.status} | {bound.covers} | {bound.conditions} | "
+            f"| `{bound.name}` | {side_in_words(bound.side)} | {', '.join(filter(None, (bound.status, bound.rests)))} | {bound.covers} | {bound.conditions} | "
             f"{bound.citation} |"
         )
     lines += [

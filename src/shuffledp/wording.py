@@ -13,6 +13,7 @@ __all__ = [
     "SENTENCES",
     "brief",
     "exactly",
+    "in_percent",
     "large_delta",
     "meaning",
     "one_answer",
@@ -176,20 +177,35 @@ def right(epsilon0: float | None, k: int) -> float:
     return 1.0 if epsilon0 is None else 1.0 / (1.0 + (k - 1) * math.exp(-epsilon0))
 
 
+def in_percent(share: float, *, up: bool) -> str:
+    """A probability, rounded to the nearest or ``up``, and below 100 unless it is very close.
+
+    >>> in_percent(0.75, up=True), in_percent(0.99941, up=False), in_percent(0.99941, up=True)
+    ('75.0 %', '99.9 %', '99.95 %')
+    """
+    scaled = (1e2 * share * 10**digits - (1e-9 if up else 0.5) for digits in range(1, 6))
+    texts = (f"{math.ceil(each) / 10**digits:.{digits}f}" for digits, each in enumerate(scaled, 1))
+    return f"{next((text for text in texts if float(text) < 100.0), '100')} %"
+
+
 def shown_alone(family: str, epsilon0: float | None, k: int, *, number: bool = False) -> str:
-    """How much one report shows by itself, to stand beside its epsilon0.
+    """How much one report shows by itself, to stand beside its epsilon0. Only of k-ary randomized
+    response is the closed form more than an upper bound.
 
     >>> shown_alone("krr", 5.1212, 2)
     'a report is the true answer with probability 99.4 %'
+    >>> shown_alone("dummies", None, 2)
+    "a person's messages contain the true answer"
     """
+    truth = "true number, rounded," if number else "true answer"
     if epsilon0 is None or epsilon0 == math.inf:
-        return "the truth is always among a person's messages"
-    texts = (f"{100.0 * right(epsilon0, k):.{digits}f}" for digits in range(1, 13))
-    share = next((text for text in texts if float(text) < 100.0), "100")
+        if family in ("signed", "split"):
+            return f"added up, a person's messages are the {truth.rstrip(',')} plus their share of the noise"
+        return f"a person's messages contain the {truth.rstrip(',')}"
     if family == "krr":
-        return f"a report is the true {'number, rounded,' if number else 'answer'} with probability {share} %"
-    before = f"where all {k:,} answers seemed equally likely"
-    return f"the best guess from a report is right with probability at most {share} %, {before}"
+        return f"a report is the {truth} with probability {in_percent(right(epsilon0, k), up=False)}"
+    share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} answers seemed equally likely"
+    return f"the best guess from a report is right with probability at most {share}, {before}"
 
 
 def large_delta(delta: float, n: int) -> list[str]:

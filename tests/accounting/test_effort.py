@@ -202,6 +202,32 @@ def test_kinds_of_users_are_judged_many_at_once(monkeypatch: pytest.MonkeyPatch)
     assert len(calls) <= 200
 
 
+@pytest.mark.parametrize("epsilon0, size, most", [(7.1325, 240, 55), (10.392, 240, 55), (10.432, None, 50)])
+def test_covers_that_would_be_too_large_are_not_begun(
+    monkeypatch: pytest.MonkeyPatch, epsilon0: float, size: int | None, most: int
+) -> None:
+    """With every closeness tried up to its 241st kind it took 127 to 172 tables."""
+    calls = counted_calls(monkeypatch, Kinds, "of")
+    kinds_of_users.cache_clear()
+    kinds = kinds_of_users(sdp.Laplace(epsilon0=epsilon0), 100_000)
+    assert (None if kinds is None else kinds.one.size) == size
+    assert len(calls) <= most
+
+
+def test_a_dataset_far_below_the_worst_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose rough ends are far apart was computed closely at every step, four times."""
+    gaps: list[float] = []
+    answer = Haystack.bounds
+
+    def counted(self: Haystack, epsilons: Floats, gap: float = 0.0) -> Any:
+        gaps.append(gap)
+        return answer(self, epsilons, gap)
+
+    monkeypatch.setattr(Haystack, "bounds", counted)
+    assert sdp.shuffle(sdp.Gaussian(sigma=0.2), n=1000).epsilon_at_least(delta=1e-6) == pytest.approx(28.6585423)
+    assert sum(gap < ROUGH_GAP for gap in gaps) <= 5
+
+
 def test_pairs_alike_up_to_names_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """All 18 pairs of inputs compete, and there are but 3 kinds of them."""
     mixed = sdp.OneOf([sdp.KRR(k=3, epsilon0=5.0), sdp.RR(epsilon0=6.0)])

@@ -562,6 +562,20 @@ def test_an_upper_end_that_is_not_proven_says_so_beside_the_number(law: str) -> 
     assert f"first-clone swap (docs/theory.md), {only}" in said
     compared = done("compare", *asked, "--delta", 1e-6, "--patience", 0.01).out.splitlines()
     assert any("at most" in line and "assumed" in line and only in line for line in compared)
+    written = json.loads(done("compare", *asked, "--delta", 1e-6, "--patience", 0.01, "--json").out)
+    assert f"the upper end holds {only}" in written["note"]
+    assert {
+        (row["side"], row["status"], only in row["rests"]) for row in written["bounds"] if row["name"] == "shuffledp"
+    } == {
+        ("lower", "proven", False),
+        ("upper", "assumed", True),
+    }
+
+
+def test_the_repr_of_a_bound_says_what_its_upper_end_rests_on() -> None:
+    for law in (sdp.OLH(k=10, epsilon0=2.0), sdp.BLH(k=10, epsilon0=2.0)):
+        assert repr(sdp.shuffle(law, n=100).epsilon(delta=1e-6)).endswith(" if the hash functions are ideal)")
+    assert " if (0, 1) is the worst pair, " in repr(sdp.shuffle(sdp.Gaussian(sigma=1.0), n=100).epsilon(delta=1e-6))
 
 
 def test_a_bound_from_memory_says_so_beside_the_number() -> None:
@@ -570,4 +584,5 @@ def test_a_bound_from_memory_says_so_beside_the_number() -> None:
         line = next(line for line in out.splitlines() if name in line)
         assert "unproven" in line
         assert f"{name}, constants from memory" in line
+        assert f"{name} (at most, unproven, constants from memory)" in done("bounds").out
     assert "at most: this is guaranteed" in done("epsilon", *PLAN, "--delta", 1e-3).out

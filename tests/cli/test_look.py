@@ -5,13 +5,14 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 from tests.cli.people import done, run
-from tests.collection.tables.tables import FORMATS, Write
+from tests.collection.tables.tables import FORMATS, Write, as_parquet
 
 CITIES = ["São Paulo", " São Paulo", "são paulo", "SÃO PAULO", "Rio", "Rio ", "NA", "N/A", "Belém", ""]
 
@@ -204,6 +205,13 @@ SMALL = (
 )
 
 
+def in_little_memory(*command: object) -> subprocess.CompletedProcess[str]:
+    program = f"{SMALL}sys.exit(main(sys.argv[1:]))"
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, command)], capture_output=True, timeout=100, text=True
+    )
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -217,21 +225,57 @@ def test_a_small_file_of_long_texts_that_repeat_takes_little_memory(tmp_path: Pa
     columns = {"x": [0.5] * 4000, "city": long, "user": long}
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "t", compression="zstd")
     assert (tmp_path / "t").stat().st_size < 20_000, "4 GB in each of two columns"
-    ran = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"{SMALL}from shuffledp.cli import main; sys.exit(main(sys.argv[1:]))",
-            command[0],
-            tmp_path / "t",
-            *command[1:],
-        ],
-        capture_output=True,
-        timeout=100,
-        text=True,
-    )
+    ran = in_little_memory(command[0], tmp_path / "t", *command[1:])
     assert ran.returncode == (2 if command[0] == "count" else 0), ran.stderr
     assert "no row holds" in ran.stderr or ran.stderr == ""
+
+
+ASKED = ("--column", "answer", "--categories", "yes,no", "--epsilon", "5", "--delta", "1e-3", "--dry-run")
+
+
+def lists_of_one_text(rows: int) -> pa.Array:
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 20 * rows, pa.int32()), pa.array(["a" * (1 << 20)]))
+    return pa.ListArray.from_arrays(pa.array(range(0, 20 * rows + 1, 20), pa.int32()), texts)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["lists", pytest.param("fixed", marks=pytest.mark.long), pytest.param("different", marks=pytest.mark.long)],
+)
+def test_a_small_file_of_lists_or_of_long_texts_takes_little_memory(tmp_path: Path, kind: str) -> None:
+    rows, options = 200 if kind == "lists" else 1600, dict[str, Any]()
+    if kind == "lists":
+        who, options = lists_of_one_text(rows), {"store_schema": False}
+    elif kind == "fixed":
+        who = pa.array([b"a" * (1 << 20)] * rows, pa.binary(1 << 20))
+        options = {"dictionary_pagesize_limit": 1 << 26}
+    else:
+        who = pa.array([f"{'a' * ((1 << 20) - 9)}{place}" for place in range(rows)])
+        options = {"use_dictionary": False, "column_encoding": {"user": "DELTA_BYTE_ARRAY", "answer": "PLAIN"}}
+    answers = pa.table({"answer": ["yes", "no"] * (rows // 2), "user": who})
+    pyarrow.parquet.write_table(answers, tmp_path / "t", compression="zstd", **options)
+    assert (tmp_path / "t").stat().st_size < 20_000
+    for command in (("look", tmp_path / "t"), ("histogram", tmp_path / "t", *ASKED)):
+        ran = in_little_memory(*command)
+        assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
+
+
+def test_texts_written_as_differences_are_read(tmp_path: Path) -> None:
+    people = pa.table({"answer": ["yes", "no"] * 300, "user": [f"person {place}" for place in range(600)]})
+    encoding = {"answer": "DELTA_LENGTH_BYTE_ARRAY", "user": "DELTA_BYTE_ARRAY"}
+    pyarrow.parquet.write_table(people, tmp_path / "t", use_dictionary=False, column_encoding=encoding)
+    assert [each["distinct"] for each in done("look", tmp_path / "t", "--json").facts["columns"]] == [2, 600]
+    done("histogram", tmp_path / "t", *ASKED, "--id", "user")
+
+
+def test_lists_and_records_are_named_and_not_asked_about(tmp_path: Path) -> None:
+    as_parquet(tmp_path / "t", pa.table({"answer": ["yes", "no"], "user": [[1], [1]], "more": [{"a": 1}, None]}))
+    assert [each["kind"] for each in done("look", tmp_path / "t", "--json").facts["columns"]] == [
+        "text",
+        "lists or records",
+        "lists or records",
+    ]
+    run("look", tmp_path / "t", "--column", "user").refused("got lists or records. Make a column of each part")
 
 
 @pytest.mark.parametrize("write", FORMATS)

@@ -1,6 +1,7 @@
 """The command plan: a table, JSON, a figure, and one sentence for a wrong request."""
 
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from shuffledp.protocols import sums as summation
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.planning import plan, worst_error
 from shuffledp.protocols.top_words.search_plan import planned_search, rarest_found
-from shuffledp.wording import right
+from shuffledp.wording import right, shown_alone
 
 MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]
 
@@ -188,3 +189,30 @@ def test_a_plan_says_beside_epsilon0_how_often_a_report_is_true() -> None:
     assert found["Histogram"] == pytest.approx(0.994, abs=1e-3)
     assert found["Histogram, shuffler's dummies (sealed)"] == 1.0
     assert [each.right for each in made.options if each.trust == "curator"] == [None]
+
+
+def test_a_row_of_a_plan_says_what_it_rests_on_and_that_messages_are_the_truth(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["plan", "histogram", "--domain", "40", "--n", "5000", "--epsilon", "1", "--delta", "1e-6"]
+    assert main([*asked, "--latex"]) == 0
+    out = capsys.readouterr().out
+    assert "Frequency, hashing, if the hash functions are ideal" in out
+    assert "100" not in out
+    assert all("always" in line for line in out.splitlines() if "(sealed)" in line)
+    assert main(asked) == 0
+    assert "Always: a person's messages contain the true answer" in capsys.readouterr().out
+    assert main([*asked, "--json"]) == 0
+    rests = {each["name"]: each["rests"] for each in json.loads(capsys.readouterr().out)["options"]}
+    assert {name for name, each in rests.items() if each} == {"Frequency, hashing"}
+
+
+def test_what_a_report_shows_is_said_as_the_law_has_it() -> None:
+    assert shown_alone("oue", math.log(3.002), 2).startswith(
+        "the best guess from a report is right with probability at most 75.1 %"
+    )
+    assert shown_alone("hadamard", 9.0, 2).startswith(
+        "the best guess from a report is right with probability at most 99.99 %"
+    )
+    assert shown_alone("fakes", None, 9) == "a person's messages contain the true answer"
+    assert shown_alone("split", None, 9, number=True).startswith("added up, a person's messages are the true number")

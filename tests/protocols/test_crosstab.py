@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp import Crosstab, InvalidInput, UserFakes
+from shuffledp import OUE, Crosstab, InvalidInput, UserFakes
 from shuffledp.audits.subject import Surveyed, subject_of
 from shuffledp.protocols import Design
 from shuffledp.protocols.crosstab import crossed_estimate, summed
@@ -156,6 +156,11 @@ def test_a_design_is_read_again_word_for_word() -> None:
 def test_what_does_not_fit_is_refused_in_one_sentence(given: dict[str, object], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         crosstab(1000, 1.0, **given)
+
+
+def test_a_law_that_tells_nothing_of_a_sum_of_cells_is_refused_before_anyone_reports() -> None:
+    with pytest.raises(InvalidInput, match="a group of values, got oue"):
+        Crosstab(**TWO, n=100, randomizer=OUE(k=6, epsilon0=1.0))  # type: ignore[arg-type]
 
 
 def test_a_tally_or_a_group_that_is_none_is_refused() -> None:

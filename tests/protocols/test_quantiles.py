@@ -16,7 +16,7 @@ from shuffledp.protocols.estimate import Interval
 from shuffledp.protocols.levels import LeastSquares
 from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.settling import certify
-from shuffledp.randomizers import KRR
+from shuffledp.randomizers import KRR, OUE
 from shuffledp.randomizers.wrappers import OneLevel
 
 BINS = tuple(float(each) for each in range(17))
@@ -210,6 +210,7 @@ def test_cut_points() -> None:
         ({"ranges": [(1.0,)]}, "two cut points"),
         ({"levels": (4, 8)}, "must be all 16 bins"),
         ({"randomizer": KRR(k=5, epsilon0=1.0), "epsilon0": None}, "k = 16"),
+        ({"randomizer": OUE(k=16, epsilon0=1.0), "epsilon0": None}, "a group of values, got oue"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(given: dict[str, object], why: str) -> None:

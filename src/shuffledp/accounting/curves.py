@@ -14,11 +14,12 @@ from shuffledp.accounting.accuracy import DEFAULT_GAP, MANY_POINTS_GAP, ROUGH_GA
 from shuffledp.accounting.meeting_delta import crossing
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput
-from shuffledp.wording import rounded
+from shuffledp.wording import reserved, rounded
 
 __all__ = ["Band", "Bound", "Envelope", "Smallest"]
 
 NEARBY = 0.01  # relative: epsilons so close have the same largest curve
+FAR_BELOW = 0.5  # of the largest: curves below that nearby are not looked at again
 PROBED = 16  # points at which curves compete for a long list of them
 
 
@@ -49,8 +50,9 @@ class Bound(_Asked):
     assumptions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Both ends, rounded to the safe side."""
-        return f"Bound(lower={_shown(self.lower, up=False)}, upper={_shown(self.upper, up=True)})"
+        """Both ends, rounded to the safe side, and what the upper one rests on without a proof."""
+        only = f" {only}" if (only := reserved(self.assumptions)) else ""
+        return f"Bound(lower={_shown(self.lower, up=False)}, upper={_shown(self.upper, up=True)}{only})"
 
     @property
     def width(self) -> float:
@@ -211,7 +213,10 @@ class Envelope:
                 if gap >= ROUGH_GAP:
                     lower, upper = np.max(rough, axis=0)
                     return lower, upper
-            lower, upper = np.max([curve.bounds(epsilons, gap) for curve in likely], axis=0)
+            found = [curve.bounds(epsilons, gap) for curve in likely]
+            lower, upper = np.max(found, axis=0)
+            # What turns out to be far below the largest will be so nearby.
+            likely = [curve for curve, (_, high) in zip(likely, found, strict=True) if high[0] >= FAR_BELOW * lower[0]]
             return lower, upper
 
         return crossing(nearby, delta, self.ceiling, end="lower")

@@ -20,7 +20,7 @@ from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
-from shuffledp.literature.comparison import PATIENCE, Compared, Comparison, Left
+from shuffledp.literature.comparison import PATIENCE, Comparison, Left
 from shuffledp.literature.comparison import compare as computed
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
@@ -30,7 +30,8 @@ __all__: list[str] = []
 REFUSAL = "does not apply here: "
 ELSEWHERE = f"{REFUSAL}it is about"
 COLUMNS = ("epsilon", "ratio", "time", "", "status", "bound")
-CELLS = ("epsilon", "side", "ratio", "status", "seconds", "name", "citation", "remark")
+CELLS = ("epsilon", "side", "ratio", "standing", "seconds", "name", "citation", "remark", "refuted", "rests")
+WRITTEN = ["status" if cell == "standing" else cell for cell in CELLS]
 
 
 @command(
@@ -91,7 +92,8 @@ def compare(
         replace_file(table, lambda temporary: _write_csv(temporary, found))
     notes = [*show.cautions(guarantee, delta), *show.premises(guarantee)]
     if setup.as_json:
-        rows = [{cell: _plain(getattr(row, cell)) for cell in CELLS} | {"refuted": row.refuted} for row in found.rows]
+        notes += show.reservations(found.certified.assumptions)
+        rows = [{to: _plain(getattr(row, cell)) for to, cell in zip(WRITTEN, CELLS, strict=True)} for row in found.rows]
         left = {
             name: [dataclasses.asdict(each) for each in lefts]
             for name, lefts in (("refused", found.refused), ("skipped", found.skipped))
@@ -144,27 +146,17 @@ def _print(found: Comparison) -> None:
 
 
 def _cells(found: Comparison) -> list[tuple[str, ...]]:
-    only = reserved(found.certified.assumptions)
     return [
         (
             rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
             "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
             show.duration(row.seconds),
             side_in_words(row.side),
-            *_standing(row, only),
+            row.standing,
+            row.title,
         )
         for row in found.rows
     ]
-
-
-def _standing(row: Compared, only: str) -> tuple[str, str]:
-    """The status of a bound and its name, with what keeps it from being a guarantee here."""
-    if row.status == "unproven" and "reconstructed" in row.remark:
-        return row.status, f"{row.name}, constants from memory"
-    reads_the_law = row.name in ("shuffledp", "shuffledp-strong", "balle-2019-blanket-exact")
-    if only and row.side == "upper" and reads_the_law:
-        return "assumed", f"{row.name}, {only}"
-    return row.status, row.name
 
 
 def _list(title: str, lefts: Sequence[Left]) -> None:
@@ -177,10 +169,10 @@ def _write_csv(path: Path, found: Comparison) -> None:
     """Every bound, also those without a number, with the reason."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow([*CELLS, "refuted", "reason"])
-        writer.writerows([*(getattr(row, cell) for cell in CELLS), row.refuted, ""] for row in found.rows)
+        writer.writerow([*WRITTEN, "reason"])
+        writer.writerows([*(getattr(row, cell) for cell in CELLS), ""] for row in found.rows)
         for left in (*found.refused, *found.skipped):
-            writer.writerow([*(getattr(left, cell, "") for cell in CELLS), "", left.reason])
+            writer.writerow([*(getattr(left, cell, "") for cell in WRITTEN), left.reason])
 
 
 def _plain(value: object) -> object:
@@ -196,7 +188,8 @@ def bounds(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
         words = ("name", "paper", "where", "covers", "conditions", "status", "remark", "side", "adversary", "rounds")
         return show.as_json({"bounds": [{word: getattr(bound, word) for word in words} for bound in LITERATURE]})
     for bound in LITERATURE:
-        show.sentences([f"{bound.name} ({side_in_words(bound.side)}, {bound.status})"])
+        standing = ", ".join(filter(None, (side_in_words(bound.side), bound.status, bound.rests)))
+        show.sentences([f"{bound.name} ({standing})"])
         lines = [
             bound.citation,
             f"of {bound.covers}",

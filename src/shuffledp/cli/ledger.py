@@ -97,7 +97,7 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     return (
         str(release["id"]),
         rounded(entry["epsilon"], up=True),
-        f"{users:,}",
+        f"{users:,}{' a level' * parts[0].get('at_most', False)}",
         f"{rounds:,}",
         when,
         release["state"],

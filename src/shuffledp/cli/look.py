@@ -64,7 +64,7 @@ def look(
     to you alone.
     """
     from shuffledp.collection.tables.columns import nearest
-    from shuffledp.collection.tables.look import FIRST_ROWS, look_at
+    from shuffledp.collection.tables.look import FIRST_ROWS, NESTED, look_at
 
     most = FIRST_ROWS if rows is None else rows
     if most < 1:
@@ -75,6 +75,8 @@ def look(
     if column is not None and column not in names:
         raise InvalidInput(f"column must name a column of {found.title}, got {column!r}. {nearest(column, names)}")
     chosen = next((each for each in found.columns if each.name == column), None) or _promising(found)
+    if chosen is not None and chosen.kind == NESTED:
+        raise InvalidInput(f"column {column!r} must hold text or numbers, got {NESTED}. Make a column of each part.")
     asked = None if chosen is None else _command(source, found, chosen, format)
     if as_json:
         columns = [each.as_json() | {"problems": _problems(each)} for each in found.columns]

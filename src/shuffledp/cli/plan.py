@@ -16,6 +16,7 @@ from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.protocols.planning import PLANNED, Task, error_of, worst_of
 from shuffledp.protocols.planning import plan as made
+from shuffledp.wording import in_percent
 
 __all__: list[str] = []
 
@@ -131,7 +132,7 @@ def plan(
         if plot is not None:
             figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
     if as_json:
-        cells = ("name", "trust", "epsilon0", "right", "error", "worst", "messages", "bits")
+        cells = ("name", "trust", "epsilon0", "right", "error", "worst", "messages", "bits", "rests")
         facts = {
             "task": task,
             "n": n,
@@ -150,13 +151,13 @@ def plan(
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
-            "-" if option.right is None else f"{math.ceil(1e3 * option.right) / 10:.1f} %",
+            "-" if option.right is None else "always" if option.right == 1.0 else in_percent(option.right, up=True),
             f"{option.error:.4g}",
             *([f"{option.worst:.4g}"] if counts else []),
             f"{option.messages}",
             f"{option.bits}",
             option.trust,
-            option.name,
+            option.title,
         )
         for option in found.options
     ]
@@ -176,6 +177,10 @@ def plan(
     show.table(columns, rows, numbers=5 + counts)
     show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
     show.sentences(["Right is how often the best guess from one report is, at most, where no answer seemed likelier."])
+    if any(option.right == 1.0 for option in found.options):
+        show.sentences(
+            ["Always: a person's messages contain the true answer, or add up to it and their share of the noise."]
+        )
     if counts:
         show.sentences([f"The worst is the {worst_of(kind)}: for instance with {PLANNED[kind].crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)

@@ -182,8 +182,8 @@ def _alone(epsilon0: float, rounds: str, shown: str) -> str:
     """What holds without the shuffler."""
     if epsilon0 == math.inf:
         return (
-            "Without that: nothing. Your messages hold the truth among fakes, sealed so that only the analyst can read "
-            f"them; if shuffler and analyst work together, they know your answer{rounds}."
+            f"Without that: nothing, as {shown}. Only the analyst can open them; if shuffler and analyst work "
+            f"together, they know your answer{rounds}."
         )
     return (
         f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "

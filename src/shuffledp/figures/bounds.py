@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from shuffledp.figures.filetypes import check_figure
 from shuffledp.figures.style import BLUE, DARK, GREY, STYLE
 from shuffledp.storage.files import replace_file
-from shuffledp.wording import rounded
+from shuffledp.wording import reserved, rounded
 
 if TYPE_CHECKING:  # every published bound would come along
     from matplotlib.axes import Axes
@@ -51,7 +51,8 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
             ha="left",
             fontweight="bold",
         )
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8.0)
+        columns = 1 if reserved(comparison.certified.assumptions) else 3
+        figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=8.0)
         replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
     return path
 
@@ -59,7 +60,8 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
 def _band(axes: Axes, comparison: Comparison) -> None:
     low, high = comparison.certified.lower, comparison.certified.upper
     if 0.0 < high < math.inf:
-        words = f"certified: ε in [{rounded(low, up=False)}, {rounded(high, up=True)}]"
+        only = f",\n{only}" if (only := reserved(comparison.certified.assumptions)) else ""
+        words = f"certified: ε in [{rounded(low, up=False)}, {rounded(high, up=True)}]{only}"
         axes.axvspan(
             max(low, axes.get_xlim()[0]), high, facecolor=BLUE, edgecolor=BLUE, alpha=0.3, linewidth=2.0, label=words
         )
@@ -73,6 +75,8 @@ def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> Non
     named: set[str] = set()
     for place, row in enumerate(rows):
         marker, filled, meaning = MARKERS[row.side, row.status]
+        if row.rests:
+            marker, meaning = "D", f"at most, {row.rests}"
         colour = GREY if row.status == "invalid" else DARK
         label = None if meaning in named else meaning
         named.add(meaning)

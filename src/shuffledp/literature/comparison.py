@@ -26,12 +26,14 @@ from shuffledp.errors import (
 )
 from shuffledp.literature.bounds import COMPOSITIONS, LITERATURE, Published, Setting, composed
 from shuffledp.literature.bounds.certified import LOWER, slowness
+from shuffledp.wording import reserved
 
 __all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside"]
 
 PATIENCE = 0.5  # seconds that a bound may be expected to take before it is left out
 QUICK = 0.1  # the same, of bounds beside an explanation, where answers take the usual time
 CERTIFIED = "shuffledp"
+BY_LAW = (CERTIFIED, "shuffledp-strong", "balle-2019-blanket-exact")  # upper ends that rest on what the law assumes
 WAIT = "It is how many seconds a bound may take; inf waits for all of them."
 Answer = TypeVar("Answer")
 
@@ -42,7 +44,8 @@ class Compared:
     0), and how long it took.
 
     ``refuted`` says whether the certified interval shows it to be wrong: an upper bound below the
-    lower end, or a lower bound above the upper end.
+    lower end, or a lower bound above the upper end. ``rests`` says what keeps it from being a
+    guarantee: an assumption about the law that is not proven, or constants from memory.
     """
 
     name: str
@@ -54,6 +57,17 @@ class Compared:
     seconds: float
     remark: str = ""
     refuted: bool = False
+    rests: str = ""
+
+    @property
+    def standing(self) -> str:
+        """Its status; "assumed" if it is proven but for what it ``rests`` on."""
+        return "assumed" if self.rests and self.status == "proven" else self.status
+
+    @property
+    def title(self) -> str:
+        """Its name, and what it rests on."""
+        return f"{self.name}, {self.rests}" if self.rests else self.name
 
     @property
     def contradicts(self) -> bool:
@@ -105,12 +119,14 @@ class Comparison:
 
     def __str__(self) -> str:
         """One line per bound."""
+        only = f", {only}" if (only := reserved(self.certified.assumptions)) else ""
         lines = [
-            f"epsilon at delta = {self.delta:g} lies in [{self.certified.lower:.6g}, {self.certified.upper:.6g}]",
+            f"epsilon at delta = {self.delta:g} lies in [{self.certified.lower:.6g}, {self.certified.upper:.6g}]{only}",
             "",
         ]
         lines += [
-            f"  {row.side:<6} {row.epsilon:<12.6g} {row.ratio:<10.4g} {row.status:<9} {row.citation}"
+            f"  {row.side:<6} {row.epsilon:<12.6g} {row.ratio:<10.4g} {row.standing:<9} {row.citation}"
+            + (f", {row.rests}" if row.rests else "")
             for row in self.rows
         ]
         lines += [f"  -      {left.citation}: {left.reason}" for left in (*self.refused, *self.skipped)]
@@ -154,7 +170,9 @@ def compare(
                 "This is a bug in shuffledp; please report the call."
             )
     brought = _asked([_guarded(bound) for bound in own], setting, delta, patience, certified)
+    only = reserved(certified.assumptions)
     rows += [*known.rows, *brought.rows]
+    rows = [replace(row, rests=only) if row.name in BY_LAW and row.side == "upper" else row for row in rows]
     rows.sort(key=lambda row: (row.epsilon, row.side == "upper", row.name != CERTIFIED, row.status != "proven"))
     refused, skipped = (*known.refused, *brought.refused), (*known.skipped, *brought.skipped)
     return Comparison(mechanism, delta, certified, tuple(rows), refused, skipped)
@@ -193,7 +211,16 @@ def _asked(bounds: Iterable[Published], setting: Setting, delta: float, patience
             ratio, refuted = _ratio(epsilon, certified), _refuted(used.side, epsilon, certified)
             found.rows.append(
                 Compared(
-                    used.name, used.citation, used.status, used.side, epsilon, ratio, seconds, used.remark, refuted
+                    used.name,
+                    used.citation,
+                    used.status,
+                    used.side,
+                    epsilon,
+                    ratio,
+                    seconds,
+                    used.remark,
+                    refuted,
+                    used.rests,
                 )
             )
     return found

@@ -45,7 +45,7 @@ NUDGES = tuple(
 )  # relative: how far beside an end the nearest proven one is looked for
 PARAMETERS = "the law in balls, from its parameters"
 FARTHER = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # where another theorem is left
-FEW_LEVELS = 10
+SWAP_TRIES: tuple[tuple[int | None, float | None], ...] = ((10, 0.1), (None, 0.03), (None, None))  # levels, and blur
 TABLE = "the law's table, taken as exact"
 CLASSES = (
     "the classes of outputs that the accountant made of the law, taken as exact: that they bound the law itself is not "
@@ -296,13 +296,15 @@ def _needle(needle: Needle, users: int) -> Enclosure:
 
 
 def _swap(swap: SwappedClone, users: int) -> Enclosure:
-    """Only its upper end is known; a few levels may be enough, and there are two tries."""
-    found: dict[tuple[float, bool], arb] = {}
+    """Only its upper end is known; a few levels or much blur may be enough, and there are three
+    tries.
+    """
+    found: dict[tuple[float, int], arb] = {}
 
     def enclosure(epsilon: float, tolerance: float) -> arb:
-        asked = (epsilon, tolerance >= TOLERANCES[0])
+        asked = (epsilon, min(TOLERANCES.index(tolerance), len(SWAP_TRIES) - 1))
         if asked not in found:
-            found[asked] = swap.at_most(users, epsilon, FEW_LEVELS if asked[1] else None).union(0)
+            found[asked] = swap.at_most(users, epsilon, *SWAP_TRIES[asked[1]]).union(0)
         return found[asked]
 
     return enclosure

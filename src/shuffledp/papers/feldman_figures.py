@@ -34,8 +34,9 @@ PAPER = "Feldman, McMillan and Talwar 2020"
 DELTA = 1e-6
 OURS, LEAST = "ours, any randomizer", "ours, no such bound can be lower"
 CLONES, ALGORITHM, CLOSED = "Clones", "Clones, Algorithms 4-6", "Clones, theoretical (eq 1)"
-BBGN, BKMTT, CSUZZ, LOWER = "BBGN'19 (Bennett, generic)", "BKMTT'20", "CSUZZ'19, 2RR", "2RR, lower bound"
-GDDSK, BY_DP, BY_RDP = "GDDSK'21", "Clones, via approximate DP", "Clones, via RDP"
+BBGN, LOWER = "BBGN'19 (Bennett, generic)", "2RR, lower bound"
+BKMTT, CSUZZ, GDDSK = "BKMTT'20 (from memory)", "CSUZZ'19, 2RR (from memory)", "GDDSK'21 (from memory)"  # constants
+BY_DP, BY_RDP = "Clones, via approximate DP", "Clones, via RDP"
 NO_CLONES = "probability of no clone"
 
 USERS_2, LOCALS_2 = (10_000, 100_000, 1_000_000), np.linspace(0.5, 8.0, 11)

@@ -87,12 +87,7 @@ def counted_group(votes: Ints, size: int, law: Reporting, people: int) -> tuple[
     if isinstance(law, FakedValues):
         return from_votes(votes, people, law, size)
     group = law.group_law(size, people)
-    if not group.spread:
-        return inversion(votes, people, group.hit, group.miss, group.contrast)
-    values: Floats = group.estimate(votes.astype(np.float64), people)
-    nobody = np.full_like(values, group.variance(0.0, people))
-    slope = np.full_like(values, (1.0 - group.hit - group.miss) / group.contrast)
-    return values, Noise(nobody, slope, np.zeros_like(values))
+    return inversion(votes, people, group.hit, group.miss, group.contrast)
 
 
 def _together(each: Sequence[Noise], turned: Sequence[bool], people: int) -> GroupNoise:

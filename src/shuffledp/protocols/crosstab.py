@@ -30,6 +30,7 @@ from shuffledp.protocols.share_limits import ShareTest
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import kept_columns
 from shuffledp.randomizers.reporting import Reporting
+from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["Crossing", "Crosstab", "Shares", "crossed_estimate", "crossed_shares", "summed"]
@@ -144,6 +145,12 @@ class Crosstab(Crossing, RandomizedResponse):  # type: ignore[misc]  # it has on
     >>> bool(abs(estimate["north × (all)"] - sum(cells)) < 1e-9)
     True
     """
+
+    def _check_randomizer(self, given: object) -> VotingRandomizer:
+        """A law whose reports say something of every sum of cells."""
+        law = super()._check_randomizer(given)
+        law.group_law(1, 1)
+        return law
 
     def analyse(self, bag: Bag) -> Estimate:  # type: ignore[override]
         """Estimated counts of the cells, and of their sums: unbiased, and perhaps negative."""

@@ -21,7 +21,7 @@ from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, PO
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.randomizers.messages import ShufflerDummies
-from shuffledp.wording import right
+from shuffledp.wording import reserved, right
 
 __all__ = [
     "ADDING",
@@ -78,6 +78,16 @@ class Option:
             return None
         return right(self.epsilon0, self.protocol.randomizer.k)
 
+    @property
+    def rests(self) -> str:
+        """What its promise rests on that is not proven; empty where all of it is."""
+        return reserved(self.protocol.randomizer.assumptions) if isinstance(self.protocol, ReportingProtocol) else ""
+
+    @property
+    def title(self) -> str:
+        """Its name, and what its promise rests on."""
+        return f"{self.name}, {self.rests}" if self.rests else self.name
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
@@ -106,7 +116,7 @@ class Plan:
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
-        names = [*(each.name for each in self.options), *(name for name, _ in self.refused)]
+        names = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
         wide = max(22, *map(len, names))
         trust = max(14, *(len(each.trust) for each in self.options))
         heads = f"{'epsilon0':>9} {'error':>12} {'worst':>12} {'messages':>8} {'bits':>9}"
@@ -114,7 +124,7 @@ class Plan:
         for each in self.options:
             local = "-" if each.epsilon0 is None else f"{each.epsilon0:.4f}"
             numbers = f"{local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.messages:>8} {each.bits:>9}"
-            lines.append(f"{each.name:<{wide}} {each.trust:<{trust}} {numbers}")
+            lines.append(f"{each.title:<{wide}} {each.trust:<{trust}} {numbers}")
         lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
         worst = [] if worst_of(self.task) is None else [f"worst: {worst_of(self.task)}"]
         return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])

@@ -230,7 +230,10 @@ class Quantiles(Distribution, ShuffledProtocol):
         """Levels of bins, or a law whose reports say something of every group of bins."""
         levels = OneLevel.of(given) if isinstance(given, Randomizer) else None
         self._set(levels=() if levels is None else tuple(level.k for level in levels.levels))
-        return super()._check_randomizer(given if levels is None else levels)
+        law = super()._check_randomizer(given if levels is None else levels)
+        if levels is None:
+            law.group_law(1, 1)
+        return law
 
     def analyse(self, bag: Bag) -> Estimate:
         """How many people are below each inner cut point: unbiased, and perhaps not quite

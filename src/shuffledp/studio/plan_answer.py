@@ -193,8 +193,8 @@ def _published(asked: PlanRequest, patience: float = QUICK) -> dict[str, Any]:
             "label": _authors(row.name),
             "citation": row.citation,
             "side": row.side,
-            "verdict": "refuted" if row.refuted else row.status,
-            "remark": row.remark,
+            "verdict": "refuted" if row.refuted else row.standing,
+            "remark": row.rests if row.standing == "assumed" else row.remark,
             "epsilon": {"value": _finite(row.epsilon), "text": rounded(row.epsilon, up=row.side == "upper")},
             "times": "" if math.isnan(row.ratio) else rounded(row.ratio, up=True, digits=3),
         }

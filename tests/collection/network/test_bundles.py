@@ -55,6 +55,25 @@ def test_the_source_gives_the_bytes_that_are_shipped(tmp_path: Path) -> None:
         assert digest(file) == digest(shipped), f"{shipped.name} is not what npm run build makes of clients/web"
 
 
+def test_the_page_says_how_often_a_report_is_true_and_of_other_laws_at_most() -> None:
+    """By the sentence itself, for laws of two answers, a blank among them."""
+    if shutil.which("node") is None or not (SOURCES / "node_modules" / "esbuild").is_dir():
+        pytest.skip("sentences are said where npm has installed: cd clients/web && npm ci")
+    program = """
+        import { build } from "esbuild";
+        const entryPoints = ["src/participant/wording.ts"];
+        const made = await build({ entryPoints, bundle: true, write: false, format: "esm" });
+        const page = await import("data:text/javascript," + encodeURIComponent(made.outputFiles[0].text));
+        for (const law of [["krr", 0], ["krr", 0.5], ["oue", 0]]) {
+            const [family, blank] = law;
+            console.log(page.shownAlone({ law: { family, blank, k: 2, epsilon0: 5.1212 }, bounds: null, edges: null }));
+        }"""
+    asked = ["node", "--input-type=module", "-e", program]
+    said = subprocess.run(asked, cwd=SOURCES, check=True, timeout=120, capture_output=True, text=True).stdout
+    at_most = "the best guess from it is right with probability at most 99.5 %"
+    assert said.splitlines() == ["it is your true answer with probability 99.4 %", at_most, at_most]
+
+
 def digest(file: Path) -> str:
     """What tells two files apart."""
     return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -27,6 +27,11 @@ def test_a_count_verifies(tmp_path: Path) -> None:
     release.save(tmp_path / "count")
     page = (tmp_path / "count" / "page.html").read_text(encoding="utf-8")
     assert "+1 and −1 messages" in page
+    assert "Every value was randomized on its own" not in page
+    assert "only the noise of all people together hides a value" in page
+    assert (
+        "the theorem’s δ was computed to within a relative error of" in page
+    )  # both of its ends may lie further apart
     checked = verify(page)
     assert checked.verdict == "pass", [check for check in checked.checks if check.outcome == "FAIL"]
 
@@ -42,6 +47,8 @@ def test_a_mean_and_a_sum_by_shares_verify(ask: object, truth: float, tmp_path: 
     release.save(tmp_path / "shares")
     page = (tmp_path / "shares" / "page.html").read_text(encoding="utf-8")
     assert "nothing limits how far" in page
+    assert "a person’s messages add up to the truth, or nearly so" in page
+    assert "fakes" not in page
     checked = verify(page)
     assert checked.verdict == "pass", [check for check in checked.checks if check.outcome == "FAIL"]
 

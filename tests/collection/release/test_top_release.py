@@ -10,11 +10,13 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.collection.ledger import Ledger
-from shuffledp.collection.record import read_record
+from shuffledp.collection.record import Record, read_record
 from shuffledp.collection.release.top_release import TopRelease, drawn_levels
 from shuffledp.collection.verify import verify
+from shuffledp.collection.verify.check_comparison import check_comparison
 from shuffledp.collection.verify.check_second_law import check_second_law
 from shuffledp.collection.verify.effort import Effort
+from shuffledp.collection.verify.verification import counted
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.top_words.search_plan import planned_search
 from shuffledp.randomizers.written_law import law_of
@@ -72,6 +74,23 @@ def test_the_certificate_is_of_the_whole_search(kept: tuple[TopRelease, Path]) -
     assert json.loads((folder / "estimates.json").read_text())["certificate"]["epsilon"]["lower"] == 0.0
 
 
+def test_nothing_is_said_of_a_level_as_if_it_were_the_search(kept: tuple[TopRelease, Path]) -> None:
+    """A count of the first level errs by a few people, and the words by hundreds; those who count
+    are not all who reported.
+    """
+    made, folder = kept
+    page = (folder / "page.html").read_text()
+    assert made.record.comparison == ()
+    assert "other kinds of trust" not in page
+    assert "this release" not in page
+    assert "of those who were asked at the last level" in page
+    assert "those who reported" not in page
+    facts = made.record.as_json()
+    facts["comparison"] = [{"trust": "nobody", "mechanism": "magic", "epsilon0": None, "stderr": 1.0}]
+    found = check_comparison(Record.from_json(facts), counted(facts["design"]["law"]))
+    assert [check.outcome for check in found] == ["FAIL"]
+
+
 def test_whose_help_and_which_delta_are_of_the_whole_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of its first level at most 10,000 or so are asked."""
     given = TERMS | {"delta": 1e-4, "least": 15_000, "rng": np.random.default_rng(9)}
@@ -104,7 +123,6 @@ def test_a_page_about_other_people_fails(
 def test_the_page_is_verified(kept: tuple[TopRelease, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """All but the sums of the oracle, which test_spark_search and test_search_levels wait for."""
     monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
-    monkeypatch.setattr("shuffledp.collection.verify.verification.check_comparison", lambda *_: [])
     _, folder = kept
     ledger = Ledger(folder.parent / "budget.sqlite")
     table = (folder / "estimates.csv").read_text()
@@ -226,6 +244,7 @@ def test_where_not_all_are_honest_the_ledger_counts_groups_that_are_too_small(tm
     (release,) = Ledger(place).releases("people")
     (level, _), (besides, _) = release.entry.mechanisms
     whole = Ledger(place).total("people")
+    assert (release.entry.epsilon <= 1.0, release.entry.delta) == (True, pytest.approx(1e-6, rel=1e-12))
     for epsilon in (0.5, 1.0):
         assert besides.delta_at_most(epsilon=epsilon) == pytest.approx(2e-9, rel=1e-6)
         assert whole.delta_at_most(epsilon=epsilon) > level.delta(epsilon=epsilon).lower + 2e-9

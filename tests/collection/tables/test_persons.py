@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from shuffledp.collection.door import histogram
 from shuffledp.collection.tables import Numbers, Places, open_column, read
 from shuffledp.collection.tables.memory import held_table
-from shuffledp.collection.tables.persons import Chosen, Keep, Persons, SeveralRows
+from shuffledp.collection.tables.persons import Chosen, Keep, Persons, SeveralRows, names_people
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import SeededSource
 from tests.collection.tables.tables import FORMATS, Write
@@ -148,6 +148,13 @@ def test_a_column_that_is_named_like_an_id_must_not_repeat(tmp_path: Path, write
     assert people(member=["yes", "no", "No", "yes"]) == 4  # whether, not who
     with pytest.raises(InvalidInput, match=r"got 3 different values in 4 rows of column 'User ID'"):
         people(**{"User ID": [1, 2, 3, 1]})
+
+
+def test_which_names_say_whose_row_it_is() -> None:
+    who = "id|ID|userId|User #|cust_id|emp_no|user_id_hash|customer_unique_id|anon_id|id_user|reviewerID|E-Mail|ssn"
+    what = "paid|valid|video|Customer type|user_type|product_id|order id|survey_id|household_id|case|subject|Name|acct"
+    assert [name for name in who.split("|") if not names_people(name)] == []
+    assert [name for name in what.split("|") if names_people(name)] == []
 
 
 def test_an_id_that_comes_again_in_a_later_part_is_found_and_none_is_taken_for_another() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.cli import main
 from shuffledp.collection.verify import Verification, verify
 from shuffledp.collection.verify.verification import counted
 from shuffledp.errors import InvalidInput
@@ -303,3 +305,28 @@ def test_fakes_whose_tables_cut_off_half_a_percent_of_delta_verify() -> None:
     terms = {"categories": [*map(str, range(6))], "epsilon": 1.0, "delta": 1e-6, "protocol": "fakes", "kind": "poisson"}
     made = sdp.histogram(values, **terms, rng=np.random.default_rng(5))  # type: ignore[arg-type]
     assert verified(json.loads(json.dumps(made.record.as_json()))).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "people, asked",
+    [
+        (5, "frequency --column letter --categories a,b,c,d --method hadamard --epsilon 0.3 --delta 1e-10"),
+        (12, "quantile --column number --lower 0 --upper 100 --bins 2 --epsilon 1 --delta 1e-10"),
+        (5, "sum --column number --lower 0 --upper 100 --epsilon 8 --delta 1e-3"),
+        (5, "sum --column number --lower 0 --upper 100 --epsilon 1 --delta 1e-10"),
+        (600, "histogram --column letter --categories a,b,c,d --protocol dummies --epsilon 0.05 --delta 1e-10"),
+    ],
+)
+def test_few_people_and_small_deltas_pass(
+    people: int, asked: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Next to epsilon0 delta is a difference of almost equal numbers, and so it is of fakes; a grid
+    for lone reports does not depend on how many there are.
+    """
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'abcd'[i % 4]},{(37 * i) % 100}" for i in range(people)]
+    pathlib.Path("people.csv").write_text("\n".join(["letter,number", *rows]) + "\n")
+    command, *options = asked.split()
+    assert main([command, "people.csv", *options, "--out", "page"]) == 0
+    checked = verify(pathlib.Path("page/page.html").read_text())
+    assert checked.verdict == "pass", checked.failed

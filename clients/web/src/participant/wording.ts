@@ -201,13 +201,17 @@ export function together({ design }: Collection): string {
   );
 }
 
-/** How much one report shows by itself, to stand beside its epsilon0. */
-export function shownAlone({ law, labels }: Design): string {
+/** How much one report shows by itself, to stand beside its epsilon0. Where it is no answer, or a blank, that is at most. */
+export function shownAlone({ law, bounds, edges }: Design): string {
+  const exact = law.family === "krr" && !law.blank;
   const share = 100 / (1 + (law.k - 1) * Math.exp(-law.epsilon0));
-  const digits = [1, 2, 3, 4, 5, 6].find((each) => Number(share.toFixed(each)) < 100);
-  const often = digits === undefined ? "100" : share.toFixed(digits);
-  if (law.family !== "krr") return `the best guess from it is right with probability at most ${often} %`;
-  return `it is your true ${labels.length ? "answer" : "number, rounded,"} with probability ${often} %`;
+  const texts = [1, 2, 3, 4, 5].map((digits) => {
+    const scaled = share * 10 ** digits;
+    return ((exact ? Math.round(scaled) : Math.ceil(scaled - 1e-9)) / 10 ** digits).toFixed(digits);
+  });
+  const often = texts.find((each) => Number(each) < 100) ?? "100";
+  if (exact) return `it is your true ${bounds && !edges ? "number, rounded," : "answer"} with probability ${often} %`;
+  return `the best guess from it is right with probability at most ${often} %`;
 }
 
 /** How often somebody who has seen so many reports guesses right, at most. */

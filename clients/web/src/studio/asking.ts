@@ -48,7 +48,7 @@ export interface Bound {
   label: string;
   citation: string;
   side: "upper" | "lower";
-  verdict: "proven" | "unproven" | "invalid" | "refuted";
+  verdict: "proven" | "assumed" | "unproven" | "invalid" | "refuted";
   remark: string;
   epsilon: Numeral;
   times: string;

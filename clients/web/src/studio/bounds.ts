@@ -6,6 +6,7 @@ const OURS = "shuffledp";
 const [NEAR, FAR] = [10, 100]; // what is farther away stands at the end of the scale
 const VERDICTS: Record<Bound["verdict"], string> = {
   proven: "",
+  assumed: "not all of it proven",
   unproven: "unproven",
   invalid: "wrong in general",
   refuted: "wrong here",

@@ -120,10 +120,6 @@ class Scores:
         )
         return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
 
-    def jumps_at(self, caps: Floats) -> tuple[Floats, Floats]:
-        """The same for one row and several caps."""
-        return self.rows(np.zeros(caps.size, dtype=np.intp)).jumps(caps)
-
     def between(self, n: int, cap: Floats) -> tuple[Floats, Floats, Floats]:
         """Scores in units of k from below and from above, cut at 1, and so negative where they are
         very that n of them cannot make up for one.
@@ -223,8 +219,11 @@ def _relevant(n: int, scores: Scores, upper: float) -> tuple[float, float]:
     """
     (values,) = scores.values
     ladder = np.unique(np.minimum(values[(values > SMALLEST) & (scores.mass[0] > 0.0)], LARGEST))
-    _, jumps = scores.jumps_at(ladder)
-    last = int(np.argmax(jumps <= NEGLECTED * upper)) if jumps[-1] <= NEGLECTED * upper else ladder.size - 1
+
+    def rare(place: int) -> bool:
+        return bool(scores.jumps(ladder[[place]])[1][0] <= NEGLECTED * upper)
+
+    last, _ = halve(rare, ladder.size - 1, -1, middle=whole)  # the first cap that hardly anything jumps over
 
     def negligible(place: int) -> bool:
         capped = scores.capped(n, ladder[[place]])

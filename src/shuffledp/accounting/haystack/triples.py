@@ -25,8 +25,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import islice
+from functools import cached_property, lru_cache, partial
+from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -53,6 +53,7 @@ LEAST = 1e-280  # less hay is none
 TOUCHING = 1e-9  # relative: borders so close are one
 SHORTEST, LONGEST = 1e-3, 0.5  # lengths of intervals, relative
 AHEAD = 8  # cells that are judged together
+PLACES, LENGTHS = (1.0, 0.82, 0.64, 0.46, 0.28), tuple(0.1 / 2.0**i for i in range(6))  # where lengths are tried first
 
 
 class SlotLaws(NamedTuple):
@@ -217,13 +218,14 @@ def kinds_of_users(randomizer: ScaledNoise, n: int) -> Kinds | None:
     """Kinds that cover every triple, as few as keep all of them near the worst; any cover is valid.
     None if it would take too many.
     """
-    if not _Cover(randomizer, n, CLOSENESS[-1]).feasible:
+    cover = _Cover(randomizer, n)
+    if not cover.feasible:
         return None
     for closeness in CLOSENESS:
-        cover = _Cover(randomizer, n, closeness)
-        triples = list(islice(cover.triples(), MOST_KINDS + 1))
-        if len(triples) <= MOST_KINDS:
-            return Kinds.of(randomizer, triples, cover.nearest)
+        if cover.fewest(closeness) <= MOST_KINDS:
+            triples = list(islice(cover.triples(closeness), MOST_KINDS + 1))
+            if len(triples) <= MOST_KINDS:
+                return Kinds.of(randomizer, triples, cover.nearest)
     return None
 
 
@@ -232,8 +234,8 @@ class _Cover:
     worst.
     """
 
-    def __init__(self, randomizer: ScaledNoise, n: int, closeness: float) -> None:
-        self.randomizer, self.n, self.closeness = randomizer, n, closeness
+    def __init__(self, randomizer: ScaledNoise, n: int) -> None:
+        self.randomizer, self.n = randomizer, n
         worst = Kinds.of(randomizer, [(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)], 1.0)
         law = worst.laws(1.0)
         variance = 0.0
@@ -244,7 +246,7 @@ class _Cover:
             reach = RAREST * math.sqrt(n * variance)
         self.deviation, self.reach = math.sqrt(variance), reach
         self.nearest = min(NEAREST * self.deviation / math.sqrt(n) * randomizer.scale, 0.5)
-        self._known: dict[Triple, bool] = {}
+        self._known: dict[Triple, tuple[float, ...]] = {}
         self.most = [max(self._sizes(law, z)) for z, law in zip(DEVIATIONS, self._at(worst), strict=True)]
 
     def _at(self, kinds: Kinds) -> list[SlotLaws]:
@@ -265,15 +267,15 @@ class _Cover:
         return list(self.n * log_phi + np.log(decay))
 
     def _judge(self, triples: Sequence[Triple]) -> None:
-        """Find out which of them are close to the worst: many at once take little longer than
-        one.
-        """
+        """Find out how large they are: many at once take little longer than one."""
         laws = self._at(Kinds.of(self.randomizer, triples, 1.0))
-        close = [
-            np.array(self._sizes(law, z)) <= most + 0.5 * self.closeness * z * z
-            for law, z, most in zip(laws, DEVIATIONS, self.most, strict=True)
-        ]
-        self._known.update(zip(triples, np.all(close, axis=0).tolist(), strict=True))
+        sizes = [self._sizes(law, z) for law, z in zip(laws, DEVIATIONS, strict=True)]
+        self._known.update(zip(triples, zip(*sizes, strict=True), strict=True))
+
+    def _close(self, triple: Triple, closeness: float) -> bool:
+        """Whether one that was judged is close to the worst."""
+        limits = (most + 0.5 * closeness * z * z for z, most in zip(DEVIATIONS, self.most, strict=True))
+        return all(size <= limit for size, limit in zip(self._known[triple], limits, strict=True))
 
     @property
     def feasible(self) -> bool:
@@ -281,18 +283,45 @@ class _Cover:
         length = 4.0 * SHORTEST
         triples = [(0.0, 1.0, 1.0, 1.0 + length), (1.0, 0.0, 1.0, 1.0 + length)]
         self._judge(triples)
-        return all(self._known[triple] for triple in triples)
+        return all(self._close(triple, CLOSENESS[-1]) for triple in triples)
 
-    def triples(self) -> Iterator[Triple]:
+    def fewest(self, closeness: float) -> float:
+        """About how many triples there are at least, by the lengths of cells at a few places: they
+        grow from each to the next, and are at most doubled.
+        """
+        total = 0.0
+        for tried in self._tried:
+            lengths = [
+                next((length for length, triple in row if self._close(triple, closeness)), 0.5 * LENGTHS[-1])
+                for row in tried
+            ]
+            ends = [*PLACES[1:], self.nearest]
+            total += sum(
+                math.log(place / end) / -math.log1p(-max(pair))
+                for place, end, pair in zip(PLACES, ends, pairwise([*lengths, LONGEST]), strict=True)
+            )
+        return total
+
+    @cached_property
+    def _tried(self) -> list[list[list[tuple[float, Triple]]]]:
+        """Cells of several lengths at every place, for v beyond either of the target's inputs."""
+        tried = [
+            [[(length, self._outside(far, place, length)[0]) for length in LENGTHS] for place in PLACES]
+            for far in (True, False)
+        ]
+        self._judge([triple for rows in tried for row in rows for _, triple in row])
+        return tried
+
+    def triples(self, closeness: float) -> Iterator[Triple]:
         """The target's inputs 0 and 1, and v from either end to the middle; then v at distance 1
         from the first or the second of the target's inputs, and the other one between them.
         """
         for mirrored in (False, True):
-            yield from self._grown(partial(self._between, mirrored), 0.0, 0.5)
+            yield from self._grown(partial(self._between, mirrored), 0.0, 0.5, closeness)
         for first_is_far in (True, False):
-            yield from self._grown(partial(self._outside, first_is_far), 1.0, self.nearest)
+            yield from self._grown(partial(self._outside, first_is_far), 1.0, self.nearest, closeness)
 
-    def _grown(self, cell: Cell, at: float, last: float) -> Iterator[Triple]:
+    def _grown(self, cell: Cell, at: float, last: float, closeness: float) -> Iterator[Triple]:
         """Cells one after the other, each as long as it may be, or as short as cells get."""
         length = 0.05
         while at != last:
@@ -300,7 +329,7 @@ class _Cover:
                 triple, end = cell(at, length)
                 if length > SHORTEST and triple not in self._known:
                     self._judge(_ahead(cell, at, length, last))
-                if length <= SHORTEST or self._known[triple]:
+                if length <= SHORTEST or self._close(triple, closeness):
                     break
                 length *= 0.5
             yield triple

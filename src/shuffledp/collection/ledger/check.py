@@ -107,9 +107,9 @@ def _promises(releases: list[Release]) -> list[str]:
         entry = release.entry
         key = canonical({**entry.as_json(), "what": "", "design": "", "batches": []})
         if key not in kept:
-            kept[key] = entry.guarantee.delta_at_most(epsilon=entry.epsilon * (1.0 + SLACK)) <= entry.delta * (
-                1.0 + SLACK
-            )
+            kept[key] = composed(entry.mechanisms).delta_at_most(
+                epsilon=entry.epsilon * (1.0 + SLACK)
+            ) <= entry.delta * (1.0 + SLACK)
         if not kept[key]:
             faults.append(
                 f"release {release.id} promises epsilon = {entry.epsilon:g} at delta = {entry.delta:g} by itself, and "

@@ -37,7 +37,7 @@ def collecting(record: Record) -> Markup | None:
 
 def _colluding(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.COLLUDING_TRUTH.format(each=each)
+        return phrases.COLLUDING_TRUTH.format(shown=record.design.shown_alone, each=each)
     return phrases.COLLUDING.format(alone=exact(alone), shown=record.design.shown_alone, each=each)
 
 

@@ -26,8 +26,10 @@ ALIKE = 1.05
 LISTED = 40  # categories in the design that is shown
 
 
-def trust(record: Record) -> Markup:
-    """The same promise under three kinds of trust."""
+def trust(record: Record) -> Markup | None:
+    """The same promise under three kinds of trust; a search has nothing to be compared with."""
+    if not record.comparison:
+        return None
     errors = {row.trust: row.stderr for row in record.comparison}
     known = {row.trust: row.mechanism for row in record.comparison}
     unit = " people" if record.design.people else ""
@@ -49,8 +51,8 @@ def trust(record: Record) -> Markup:
         figure(
             bars(title, rows),
             f"Predicted standard error of {one_answer(record.design.task)}, under the same promise of privacy. Shorter "
-            f"is better. Compared with the best known mechanism for each: without a shuffler, {known['nobody']}; by a "
-            f"curator, {known['curator']}.",
+            f"is better. Compared with the best mechanism that shuffledp knows for each: without a shuffler, "
+            f"{known['nobody']}; by a curator, {known['curator']}.",
         ),
         keep=True,
     )

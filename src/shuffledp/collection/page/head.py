@@ -24,6 +24,7 @@ from shuffledp.wording import reserved
 __all__ = ["head", "name_of"]
 
 AMONG_FAKES = ("fakes", "dummies", "tree")
+SHARED = ("signed", "split")
 SMALLEST = 1e-13  # deltas below are not said as 1 in so many
 
 
@@ -116,6 +117,8 @@ def _gloss(record: Record) -> Markup:
 def _hidden(record: Record) -> str:
     """What hides a value, and whom that trusts."""
     law = record.design.law
+    if law.randomizer in SHARED:
+        return phrases.GLOSS_SHARES
     if law.randomizer not in AMONG_FAKES:
         return phrases.GLOSS_REPORTS
     plain = law.epsilon0 is None

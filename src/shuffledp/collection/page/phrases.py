@@ -42,6 +42,11 @@ GLOSS_TREE = (
     "else can tell from the others. Everybody must trust that this was done, and that nobody was told which they are, "
     "or which messages came from one person{sealed}."
 )
+GLOSS_SHARES = (
+    "Every person’s messages add up to the value and a little noise, and all messages were shuffled: only the noise of "
+    "all people together hides a value. Everybody must trust that enough people added theirs, and that nobody but the "
+    "analyst could read a message."
+)
 LIGHTLY = ", randomized a little"
 UNREAD = ", and that nobody but the analyst could read a message, which is the truth"
 REPEATED = "{rows} from the same people left out"
@@ -132,14 +137,11 @@ HONEST_ALL = "all {users}: nobody who reports helps the analyst, and no report i
 HONEST = "at least {honest}: up to {others} may help the analyst, or their reports may be lost"
 HONEST_OF = "at least {honest}{each}: of the {reported} who reported, {others} may help the analyst"
 REPORT_ALONE = "ε₀ = {alone}: {shown}. It is all that protects a person{each} if the shuffler and the analyst collude"
-NOTHING_ALONE = (
-    "nothing: the messages are the truth among fakes, and nothing protects a person{each} if the shuffler and the "
-    "analyst collude"
-)
+NOTHING_ALONE = "nothing: {shown}, and nothing protects a person{each} if the shuffler and the analyst collude"
 BOTH_ENDS = "within the interval: both ends are rounded outward"
 UPPER_END = "included: every number is an upper end, rounded up"
 SEVERAL_ROUNDS_ERROR = "{safe}, and for several rounds only the safe side of every step is kept"
-ONE_ROUND_ERROR = "{safe}, and δ is known to within a relative error of {error}"
+ONE_ROUND_ERROR = "{safe}, and the theorem’s δ was computed to within a relative error of {error}"
 INTEGERS = "{family} ({numbers}). It is drawn with whole numbers, so that no rounding can leak anything: "
 FAMILIES = {
     "one of": (
@@ -209,7 +211,7 @@ COLLUDING_TRUTH = (
     "A shuffler that keeps to it sees which devices connect, and no message; the analyst sees every message, and no "
     "sender. The two together could trace a message to its sender. So could, from what is published here, a shuffler "
     "that drops the messages of others and puts its own in their place. Nothing would then be left to protect a "
-    "person{each}: the messages are the truth among fakes."
+    "person{each}: {shown}."
 )
 PINNED = " (the SHA-256 of its collection.json, which every device could compare)"
 
@@ -223,7 +225,7 @@ ANY_BELOW = "the number of people below any cut point"
 SWAYED = "Estimated {name} had they reported honestly: {one} (one person), {some} (1 %)."
 SWAY = (
     "A malicious person may send whatever passes for a report, and no protocol that hides who sent what can tell. One "
-    "such person could have moved {what} by {one} at most; 1 % of those who reported ({some}) by {all} at most. The "
+    "such person could have moved {what} by {one} at most; 1 % of those who {reported} ({some}) by {all} at most. The "
     "intervals do not cover this."
 )
 UNLIMITED_SWAY = (

@@ -40,6 +40,7 @@ def poisoned(record: Record) -> str | None:
     said = phrases.SWAY.format(
         what=what,
         one=fixed(largest, decimals_for(largest), up=True),
+        reported="reported" if record.counted.search is None else "were asked at the last level",
         some=many(some, "person", "people"),
         all=fixed(some * largest, decimals_for(some * largest), up=True),
     )

@@ -105,7 +105,7 @@ def _terms(record: Record) -> list[tuple[str, object]]:
 
 def _alone(record: Record, each: str) -> str:
     if (alone := record.certificate.alone) is None:
-        return phrases.NOTHING_ALONE.format(each=each)
+        return phrases.NOTHING_ALONE.format(shown=record.design.shown_alone, each=each)
     return phrases.REPORT_ALONE.format(alone=exact(alone), shown=record.design.shown_alone, each=each)
 
 
@@ -115,7 +115,7 @@ def _numerical(record: Record) -> str:
         return phrases.UPPER_END
     if error is None:
         return phrases.SEVERAL_ROUNDS_ERROR.format(safe=safe)
-    return phrases.ONE_ROUND_ERROR.format(safe=safe, error=f"{error:.0e}")
+    return phrases.ONE_ROUND_ERROR.format(safe=safe, error=scientific(error, up=True, digits=1))
 
 
 def _between(bound: EpsilonBound | DeltaBound) -> str:

@@ -12,6 +12,7 @@ from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled, shuffle, shuffled_parts
 from shuffledp.collection.ledger import Entry, Ledger, Receipt, Turn
+from shuffledp.collection.ledger.total import composed
 from shuffledp.collection.record import LedgerEntry, Limit, Total
 from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.protocols.design import Design
@@ -163,18 +164,19 @@ def entry_of(
     besides: Shuffled | None = None,
 ) -> Entry:
     """One round of a design, and what it shows ``besides``, as the ledger records it."""
-    once, whole = _once(design), design.protocol.guarantee
+    once, whole, delta = _once(design), design.protocol.guarantee, design.delta
     if besides is not None:
-        once = whole = Accountant().add(once, rounds=1).add(besides, rounds=1).total
+        once = Accountant().add(once, rounds=1).add(besides, rounds=1).total
+        whole, delta = composed(shuffled_parts(once)), delta + besides.delta_at_most(epsilon=0.0)
     # What one of several rounds is worth; of a single one the certificate says it.
-    epsilon = (whole if design.rounds == 1 else once).epsilon_at_most(delta=design.delta)
+    epsilon = (whole if design.rounds == 1 else once).epsilon_at_most(delta=delta)
     said = what if series is None else f"{series}: {what}"
     return Entry.of(
         once,
         what=said,
         design=design.digest,
         epsilon=epsilon,
-        delta=design.delta,
+        delta=delta,
         batches=batches,
         series=series,
         at_most=isinstance(design.task, TopTask),

@@ -24,6 +24,7 @@ __all__ = ["certificate", "comparison"]
 
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
+BRINK = 1e-6  # relative
 THIS = "this release"
 BEYOND = 4.0  # or so many times the certified epsilon
 
@@ -88,6 +89,8 @@ def _curve(guarantee: Guarantee, epsilon: float, last: float | None = None) -> C
         last = min(guarantee.epsilon_at_most(delta=FAR_DELTA), guarantee.ceiling)
     if last == math.inf:  # some delta is left however large epsilon is
         last = BEYOND * epsilon
+    elif last > guarantee.ceiling * (1.0 - BRINK):  # there delta is the last digits of epsilon; at the ceiling it is 0
+        last = guarantee.ceiling
     epsilons = np.linspace(0.0, last, POINTS)
     band = guarantee.profile(epsilons, gap=DRAWN_GAP)
     points, lower, upper = (tuple(column.tolist()) for column in (epsilons, band.lower, band.upper))

@@ -152,7 +152,7 @@ def open_column(
         ids=None if ids is None else find_column(table, ids, "id"),
         unsure=column is None and table.headed,
         watched=like_ids(
-            table.names,
+            [each for each in table.names if each not in table.nested],
             (name,) if isinstance(name, str) else name,
             ids,
             one_row_per_person=one_row_per_person,

@@ -41,6 +41,7 @@ __all__ = ["ROWS", "Format", "Kind", "Table", "open_table"]
 Format = Literal["csv", "parquet", "arrow"]
 Kind = Literal["text", "number"]
 ROWS = 1 << 20  # of a batch
+FEW_ROWS = 1 << 12  # from so many on, a batch is not put together with others
 BATCH_BYTES = 1 << 28  # of a batch, were all its texts written out
 LONGEST_CELL = 1 << 20  # bytes
 BLOCK = 1 << 24  # bytes of CSV that are parsed at once
@@ -50,6 +51,7 @@ BAR = "|"  # which may also stand in the name of a single column
 AHEAD, ROWS_AHEAD = 1 << 18, 100  # bytes and rows below a header that are looked at
 GZIP, ARROW_STREAM = b"\x1f\x8b", b"\xff\xff\xff\xff"
 CODED = pa.dictionary(pa.int32(), pa.string())
+DIFFERENCES = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow reads into no dictionary
 FLAT_TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}(,\d{3})+(,\d{3}|\.\d*)")
@@ -65,6 +67,7 @@ class Table(ABC):
     headed = False  # whether the names are merely the first line of a text
     once = False  # whether it can be read only once
     bare = False  # whether it is a single column without a table around it
+    nested: Sequence[str] = ()  # columns of lists and records, about which nothing can be asked
     watched: Sequence[str] = ()  # columns that nobody asks about: what they hold, is no reason to refuse the table
 
     def column_title(self, name: str) -> str:
@@ -301,9 +304,10 @@ class _Parquet(Table):
         self.title, self._path = title, path
         with readable(title, "Parquet file"), open_parquet(path, title) as file:
             self.names, self.rows, self._schema = file.schema_arrow.names, file.metadata.num_rows, file.schema_arrow
+            self._metadata, self.nested = file.metadata, _nested(file.schema_arrow)
 
     def batches(self, wanted: list[str], kind: Kind) -> Iterator[pa.RecordBatch]:
-        coded = [name for name in wanted if any(test(self._schema.field(name).type) for test in FLAT_TEXT)]
+        coded, rows = self._reading(wanted)
         with (
             readable(self.title, "Parquet file"),
             # no pre_buffer: it keeps whatever it has read
@@ -312,7 +316,7 @@ class _Parquet(Table):
             ) as file,
         ):
             came = 0
-            for batch in file.iter_batches(self._rows(file, wanted), columns=wanted, use_threads=False):
+            for batch in _gathered(file.iter_batches(rows, columns=wanted, use_threads=False)):
                 came += len(batch)
                 self.done = came / max(1, file.metadata.num_rows)
                 yield from _sliced(batch, self.title)
@@ -321,17 +325,43 @@ class _Parquet(Table):
                     f"{self.title} must hold the {file.metadata.num_rows} rows it names, got {came}. {DAMAGED}"
                 )
 
-    def _rows(self, file: pa.parquet.ParquetFile, wanted: list[str]) -> int:
-        """How many rows to read at once, by how long they are when they are unpacked."""
-        groups, longest = file.metadata.num_row_groups, 1
-        for group in map(file.metadata.row_group, range(groups)):
+    def _reading(self, wanted: list[str]) -> tuple[list[str], int]:
+        """Which columns to read as dictionaries, and how many rows at once, by how long they are
+        when they are unpacked: a text that is written as its difference from the one before may be
+        as long as all of them, and so may a list.
+        """
+        kinds, longest = {name: self._schema.field(name).type for name in wanted}, 1
+        coded = [name for name in wanted if any(test(kinds[name]) for test in FLAT_TEXT)]
+        for group in map(self._metadata.row_group, range(self._metadata.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
                 if (name := column.path_in_schema.partition(".")[0]) in wanted:
-                    each = -(-column.total_uncompressed_size // max(1, group.num_rows))
+                    size = column.total_uncompressed_size
+                    each = -(-size // max(1, group.num_rows))
+                    if pa.types.is_fixed_size_binary(kinds[name]):
+                        each = kinds[name].byte_width
                     if each > 2 * LONGEST_CELL:
                         raise _too_long(name, self.title, each)
-                    longest = max(longest, each)
-        return max(1, min(ROWS, BATCH_BYTES // longest))
+                    if DIFFERENCES.intersection(column.encodings):
+                        coded, each = [other for other in coded if other != name], size
+                    longest = max(longest, BATCH_BYTES if name in self.nested else each)
+        return coded, max(1, min(ROWS, BATCH_BYTES // longest))
+
+
+def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in fewer batches, where those are small."""
+    held, size = list[pa.RecordBatch](), 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size >= BLOCK or len(batch) >= FEW_ROWS:
+            yield batch if len(held) == 1 else pa.concat_batches(held)
+            held, size = [], 0
+    if held:
+        yield pa.concat_batches(held)
+
+
+def _nested(schema: pa.Schema) -> list[str]:
+    return [field.name for field in schema if pa.types.is_nested(field.type)]
 
 
 class _ArrowFile(Table):
@@ -342,7 +372,7 @@ class _ArrowFile(Table):
     def __init__(self, title: str, path: Path) -> None:
         self.title, self._path = title, path
         with readable(title, "Arrow file"), open_arrow(path, title) as reader:
-            self.names = reader.schema.names
+            self.names, self.nested = reader.schema.names, _nested(reader.schema)
 
     def batches(self, wanted: list[str], kind: Kind) -> Iterator[pa.RecordBatch]:
         options = pa.ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in wanted])
@@ -362,7 +392,7 @@ class _ArrowStream(Table):
     def __init__(self, title: str, place: Path | io.BufferedReader) -> None:
         self.title, self._place, self.once = title, place, not isinstance(place, Path)
         self._stream, self._reader = self._open()
-        self.names = self._reader.schema.names
+        self.names, self.nested = self._reader.schema.names, _nested(self._reader.schema)
         if not self.once:
             self._stream.close()
 

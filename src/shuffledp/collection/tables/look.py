@@ -7,6 +7,7 @@ limit, and beyond it only that there are more.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -25,9 +26,11 @@ from shuffledp.collection.tables.opening import first_bytes, readable
 from shuffledp.collection.tables.persons import FLAGS, names_people
 from shuffledp.errors import InvalidInput
 
-__all__ = ["DISTINCT", "FIRST_ROWS", "Look", "Seen", "look_at"]
+__all__ = ["DISTINCT", "FIRST_ROWS", "NESTED", "Look", "Seen", "look_at"]
 
 FIRST_ROWS, DISTINCT, TOP = 1_000_000, 10_000, 10
+LONG = 2000  # bytes of a text that is kept whole
+NESTED = "lists or records"  # a kind of column
 OFTEN = 0.5  # different values per row from which a column is not asked about first
 ABSENT = {word.casefold() for word in NO_NUMBER if word} | {
     "-",
@@ -199,9 +202,9 @@ def _looked(table: Table, encoding: str | None, most: int, tick: Tick | None) ->
             f"{table.title} must have a column with a name of its own, got none. Name the columns in its first line."
         )
     columns, rows, more = [_Column(name) for name in names], 0, False
-    for batch in table.batches(names, "text"):
+    for batch in table.batches([name for name in names if name not in table.nested] or names[:1], "text"):
         more = rows + len(batch) > most
-        for column in columns:
+        for column in (each for each in columns if each.name not in table.nested):
             column.add(batch.column(column.name).slice(0, most - rows), table.title)
         rows = min(most, rows + len(batch))
         if tick is not None:
@@ -215,9 +218,14 @@ def _looked(table: Table, encoding: str | None, most: int, tick: Tick | None) ->
         rows,
         more,
         encoding,
-        [column.seen() for column in columns],
+        [_unread(column.name, rows) if column.name in table.nested else column.seen() for column in columns],
         [name for name, times in counted.items() if times > 1],
     )
+
+
+def _unread(name: str, rows: int) -> Seen:
+    """A column of lists or records: however long they are, nothing can be asked about them."""
+    return Seen(name, NESTED, rows, 0, 0, [], [], {}, 0, 0, None, 0, None, None, ())
 
 
 class _Column:
@@ -232,8 +240,6 @@ class _Column:
         self._rows += len(values)
         coded = pa.types.is_dictionary(values.type)
         self._type = str(values.type.value_type if coded else values.type)
-        if pa.types.is_nested(values.type):
-            values = pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
         values, counts = pc.value_counts(values.drop_null()).flatten()
         values = values.dictionary_decode() if coded else values
         try:
@@ -245,6 +251,8 @@ class _Column:
                     f"column {self.name!r} of {title} must be text in UTF-8, got other bytes. Convert it first."
                 ) from None
             texts = pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
+        if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONG:  # no category, and many of them need not be kept
+            texts = pa.array(map(_shortened, texts.to_pylist()), pa.string())
         self._counted.append(pa.table({"text": texts, "count": counts}).filter(texts.is_valid()))
 
     def seen(self) -> Seen:
@@ -305,6 +313,13 @@ class _Column:
         if _all_american(others):
             return "numbers"
         return "dates" if others and all(DATE.fullmatch(text) for text in others) else "text"
+
+
+def _shortened(text: str | None) -> str | None:
+    """A text that stands for a long one, and for no other."""
+    if text is None or len(text) <= LONG:
+        return text
+    return f"{text[:LONG]}... {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _range(cleaning: Cleaning, texts: pa.Array, name: str) -> tuple[float | None, float | None]:

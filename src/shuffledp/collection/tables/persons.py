@@ -53,10 +53,13 @@ PERSON = (
     "user|person|individual|customer|client|consumer|member|patient|employee|student|respondent|participant|"
     "subscriber|visitor|voter|account|login"
 )
-COUNTED = "subject|passenger|worker|staff|player|record|case|device|panelist|citizen|resident"  # only with a number
+COUNTED = (  # only with a number
+    "subject|passenger|worker|staff|player|record|case|device|panelist|citizen|resident|reviewer|anon|acct|cust|emp|usr"
+)
 NUMBER = "id|uid|uuid|guid|no|nr|num|number|code|key|hash"
 NAMED_ID = re.compile(
-    rf"(?:hashed|anonymous|unique)?(?:(?:{PERSON})?(?:id|uid|uuid|guid|identifier)|(?:{PERSON})(?:{NUMBER})?|"
+    rf"(?:hashed|anonymous|unique)?(?:(?:{PERSON})?(?:unique)?(?:id|uid|uuid|guid|identifier)(?:hash|hashed)?|"
+    rf"(?:{PERSON})(?:{NUMBER})?|id(?:{PERSON})|"
     rf"(?:{COUNTED})(?:{NUMBER})|(?:{PERSON})?e?mail(?:address|id)?|username|ssn)"
 )
 APART = re.compile(r"[\W_]+")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.record import Certificate, EpsilonBound
+from shuffledp.collection.verify.counted_fakes import CountedFakes
 from shuffledp.collection.verify.effort import TooLarge
 from shuffledp.collection.verify.oracle import Oracle, Span
 from shuffledp.collection.verify.outcomes import Check, Outcome, holds, unchecked, vital
@@ -21,7 +22,8 @@ ENUMERATION, ROUNDED = 1e-7, 1e-14  # relative, and absolute
 NOISE = 1e-9  # relative: rounding of the oracle
 TOLERANCE = 1e-4  # relative: how far delta may be on the unsafe side of what the oracle's own end proves
 CLOSE, STEP = 2e-3, 1e-3  # relative: how sharp delta must be, and epsilon, where a theorem has one value
-FAINT = 1e-20  # deltas this small need not be sharp
+FAINT = 1e-18  # the whole numbers of a law differ from its epsilon0 by a few of 2^64, and delta by as much
+SUBTRACTED = 1e-11  # of deltas of fakes: what is left of two long sums
 COARSE = "not decided: the oracle's two ends are too far apart"
 WITHIN = f"to within {100.0 * TOLERANCE:g} % of delta, or {FAINT:g}"
 
@@ -94,6 +96,10 @@ def _one_value(oracle: Oracle) -> bool:
     return oracle.repeated == 1 and not (oracle.swap or oracle.law.cuts or oracle.law.binary)
 
 
+def _blurred(oracle: Oracle) -> float:
+    return SUBTRACTED if isinstance(oracle.law, CountedFakes) else FAINT
+
+
 def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Check:
     """An upper end below the oracle's lower one is wrong, and so is a lower end above its upper
     one.
@@ -102,9 +108,9 @@ def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Che
     if end == "upper":
         wrong, right = claimed < least * (1.0 - NOISE), claimed >= most * (1.0 - TOLERANCE) - FAINT
         if _one_value(oracle):
-            wrong |= (most <= least * (1.0 + CLOSE) + FAINT) & (claimed > most * (1.0 + CLOSE) + FAINT)
+            wrong |= (most <= least * (1.0 + CLOSE) + FAINT) & (claimed > most * (1.0 + CLOSE) + _blurred(oracle))
     else:
-        wrong, right = claimed > most * (1.0 + NOISE), claimed <= least * (1.0 + TOLERANCE) + FAINT
+        wrong, right = claimed > most * (1.0 + NOISE) + FAINT, claimed <= least * (1.0 + TOLERANCE) + FAINT
     open_ = ~(wrong | right)
     share = np.abs(claimed - most) / np.maximum(most, FAINT)
     worst = int(np.argmax(np.where(wrong, 4.0, np.where(open_, 2.0, 0.0)) + np.minimum(share, 1.0)))
@@ -125,7 +131,7 @@ def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
     delta, upper, lower = epsilon.delta, epsilon.upper, epsilon.lower
     at_least, at_most, before = span.upper[0][0], span.upper[1][0], span.upper[1][1]
     above, above_at_most = span.lower[0][2], span.lower[1][2]
-    loose = _one_value(oracle) and before < delta * (1.0 - NOISE) and upper > 0.0
+    loose = _one_value(oracle) and before < delta * (1.0 - NOISE) - _blurred(oracle) and upper > 0.0
     wrong_upper = at_least > delta * (1.0 + NOISE) or lower > upper or loose
     wrong_lower = (lower > 0.0 and above_at_most < delta * (1.0 - NOISE)) or lower > upper
     right_upper, right_lower = at_most <= delta * (1.0 + TOLERANCE), lower == 0.0 or above >= delta * (1.0 - TOLERANCE)

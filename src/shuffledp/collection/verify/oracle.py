@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from importlib import import_module
 
@@ -35,7 +36,7 @@ from shuffledp.literature.exact import rounds_delta
 from shuffledp.literature.exact.clone_sums import CloneSwap, Row, swap_at_most
 from shuffledp.literature.exact.composition import rounds_at_least, rounds_at_most
 from shuffledp.literature.exact.datasets import binary_dataset, binary_datasets
-from shuffledp.literature.exact.lattice import Array
+from shuffledp.literature.exact.lattice import UNIT, Array
 from shuffledp.literature.exact.summation import haystack_interval
 
 __all__ = ["Oracle", "Span"]
@@ -122,7 +123,20 @@ class Oracle:
         return self.how
 
     def spans(self, epsilons: Array, closely: int = 0) -> Span:
-        """Both ends at every epsilon >= 0; the first ``closely`` of them matter most."""
+        """Both ends at every epsilon >= 0; the first ``closely`` of them matter most. Next to the
+        ceiling delta is what rounding leaves of a difference: a share of it, or all.
+        """
+        found, ceiling = self._summed(epsilons, closely), self.repeated * self.law.epsilon0
+        moved = 8.0 * UNIT * (1.0 + epsilons)
+        share = np.where(epsilons < ceiling, moved / np.maximum(ceiling - epsilons, moved), 0.0)
+        lost = np.where(share > 0.01, moved, 0.0)
+        ends = [
+            (np.maximum(low * (1.0 - share) - lost, 0.0), np.minimum(high * (1.0 + share) + lost, 1.0))
+            for low, high in (found.upper, found.lower)
+        ]
+        return Span(*ends)
+
+    def _summed(self, epsilons: Array, closely: int) -> Span:
         if isinstance(self.law, (CountedFakes, CountedShares)):
             return self._among_fakes(self.law, epsilons)
         ceiling = self.rounds * self.law.epsilon0  # from where on delta is 0
@@ -225,8 +239,8 @@ class Oracle:
         return rounds_delta([rows] * self.rounds, self.users, epsilons)
 
     @property
-    def _wrong(self) -> float:
-        return float(self.law.miss)
+    def _wrong(self) -> Fraction:
+        return self.law.miss
 
     def _largest(self, kinds: tuple[Classes, ...], epsilons: Array, *, far: bool = False) -> tuple[Array, Array]:
         """Both ends of the largest of several haystacks; with ``far``, rougher where they hardly

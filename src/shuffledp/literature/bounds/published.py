@@ -125,6 +125,11 @@ class Published:
     delta_at: Callable[[Setting, float], float] | None = None
     cost: Callable[[Setting], float] | None = None
 
+    @property
+    def rests(self) -> str:
+        """What keeps its number from being a guarantee, in the words that stand beside it."""
+        return "constants from memory" if self.status == "unproven" and "reconstructed" in self.remark else ""
+
     def __post_init__(self) -> None:
         if self.epsilon_at is None and self.delta_at is None:
             raise InvalidInput(

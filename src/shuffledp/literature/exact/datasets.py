@@ -16,6 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,11 +27,12 @@ from shuffledp.literature.exact.lattice import Array, TooLarge
 __all__ = ["binary_dataset", "binary_datasets"]
 
 LEFT_OUT = 1e-24  # of each binomial law
-ROUNDING, CANCELED = 1e-10, 1e-13  # relative: of what is left, and of what was subtracted
+DIGITS = 50  # of the factors: where epsilon is close to epsilon0 they cancel
+ROUNDING, PROBABILITY, ADDED = 1e-10, 2e-13, 2.3e-16  # relative: of a sum, of a probability, of a product that is added
 WORK, MOST_BLOCKS, FEWEST_BLOCKS = 1 << 35, 1 << 13, 16  # products to add up, datasets to look at
 
 
-def binary_dataset(p: float, zeros: int, ones: int, epsilons: Array) -> tuple[Array, Array]:
+def binary_dataset(p: float | Fraction, zeros: int, ones: int, epsilons: Array) -> tuple[Array, Array]:
     """Two ends of delta at every epsilon >= 0, for the target's values 0 and 1 in this order.
 
     >>> low, high = binary_dataset(
@@ -37,24 +41,31 @@ def binary_dataset(p: float, zeros: int, ones: int, epsilons: Array) -> tuple[Ar
     >>> bool(low[0] <= 0.375 <= high[0])
     True
     """
-    law = np.convolve(
-        _binomial(zeros, p), _binomial(ones, p)[::-1]
-    )  # of S, wherever it begins: of those who hold 1, Bin(ones, p) report 0
-    x = np.exp(epsilons)[:, None]
-    gain, loss = (1.0 - p) - x * p, x * (1.0 - p) - p
-    here, before = np.append(law, 0.0), np.append(0.0, law)
-    terms = np.maximum(gain * here - loss * before, 0.0)
-    found = terms.sum(axis=1)
-    sizes = np.where(terms > 0.0, (1.0 - p + x * p) * here + (x * (1.0 - p) + p) * before, 0.0)
-    slack = ROUNDING * found + CANCELED * sizes.sum(axis=1)
+    laws = _binomial(zeros, Fraction(p)), _binomial(ones, Fraction(p))[::-1]
+    law = np.convolve(*laws)  # of S, wherever it begins: of those who hold 1, Bin(ones, p) report 0
+    x, gain, loss = _factors(Fraction(p), tuple(epsilons.tolist()))
+    here, before = gain * np.append(law, 0.0), loss * np.append(0.0, law)
+    doubt = (PROBABILITY + ADDED * min(map(len, laws))) * (np.abs(here) + before)
+    below, above = (np.maximum(here - before + side * doubt, 0.0).sum(axis=1) for side in (-1.0, 1.0))
     missing = (
         2.0 * LEFT_OUT if len(law) < zeros + ones + 1 else 0.0
-    )  # of the gain; what is missing of the loss makes ``found`` too large
-    return np.maximum(found - slack - missing * x[:, 0], 0.0), np.minimum(found + slack + missing, 1.0)
+    )  # of the gain; what is missing of the loss makes the sum too large
+    return np.maximum(below * (1.0 - ROUNDING) - missing * x, 0.0), np.minimum(above * (1.0 + ROUNDING) + missing, 1.0)
+
+
+@lru_cache(maxsize=8)
+def _factors(p: Fraction, epsilons: tuple[float, ...]) -> tuple[Array, Array, Array]:
+    """e^eps, and the factors of gain and loss at each epsilon, rounded once."""
+    with localcontext(prec=DIGITS):
+        wrong = Decimal(p.numerator) / p.denominator
+        xs = [Decimal(eps).exp() for eps in epsilons]
+        rows = [(float(x), float(1 - wrong - x * wrong), float(x * (1 - wrong) - wrong)) for x in xs]
+    x, gain, loss = np.array(rows).reshape(-1, 3).T
+    return x, gain[:, None], loss[:, None]
 
 
 def binary_datasets(
-    p: float, n: int, epsilons: Array, check: Callable[[], None] = lambda: None
+    p: float | Fraction, n: int, epsilons: Array, check: Callable[[], None] = lambda: None
 ) -> tuple[Array, Array, int, int]:
     """Two ends of the largest delta over all datasets of n users and both orders, the number of
     blocks, and the worst dataset's ones at the first epsilon. ``check`` is called before each
@@ -62,7 +73,7 @@ def binary_datasets(
 
     With as many blocks as datasets the answer is exact.
     """
-    width = min(_reach(n, p) * 2.0, n)
+    width = min(_reach(n, float(p)) * 2.0, n)
     if width**2 > WORK / FEWEST_BLOCKS:
         raise TooLarge(f"laws of {width:.3g} counts are too long to be added up")
     length = -(-n // min(n, MOST_BLOCKS, int(WORK / width**2)))
@@ -84,11 +95,14 @@ def _reach(n: int, p: float) -> float:
     return log / 3.0 + math.sqrt((log / 3.0) ** 2 + 2.0 * n * p * (1.0 - p) * log)
 
 
-def _binomial(n: int, p: float) -> Array:
+def _binomial(n: int, p: Fraction) -> Array:
     """The probabilities of Bin(n, p) around its mean, all but LEFT_OUT of them."""
     from scipy.stats import binom  # slow to import, and needed for two values only
 
-    reach = _reach(n, p)
-    low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
-    chances: Array = binom.pmf(np.arange(low, high + 1), n, p)
+    near = float(p)
+    reach = _reach(n, near)
+    low, high = max(0, math.floor(n * near - reach)), min(n, math.ceil(n * near + reach))
+    counts = np.arange(low, high + 1)
+    rest = float(p - Fraction(near)) / (near * (1.0 - near)) if 0.0 < near < 1.0 else 0.0
+    chances: Array = binom.pmf(counts, n, near) * np.exp((counts - n * near) * rest)  # what rounding p has moved
     return chances

@@ -24,6 +24,7 @@ from shuffledp.randomizers import KRR, SubsetSelection
 
 __all__ = ["best_alone", "best_size", "counts_alone", "cuts_alone", "number_alone", "number_named"]
 
+MANY = 2_700  # people: the grids tried for them have at most 64 steps, as `verify` tries
 GRID, HYBRID, LONE_STAIRCASE = "randomized response on a grid", "hybrid mechanism", "staircase noise on every number"
 
 
@@ -77,9 +78,10 @@ def number_alone(width: float, *, n: int, epsilon: float, delta: float, rounds: 
     >>> found.name, round(found.error)
     ('hybrid mechanism', 104)
     """
-    grid = Sum(n=n, least=1, epsilon=epsilon, delta=delta, rounds=rounds).settle()
+    # The best grid is the same for any number of people; a protocol for few tries coarse ones.
+    grid = Sum(n=MANY, least=1, epsilon=epsilon, delta=delta, rounds=rounds).settle()
     pure = calibrated(KRR, (("k", 2),), 1, epsilon, delta, rounds)  # composed, no pure epsilon loses more
-    return number_named(width, n, pure, (grid.predicted_stderr(), grid.bits, grid.epsilon0))
+    return number_named(width, n, pure, (grid.predicted_stderr() * math.sqrt(n / MANY), grid.bits, grid.epsilon0))
 
 
 def number_named(width: float, n: int, pure: float, grid: tuple[float, int, float]) -> Baseline:

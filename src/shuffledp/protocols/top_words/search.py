@@ -3,7 +3,7 @@ laws, and from which votes on a beginning is followed.
 
 **Theorem.** Let ``least`` people follow the protocol, settled before levels are drawn. Then the
 whole search has at every epsilon at most the delta of ``first_design`` plus that of ``besides``,
-even for an analyst who knows the level of every person and every report of the others.
+even for an analyst who knows the level of every person and every report of all but these.
 
 *Proof.* Take two data sets that differ in the word of one honest person. Levels do not depend on
 words, so fix them. Only the person's own level depends on that word; later ones follow from its

@@ -198,3 +198,20 @@ def test_failures_are_a_line_a_minute_however_many_requests_fail() -> None:
     assert lines[0].startswith("a request failed: RuntimeError: unable to perform operation on a transport")
     assert "test_connections.py:" in lines[0]
     assert lines[1].endswith("; 1,199 more since the last line")
+
+
+def test_a_client_that_makes_requests_fail_hides_no_other_failure() -> None:
+    written = io.StringIO()
+    with logged(written):
+        ours, theirs = logging.getLogger("shuffledp.collection.network"), logging.getLogger("asyncio")
+        for kind in [ConnectionError] * 50 + [OSError] + [ConnectionError] * 50:
+            try:
+                raise kind("disk full" if kind is OSError else "aborted")
+            except OSError:
+                ours.exception("a request failed")
+            theirs.warning("socket.send() raised exception.")
+    assert [line.partition(" at ")[0] for line in written.getvalue().splitlines()] == [
+        "a request failed: ConnectionError: aborted",
+        "socket.send() raised exception.",
+        "a request failed: OSError: disk full",
+    ]

@@ -136,27 +136,30 @@ def _allow_files(most: int) -> None:
 
 
 class OneLine(logging.Filter):
-    """A failure is a line, and there is one in a minute at most, however many requests fail: a
-    client that causes one must not fill a disk.
+    """A failure is a line, and there is one in a minute at most of each kind, however many requests
+    fail: a client that causes one must neither fill a disk nor hide another failure.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._clock, self._next, self._unsaid = clock, -math.inf, 0
+        self._clock, self._kinds = clock, dict[tuple[str, str], tuple[float, int]]()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is written, as a line."""
-        if not record.exc_info or record.exc_info[1] is None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None and record.name != "asyncio":
             return True
-        if self._clock() < self._next:
-            self._unsaid += 1
+        at, name = "", "" if error is None else type(error).__name__
+        for frame, line in traceback.walk_tb(None if error is None else error.__traceback__):
+            at = f" at {Path(frame.f_code.co_filename).name}:{line}"
+        quiet, unsaid = self._kinds.get((name, at), (-math.inf, 0))
+        if self._clock() < quiet:
+            self._kinds[name, at] = quiet, unsaid + 1
             return False
-        error, place = record.exc_info[1], traceback.extract_tb(record.exc_info[2])
-        at = f" at {Path(place[-1].filename).name}:{place[-1].lineno}" if place else ""
-        more = f"; {self._unsaid:,} more since the last line" if self._unsaid else ""
-        said = f"{record.getMessage()}: {type(error).__name__}: {error}"
+        more = f"; {unsaid:,} more since the last line" if unsaid else ""
+        said = record.getMessage() if error is None else f"{record.getMessage()}: {name}: {error}"
         record.msg, record.args = "%s%s%s", (" ".join(said.split())[:LONGEST_LINE], at, more)
-        record.exc_info, self._next, self._unsaid = None, self._clock() + QUIET, 0
+        record.exc_info, self._kinds[name, at] = None, (self._clock() + QUIET, 0)
         return True
 
 

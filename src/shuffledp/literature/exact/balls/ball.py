@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-__all__ = ["Exact", "ball", "between", "certainly_above", "ends", "largest", "midpoint", "positive_part", "precision"]
+__all__ = ["Exact", "ball", "between", "ends", "largest", "midpoint", "positive_part", "precision"]
 
 Exact = int | float | Fraction
 
@@ -55,11 +55,6 @@ def largest(numbers: list[arb]) -> arb:
     for each in numbers[1:]:
         most = most.max(each)
     return most
-
-
-def certainly_above(number: arb, least: float) -> bool:
-    """Whether every number of the ball is above ``least``."""
-    return bool(number > least)
 
 
 def midpoint(number: arb) -> float:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from flint import acb, acb_mat, arb
 
@@ -113,10 +114,11 @@ class SwappedClone:
             self, first=self.first.swapped(), kinds=tuple(kind.swapped() for kind in self.kinds), least=least
         )
 
-    def at_most(self, n: int, eps: float, levels: int | None = None) -> arb:
-        """An upper end of delta for n users, whatever their composition; with fewer levels, sooner
-        and higher.
+    def at_most(self, n: int, eps: float, levels: int | None = None, blur: float | None = None) -> arb:
+        """An upper end of delta for n users, whatever their composition; with fewer levels or more
+        blur (tau c), sooner and higher.
         """
+        blur = BLUR if blur is None else blur
         x = ball(eps).exp()
         alone = sum((positive_part(gain) for gain in self.first.gains(x)), arb(0)).min(arb(1))
         if n == 1 or not alone.upper() > 0:
@@ -128,7 +130,7 @@ class SwappedClone:
         if not most > 0.1:
             return alone.upper()
         with precision(ROUGHLY):
-            rough = largest(self._level(n, x, self._u(min(1.0, 0.5 * most), n)))
+            rough = largest(self._level(n, x, self._u(min(1.0, 0.5 * most), n), blur))
             needed = _log(alone) - _log(rough) + SLACK
         last = min(most, max(needed, 2.0))
         rate = min(0.25, 8.0 / last)
@@ -140,7 +142,7 @@ class SwappedClone:
         for place, q in enumerate(qs[1:]):
             u = self._u(q, n)
             below = (1 - u) ** n
-            values = at_most_one(self._level(n, x, u))
+            values = at_most_one(self._level(n, x, u, blur))
             sums = [total + (left - below) * value for total, value in zip(sums, values, strict=True)]
             left = below
             hidden = alone
@@ -159,7 +161,7 @@ class SwappedClone:
         hay = tuple(positive_part(each.lower()) / (1 - u) for each in self.least.left(u))
         return Needle("what is left", hay, self.least.needle0, self.least.needle1, whole=False).delta(n, eps, 1e-3)
 
-    def _level(self, n: int, x: arb, u: arb) -> list[arb]:
+    def _level(self, n: int, x: arb, u: arb, blur: float) -> list[arb]:
         """F at u if all others are of one kind, for every kind."""
         with precision(ROUGHLY):
             caps = [_cap(_Filled.of(kind, n, x, u, whole=False, cap=None).positions) for kind in self.kinds]
@@ -170,7 +172,7 @@ class SwappedClone:
         live = [slot.positions for slot in slots]
         if not any(score.upper() > 0 for each in (first.positions, *live) for score in each.scores):
             return shown
-        line = _Line.through(n, first.positions, live)
+        line = _Line.through(n, first.positions, live, blur)
         if line is None:
             return [arb(1)] * len(live)
         return [(line.sum(each) / n + seen).upper() for each, seen in zip(live, shown, strict=True)]
@@ -213,10 +215,10 @@ class _Line:
     tau: arb
     step: arb
     count: int
-    weights: dict[int, arb] = field(default_factory=dict)
+    weights: dict[int, list[arb]] = field(default_factory=dict)
 
     @classmethod
-    def through(cls, n: int, first: Positions, kinds: Sequence[Positions]) -> _Line | None:
+    def through(cls, n: int, first: Positions, kinds: Sequence[Positions], blur: float) -> _Line | None:
         """c is where the largest kind's value is about least; only that depends on the choice. None
         where scores spread too far to choose.
         """
@@ -246,17 +248,17 @@ class _Line:
                         size = (
                             (_log(each.phi(a)) - _log(each.phi(c))) * (n - 1) + _log(first.phi(a)) - _log(first.phi(c))
                         )
-                        size += math.log(width) + 1.0 - math.log(share) + 0.5 * (BLUR * share) ** 2
+                        size += math.log(width) + 1.0 - math.log(share) + 0.5 * (blur * share) ** 2
                         reached.append((NEGLIGIBLE + size) / abs(share - 1.0))
                     period = max(period, min(reached))
-            cut = math.sqrt(2.0 * (NEGLIGIBLE + math.log(width))) / BLUR
+            cut = math.sqrt(2.0 * (NEGLIGIBLE + math.log(width))) / blur
             if not math.isfinite(cut * period):
                 return None
             return cls(
                 n,
                 first,
                 c,
-                (BLUR / c).mid(),
+                (blur / c).mid(),
                 (2 * arb.pi() / period * c).mid(),
                 math.ceil(cut * period / (2 * math.pi)) + 2,
             )
@@ -274,21 +276,18 @@ class _Line:
         reach = (lipschitz * step).upper()
         faint = NEGLIGIBLE + 6.0
         threshold = (arb(-faint) / n).exp().lower()
-        fine = acb_mat([[acb(0, step * place * score).exp() for place in range(BLOCK)] for score in kind.scores])
+        fine = self._fine(kind)
         total, start = arb(0), 0
         while start < self.count:
-            row = [share * acb(0, step * start * score).exp() for share, score in zip(tilted, kind.scores, strict=True)]
-            size = arb(2)
-            for place, value in enumerate((acb_mat([row]) * fine).entries()):
-                node = start + place
-                if node >= self.count:
-                    break
-                size = (value + absent).abs_upper()
-                if not size < threshold:
-                    total += size ** (n - 1) * self._weight(node)
+            sizes = self._sizes(tilted, absent, kind, fine, start)
+            if any(not size < threshold for size in sizes):
+                for size, weight in zip(sizes, self._weights(start), strict=True):
+                    if not size < threshold:
+                        total += size ** (n - 1) * weight
             start += BLOCK
-            if size < threshold:
-                start += max(int(min(midpoint((threshold - size) / reach), 1e15) * (1.0 - 1e-9)) - 1, 0)
+            if sizes[-1] < threshold:  # whole blocks, whose weights other kinds share
+                passed_over = int(min(midpoint((threshold - sizes[-1]) / reach), 1e15) * (1.0 - 1e-9)) - 1
+                start += max(passed_over, 0) // BLOCK * BLOCK
         edge = step * (self.count - 1)
         # What was passed over, and what is beyond the last node: no factor is larger than at y = 0.
         passed = (arb(-faint) * (n - 1) / n).exp() / (2 * c)
@@ -296,22 +295,41 @@ class _Line:
         scale = phi ** (n - 1) * (tau * tau * c * c / 2).exp()
         return scale * (total * step / arb.pi() + self.first.phi(c) * (passed + tail))
 
-    def _weight(self, node: int) -> arb:
-        """What a node's power is multiplied by, |phi_*| among it: the same for all kinds, and
-        computed once.
+    def _fine(self, slot: Positions) -> acb_mat:
+        """By how much every score turns phi from the first node of a block to each of them."""
+        return acb_mat([[acb(0, self.step * place * score).exp() for place in range(BLOCK)] for score in slot.scores])
+
+    def _sizes(self, tilted: list[arb], absent: arb, slot: Positions, fine: acb_mat, start: int) -> list[arb]:
+        """At most |phi| at the nodes of a block, by the terms of phi at y = 0."""
+        turned = [
+            share * acb(0, self.step * start * score).exp() for share, score in zip(tilted, slot.scores, strict=True)
+        ]
+        values = (acb_mat([turned]) * fine).entries()
+        return [(value + absent).abs_upper() for value in values[: self.count - start]]
+
+    def _weights(self, start: int) -> list[arb]:
+        """What the powers of a block's nodes are multiplied by, |phi_*| among it: the same for all
+        kinds, and computed once.
         """
-        if node not in self.weights:
-            y = self.step * node
-            turned = sum(
-                (
-                    mass * (acb(self.c, y) * score).exp()
-                    for mass, score in zip(self.first.masses, self.first.scores, strict=True)
-                ),
-                acb(0 if self.first.absent is None else self.first.absent),
-            )
-            smooth = (-((self.tau * y) ** 2) / 2).exp() / (self.c * self.c + y * y)
-            self.weights[node] = (1 if node else arb(0.5)) * smooth * turned.abs_upper()
-        return self.weights[node]
+        if start not in self.weights:
+            absent = self.first.absent or arb(0)
+            sizes = self._sizes(self._first_tilted, absent, self.first, self._first_fine, start)
+            ys = [self.step * node for node in range(start, start + len(sizes))]
+            self.weights[start] = [
+                (-((self.tau * y) ** 2) / 2).exp() / (self.c * self.c + y * y) * size
+                for y, size in zip(ys, sizes, strict=True)
+            ]
+            if start == 0:
+                self.weights[0][0] *= arb(0.5)
+        return self.weights[start]
+
+    @cached_property
+    def _first_tilted(self) -> list[arb]:
+        return self.first.filled(self.c)
+
+    @cached_property
+    def _first_fine(self) -> acb_mat:
+        return self._fine(self.first)
 
 
 def _log(number: arb) -> float:
