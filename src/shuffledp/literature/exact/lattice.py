@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 OUTSIDE = 1e-13  # the tilted law's mass beyond the lattice
 UNIT = 2.0**-52
-MOST_POINTS = 1 << 24
+MOST_POINTS = 1 << 23  # about 600 MB
 FAINT = 1e-300
 SLOPES, STEEP = 8.0 / 2.0 ** np.arange(6.0), 600.0  # of exponentials: per deviation of the sum, and at most
 
@@ -99,7 +99,7 @@ class Sum:
         low, high = window(values, law.masses, n, tilt)
         first = math.floor((low - n * law.centre) / law.step)
         span = (high - low) / law.step
-        if not span < 2 * MOST_POINTS:
+        if not span < 1.25 * MOST_POINTS:
             raise TooLarge(f"more than {MOST_POINTS} lattice points are needed for {n} draws")
         size = next_fast_len(math.ceil(span) + 2, real=True)
         one = np.zeros(size)

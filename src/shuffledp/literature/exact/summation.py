@@ -28,7 +28,7 @@ from shuffledp.literature.exact.lattice import MOST_POINTS, UNIT, Array, Lattice
 
 __all__ = ["MOST_POINTS", "TooLarge", "haystack_interval", "mean_positive_part"]
 
-FEWEST_POINTS = 1 << 14
+FEWEST_POINTS = 1 << 13
 LEAST_TILT = 0.5  # times one standard deviation: without a tilt the far values of y_+ would count
 LARGEST_TILT = 1e4  # times the largest value
 NUDGE = 1.0 + 1e-12  # what is a multiple of the step but for rounding is one
