@@ -201,6 +201,12 @@ def test_calibrate_finds_the_noise_of_a_gaussian(capsys: Capture) -> None:
     assert found["sigma"] == sdp.calibrate(sdp.Gaussian, n=100, epsilon=1.0, delta=1e-4).value
 
 
+@pytest.mark.parametrize("text, percent", [("0.8", "80%"), (".995", "99.5%"), ("0.050", "5%")])
+def test_a_share_of_honest_users_is_a_percentage(text: str, percent: str, capsys: Capture) -> None:
+    assert main(["epsilon", *KRR, "--n", "1e4", "--delta", "1e-6", "--honest", text]) == 2
+    assert f"{text!r} is not a count. Write that share of the users as {percent}." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("honest", ["290", "29%"])
 def test_calibrate_counts_honest_users_exactly(honest: str, capsys: Capture) -> None:
     found = as_json(

@@ -92,6 +92,14 @@ def test_check_says_ok_or_exits_with_one_line_for_every_fault(file: Path, capsys
     assert json.loads(capsys.readouterr().out)["ok"] is False
 
 
+def test_one_release_is_no_plural(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = shuffle(KRR(k=16, epsilon0=4.0), n=10_000)
+    entry = Entry.of(one, what="histogram of 'city'", design=DESIGN, epsilon=1.0, delta=1e-6)
+    Ledger(tmp_path / "one").spend("app-users", entry, limit_epsilon=2.0, limit_delta=1e-6)
+    assert main(["ledger", "check", str(tmp_path / "one")]) == 0
+    assert "ok: 1 release; every record" in capsys.readouterr().out
+
+
 def test_check_finds_a_ledger_that_was_put_back(file: Path, kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     survey = Entry.of(shuffle(KRR(k=16, epsilon0=4.0), n=10_000), what="x", design=DESIGN, epsilon=1.0, delta=1e-6)
     seal = Ledger(file).spend("visitors", survey).record

@@ -119,6 +119,12 @@ def test_rows_of_the_same_id_are_not_counted_as_people(tmp_path: Path, name: str
     run("histogram", file, *ASKED, "--id", name, "--one-row-per-person", "--dry-run").refused("left out beside --id")
 
 
+def test_a_refusal_names_a_column_with_all_its_spaces(tmp_path: Path) -> None:
+    file = several(tmp_path, "User  ID ")
+    run("histogram", file, *ASKED, "--dry-run").refused("of column 'User  ID ', which")
+    assert done("histogram", file, *ASKED, "--id", "User  ID ", "--dry-run", "--json").facts["cost"]["reports"] == 40
+
+
 def test_every_command_that_reads_a_table_asks_whose_rows_they_are(tmp_path: Path) -> None:
     file = several(tmp_path, "user")
     done("design", "histogram", "--categories", "yes,no", "--n", 4000, *PROMISE, "--out", tmp_path / "design.json")

@@ -139,7 +139,8 @@ def check(
         for remark in found.remarks:
             print(f"note: {remark}.")
         if not found.faults:
-            print(f"ok: {len(book.releases())} releases; every record, seal and total was confirmed.")
+            count = len(book.releases())
+            print(f"ok: {count} release{'s' * (count != 1)}; every record, seal and total was confirmed.")
     if found.faults:
         raise typer.Exit(code=1)
 

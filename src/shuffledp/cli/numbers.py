@@ -1,5 +1,6 @@
 """Numbers as they are typed."""
 
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
@@ -82,6 +83,10 @@ def read_people(text: str) -> int | Fraction:
     (900, Fraction(9, 10))
     """
     if not text.endswith("%"):
+        with suppress(InvalidOperation):
+            if Decimal("1e-9") < (part := Decimal(text)) < 1:
+                percent = (part * 100).normalize()
+                raise typer.BadParameter(f"{text!r} is not a count. Write that share of the users as {percent:f}%.")
         return read_count(text)
     from shuffledp.randomizers.parameters import read_fraction
 

@@ -8,6 +8,7 @@ import errno
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -22,6 +23,7 @@ from shuffledp.errors import InvalidInput, ShuffledpError
 __all__ = ["Run"]
 
 COMPLETION = "_SHUFFLEDP_COMPLETE"  # set by a shell that completes a line
+LINES = re.compile(r"\s*[\r\n]\s*")  # spaces within a line may be those of a name
 # BadParameter is a UsageError is a ClickException: every error of the parser. It has no public name
 # in all versions of typer.
 ParserError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -76,7 +78,7 @@ class Run:
         return int(code or 0)
 
     def _refuse(self, message: str, *, code: int = 2) -> int:
-        words = "".join(map(_shown, " ".join(message.split())))
+        words = "".join(map(_shown, LINES.sub(" ", message.strip())))
         print(json.dumps({"error": words, "exit": code}) if self.as_json else f"error: {words}", file=sys.stderr)
         return code
 

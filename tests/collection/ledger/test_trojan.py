@@ -177,7 +177,7 @@ def test_a_seal_is_the_digest_of_what_it_seals() -> None:
 @pytest.mark.parametrize(
     "statement, fault",
     [
-        ("UPDATE sqlite_sequence SET seq = 1", "1 releases were recorded, and 2 are left"),
+        ("UPDATE sqlite_sequence SET seq = 1", "1 release was recorded, and 2 are left"),
         ("UPDATE sqlite_sequence SET seq = 'two'", "are left"),
         ("DELETE FROM sqlite_sequence", "0 releases were recorded"),
         ("INSERT INTO sqlite_sequence VALUES ('releases', 2)", "are left"),
@@ -199,13 +199,24 @@ def test_a_seal_is_the_digest_of_what_it_seals() -> None:
         ),
         ("UPDATE published SET output = seal", "the note that release 1 was published was changed"),
         ("UPDATE releases SET population = 'q'", "the seal does not match"),
-        ("PRAGMA user_version = 1", "changed to 1, or an older shuffledp wrote it, which alone can read it"),
+        ("PRAGMA user_version = 1", "the number of its format was changed to 1"),
         ("PRAGMA user_version = 0", "the number of its format was changed"),
     ],
 )
 def test_every_edit_is_found_and_stops_all_spending(statement: str, fault: str, ledger: Ledger) -> None:
     unguarded(ledger.path, statement)
     refused(ledger, fault)
+
+
+def test_a_ledger_of_an_earlier_version_is_not_taken_for_a_damaged_one(ledger: Ledger) -> None:
+    newer = ["populations_insert", "releases_insert", "published_insert"]  # and all of begun: format 1 had none
+    sql(ledger.path, "DROP TABLE begun", *(f"DROP TRIGGER {each}" for each in newer), "PRAGMA user_version = 1")
+    assert ledger.check().faults == ("it has format 1; the earlier version of shuffledp that wrote it can open it",)
+    for act in (lambda: ledger.spend("p", entry()), ledger.releases, ledger.export):
+        with pytest.raises(InvalidInput, match=r"must have format 2, got 1, which an earlier version") as said:
+            act()
+        assert "Open it with that version, or start a new ledger" in str(said.value)
+        assert "Restore" not in str(said.value)
 
 
 def test_an_entry_nested_without_end_is_a_sentence(ledger: Ledger) -> None:

@@ -170,6 +170,42 @@ def test_an_id_that_comes_again_in_a_later_part_is_found_and_none_is_taken_for_a
         histogram(pa.table(frame), "city", categories=["A", "B"], epsilon=1.0, delta=1e-2)
 
 
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(2), pa.dictionary(pa.int8(), pa.binary())])
+def test_an_id_that_is_no_utf_8_hides_no_other_id_and_is_one_itself(tmp_path: Path, kind: pa.DataType) -> None:
+    for again in (b"aa", b"\xff\xfe"):
+        with SeveralRows(["User ID"], "a table") as several:
+            several.add("User ID", pa.array([b"bb", b"cc"]))
+            several.add("User ID", pa.array([b"\xff\xfe", b"aa", None, None], pa.binary()).cast(kind))
+            several.check()
+            several.add("User ID", pa.array([again, b"dd"]))
+            with pytest.raises(InvalidInput, match=r"got 5 different values in 6 rows of column 'User ID'"):
+                several.check()
+    (tmp_path / "t.csv").write_bytes(b"answer,User ID\nyes,\xff\nno,a\nyes,a\nno,b\nyes,b\nno,c\n")
+    with pytest.raises(InvalidInput, match=r"got 4 different values in 6 rows of column 'User ID'"):
+        read(open_column(str(tmp_path / "t.csv"), "answer", kind="text"), Places(("yes", "no")))
+
+
+def test_two_columns_of_one_name_that_is_like_an_id_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("answer,id,id,x,x\nyes,1,1,1,1\nno,1,2,1,1\n")
+    with pytest.raises(InvalidInput, match=r"got 2 columns of the name 'id', which .* --one-row-per-person"):
+        open_column(str(tmp_path / "t.csv"), "answer", kind="text")
+    alone = open_column(str(tmp_path / "t.csv"), "answer", kind="text", one_row_per_person=True)
+    with read(alone, Places(("yes", "no"))) as values:
+        assert values.count == 2
+
+
+@pytest.mark.parametrize("write", FORMATS[2:])
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.dictionary(pa.int8(), pa.float64())])
+def test_nan_is_a_missing_id(tmp_path: Path, write: Write, kind: pa.DataType) -> None:
+    ids = pa.array([1.0, float("nan"), float("nan"), None])
+    coded = ids.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else ids.cast(kind)
+    write(tmp_path / "table", pa.table({"city": ["A", "B", "A", "B"], "user": coded}))
+    with read(open_column(str(tmp_path / "table"), "city", kind="text"), Places(("A", "B"))) as values:
+        assert values.count == 4
+    with pytest.raises(InvalidInput, match=r"must name everybody, got 3 rows without one"):
+        read(open_column(str(tmp_path / "table"), "city", kind="text", ids="user"), Places(("A", "B")))
+
+
 def test_what_a_column_that_nobody_asks_about_holds_is_no_reason_to_refuse_the_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"answer,user\nyes,\xff\nno,\xfe\n")
     for source, name in ((str(tmp_path / "t.csv"), "answer"), (odd_frame(), "answer")):

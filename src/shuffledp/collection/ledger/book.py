@@ -259,7 +259,9 @@ def _miscounted(connection: sqlite3.Connection, rows: int) -> list[str]:
     counted = connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
     if counted == ([("releases", rows)] if rows else []):
         return []
-    return [f"{dict(counted).get('releases', 0)} releases were recorded, and {rows} are left"]
+    ever = dict(counted).get("releases", 0)
+    were, are = "release was" if ever == 1 else "releases were", "is" if rows == 1 else "are"
+    return [f"{ever} {were} recorded, and {rows} {are} left"]
 
 
 def _strays(connection: sqlite3.Connection) -> list[str]:

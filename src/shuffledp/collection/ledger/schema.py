@@ -115,13 +115,18 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
             f"the ledger {str(path)!r} must have format {FORMAT}, got {version}: a newer shuffledp wrote it. "
             f"Upgrade shuffledp."
         )
-    if version < FORMAT:
-        raise damaged(
-            path,
-            f"the number of its format was changed to {version}, or an older shuffledp wrote it, which alone can read it",
-        )
     found: list[Thing] = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
-    if sorted(found, key=repr) != sorted(EXPECTED, key=repr):
+    ours = sorted(found, key=repr) == sorted(EXPECTED, key=repr)
+    if version < FORMAT and (ours or version < 1):
+        raise damaged(path, f"the number of its format was changed to {version}")
+    if version < FORMAT:
+        error = Damaged(
+            f"the ledger {str(path)!r} must have format {FORMAT}, got {version}, which an earlier version of shuffledp "
+            f"wrote. Open it with that version, or start a new ledger and lower its limit by what this one spent."
+        )
+        error.fault = f"it has format {version}; the earlier version of shuffledp that wrote it can open it"
+        raise error
+    if not ours:
         changed = sorted(
             {repr(str(thing[1]))[1:-1] for thing in set(found) ^ set(EXPECTED)} or {str(thing[1]) for thing in found}
         )

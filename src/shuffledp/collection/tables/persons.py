@@ -191,8 +191,8 @@ class SeveralRows(Closing):
             short = pc.less_equal(pc.binary_length(values.dictionary), LONGEST)
             values = values.filter(short.take(values.indices))
         try:
-            texts = id_texts(values)
-        except InvalidInput:
+            texts = _any_texts(values)
+        except pa.ArrowException:
             return  # a column of lists and the like names no one
         lengths = pc.binary_length(texts)
         texts = texts.filter(pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, LONGEST)))
@@ -244,7 +244,14 @@ def like_ids(names: Sequence[str], asked: Sequence[str], ids: str | None, *, one
         )
     if ids is not None or one_row_per_person:
         return []
-    return [name for name in names if name not in asked and names.count(name) == 1 and names_people(name)]
+    watched = [name for name in dict.fromkeys(names) if name not in asked and names_people(name)]
+    for name in watched:
+        if (times := names.count(name)) > 1:
+            raise InvalidInput(
+                f"each row of the table must be another person, got {times} columns of the name {name!r}, which is "
+                f"named like an id. Rename them, or add --one-row-per-person if every row is another person."
+            )
+    return watched
 
 
 def check_keep(keep: str | None, ids: str | None) -> Keep:
@@ -266,7 +273,7 @@ def check_keep(keep: str | None, ids: str | None) -> Keep:
 def id_texts(ids: pa.Array) -> pa.Array:
     """Ids of any usual kind as text."""
     try:
-        text = ids.cast(pa.string())
+        text = _unpacked(ids).cast(pa.string())
         text.validate(full=True)  # Parquet says that text is UTF-8, and does not look
     except pa.ArrowException:
         raise InvalidInput(
@@ -274,6 +281,22 @@ def id_texts(ids: pa.Array) -> pa.Array:
             f"leave out --id."
         ) from None
     return text
+
+
+def _unpacked(ids: pa.Array) -> pa.Array:
+    """Ids without a dictionary; one that is not a number is missing."""
+    plain = ids.cast(ids.type.value_type) if pa.types.is_dictionary(ids.type) else ids
+    return pc.if_else(pc.is_nan(plain), None, plain) if pa.types.is_floating(plain.type) else plain
+
+
+def _any_texts(ids: pa.Array) -> pa.Array:
+    """Ids as text, also those that are not in UTF-8: their other bytes are spelled."""
+    try:
+        return id_texts(ids)
+    except InvalidInput:
+        found = _unpacked(ids).cast(pa.binary()).to_pylist()
+    spelled = [None if each is None else each[: LONGEST + 1].decode(errors="backslashreplace") for each in found]
+    return pa.array(spelled, pa.string())
 
 
 def fingerprints(key: bytes, ids: pa.Array, title: str) -> Iterator[Blocks]:
