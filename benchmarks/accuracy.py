@@ -63,7 +63,7 @@ class Question:
 
 
 def questions() -> tuple[Question, Question, Question]:
-    """A histogram, a count and a sum, each beside the best known curator."""
+    """A histogram, a count and a sum, each beside the best curator that shuffledp knows."""
     sixteen = {"categories": CATEGORIES, **PROMISE}
     one = {"color": BLUE, "marker": "o"}
     histogram = (
@@ -180,8 +180,7 @@ def draw(asked: tuple[Question, Question, Question], path: Path) -> None:
                 for way in question.ways:
                     errors = [way.error(people) for people in PEOPLE]
                     axes.plot(PEOPLE, errors, label=way.name, linewidth=1.3, markersize=4.5, **way.look)
-            curator = shown[0].curator
-            axes.axhline(curator.error, color=GREY, linewidth=1.6, label=f"curator, {curator.name}")
+            axes.axhline(shown[0].curator.error, color=GREY, linewidth=1.6, label="trusted curator")
             axes.set_xscale("log")
             axes.set_yscale("log")
             ticks = [each for each in (1, 2, 5, 10, 20, 50) if each < 1.4 * axes.get_ylim()[1]]
@@ -206,7 +205,7 @@ again, and writes this page.
 
 The noise hardly depends on how many people there are, so as a share of them it vanishes; only a sum by one message
 each errs by more people as there are more, about 1.5 times for every factor of ten. All errors are compared with
-the best known curator at the same promise, which each table names. *Bytes* is what
+the best curator that shuffledp knows at the same promise, which each table names. *Bytes* is what
 one person's report takes, *sealed* the same over the network, with each message in an envelope of its own
 ({overhead} bytes more).
 

@@ -34,7 +34,8 @@ def test_errors_and_noise_are_those_of_the_plan(honest: float) -> None:
     found = answer(asked(honest=honest))
     table = plan("histogram", domain=8, n=5000, epsilon=1.0, delta=1e-7, least=int(50 * honest))
     by_name = {option.name: option for option in table.options}
-    names = {"local": "subset selection, sets of 2", "shuffled": "Histogram", "central": "discrete Laplace noise"}
+    central = "discrete Laplace noise, counts made to add up"
+    names = {"local": "subset selection, sets of 2", "shuffled": "Histogram", "central": central}
     assert errors(found) == {model: by_name[name].error for model, name in names.items()}
     assert [each["mechanism"] for each in found["errors"]] == [names["local"], "", names["central"]]
     assert found["epsilon0"]["value"] == by_name["Histogram"].epsilon0
@@ -166,10 +167,11 @@ def test_noise_whose_promise_cannot_be_compared_is_a_sentence_about_it(changes: 
 def test_who_gains_next_to_nothing_is_not_told_a_factor() -> None:
     alone = answer(PlanRequest(task="frequency", n=5, size=100, method="unary", epsilon=0.5, delta=1e-9))
     assert alone["gain"].startswith("Hardly closer than without a shuffler (subset selection, sets of 38), and ")
-    assert " times the error of a curator who sees every value (discrete Laplace noise)." in alone["gain"]
+    curator = "a curator who sees every value (discrete Laplace noise, counts made to add up)."
+    assert f" times the error of {curator}" in alone["gain"]
     assert "e+" not in "".join(each["share"] for each in alone["errors"])
     gain = answer(asked())["gain"]
-    assert " times closer than without a shuffler (subset selection, sets of 2), and 3.4 times" in gain
+    assert " times closer than without a shuffler (subset selection, sets of 2), and 3.6 times" in gain
     weak = answer(PlanRequest(task="frequency", n=20, size=4, method="unary", epsilon=4.0, delta=1e-9))["gain"]
     assert " times as far off as without a shuffler (k-ary randomized response), " in weak
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 
 __all__ = ["answer", "fitting", "found", "heard", "show_release"]
 
-TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best known mechanism
+TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best mechanism known here
 WOULD_REPLACE = (
     "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "
     "if both are about the same people they "

@@ -159,7 +159,7 @@ def _number(
 def _elsewhere(
     asked: Any, alone: Callable[..., Baseline], curator: Callable[..., Baseline], promise: Promised
 ) -> Builders:
-    """The best known mechanisms under other trust; once made, they have names of their own."""
+    """The best mechanisms known here under other trust; once made, they have names of their own."""
     terms = {name: promise[name] for name in ("epsilon", "delta", "rounds")}
     return {
         "no shuffler": ("nobody", lambda: alone(asked, n=promise["n"], **terms)),

@@ -94,7 +94,7 @@ class Certificate(Part):
 @part
 class Alternative(Part):
     """One kind of trust, and the error that it would bring under the same promise: where nobody or
-    a curator is trusted, that of the best known ``mechanism``.
+    a curator is trusted, that of the best ``mechanism`` known here.
     """
 
     trust: str = needed(text)

@@ -99,7 +99,7 @@ def _curve(guarantee: Guarantee, epsilon: float, last: float | None = None) -> C
 
 def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...]:
     """The same promise under three kinds of trust, with the standard error to expect of each:
-    nobody, a shuffler, a curator. Where it is nobody or a curator, by the best known mechanism.
+    nobody, a shuffler, a curator. Where it is nobody or a curator, by the best known here.
     """
     epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}

@@ -1,5 +1,5 @@
-"""The same promise under other kinds of trust: what the best known lone reports, and the best known
-curator, would cost.
+"""The same promise under other kinds of trust: what the best lone reports, and the best curator,
+that shuffledp knows would cost.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ class _Promise:
             if self.rounds <= MOST_MOVED:
                 errors[STAIRCASE] = _stairs(_pure(self.rounds, self.epsilon, self.delta)) * self.share
             return errors
-        released = {"": (2, 1.0)} if self.k > 2 else {" on one count": (1, 1.0)}
+        released = {" on one count": (1, 1.0)}
+        if self.k > 2:  # noise less its mean: its own part, and those of the others
+            left = math.hypot((self.k - 1) / self.k, math.sqrt(self.k - 1) / self.k)
+            released = {", counts made to add up": (2, left)}
         if self.measure.bins is not None:
             released = _of_bins(self.measure.bins)
             # the square root of adding up: its longest column, and its longest row that is needed

@@ -1,5 +1,5 @@
 """Central differential privacy with the same interface: a trusted curator sees all values and adds
-Gaussian noise. Where a curator is compared with, it is the best known one: ``best_curator``.
+Gaussian noise. Where a curator is compared with, it is the best one known here: ``best_curator``.
 """
 
 from __future__ import annotations
