@@ -8,11 +8,12 @@ the table in the record.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, islice, repeat, takewhile
 
 import numpy as np
 
@@ -32,7 +33,7 @@ FAKED = {
 OF_USERS: dict[str, tuple[str, ...]] = {"bernoulli": (), "poisson": ()}  # by kind: what says nothing
 OF_SHUFFLER = {"geometric": ("rate",), "poisson": ("center", "left", "right")}
 LEFT_OUT = 1e-25  # of a law of counts, at either end
-MOST_CELLS, MOST_SLOTS = 1 << 13, 1 << 12
+MOST_CELLS, MOST_SLOTS, MOST_COUNTED = 1 << 13, 1 << 12, 1 << 18
 ROUNDED, CANCELED = 1e-10, 2e-14  # relative: of a law that is a sum of many, and of what is subtracted given that law
 IMPOSSIBLE = 1e-13
 BINOMIAL = 1e-12  # relative: of a tail of coins
@@ -54,7 +55,12 @@ class CountedFakes(CountedMessages):
         local = self.epsilon0 == math.inf or 0.0 <= self.epsilon0 <= LARGEST_EPSILON
         slots = self.own.get("slots", 1)
         tossed = len(head) == self._coins and all(0 <= each <= WORD for each in head)
-        return tossed and counted and local and self._described and type(slots) is int and 1 <= slots <= MOST_SLOTS
+        sent = (
+            type(slots) is int
+            and 1 <= slots <= MOST_SLOTS
+            and (self.from_shuffler or first + len(weights) <= slots + 1)
+        )
+        return tossed and counted and local and self._described and sent
 
     @property
     def _described(self) -> bool:
@@ -154,9 +160,9 @@ class CountedFakes(CountedMessages):
         coins = (light, round(Fraction(tossed) * WORD)) if len(head) == 2 else (light,)
         if not weights:
             return coins
-        ideal = self._ideal(first, len(weights))
+        ideal, heaviest = self._ideal(first, len(weights)), max(weights)  # which has what rounding leaves over
         near = all(
-            abs(mine - each * WORD) <= 2 + len(weights) * (each > Fraction(1, 1000))
+            abs(mine - each * WORD) <= 2 + len(weights) * (mine == heaviest)
             for mine, each in zip(weights, ideal, strict=True)
         )
         whole = sum(ideal) >= 1 - Fraction(4 * len(weights), WORD)
@@ -174,14 +180,11 @@ class CountedFakes(CountedMessages):
                 for each in counts
             ]
         mean = self.own["rate"] if self.from_shuffler else self.own["slots"] * self.own["chance"]
-        rate = Decimal(mean)
-        chances = []
-        for each in counts:
-            log = DIGITS.subtract(DIGITS.multiply(Decimal(each), DIGITS.ln(rate)), rate)
-            chances.append(Fraction(DIGITS.divide(DIGITS.exp(log), Decimal(math.factorial(each)))))
+        terms = _poisson(mean)
+        chances = list(islice(terms, first, first + size))
         if self.family == "fakes" and counts[-1] == self.own["slots"]:  # what is beyond counts as the last
-            chances[-1] = max(1 - sum(chances[:-1], Fraction(0)), Fraction(0))
-        return chances
+            chances[-1] = sum(takewhile(lambda each: each > NEVER, terms), chances[-1])
+        return [Fraction(each) for each in chances]
 
     @cached_property
     def table(self) -> tuple[int, Array]:
@@ -340,12 +343,10 @@ class CountedFakes(CountedMessages):
     def _from_poisson(self) -> float:
         """How far a person's table is from a Poisson number of fakes."""
         _, first, weights = self._parts
-        rate = Decimal(self.own["slots"] * self.own["chance"])
-        chance, excess = DIGITS.exp(-rate), Fraction(0)
-        for count in range(first + len(weights)):
-            if count >= first:
-                excess += max(Fraction(weights[count - first], WORD) - Fraction(chance), Fraction(0))
-            chance = DIGITS.divide(DIGITS.multiply(chance, rate), Decimal(count + 1))
+        excess = Fraction(0)
+        ideal = _poisson(self.own["slots"] * self.own["chance"])
+        for weight, chance in zip(chain(repeat(0, first), weights), ideal, strict=False):
+            excess += max(Fraction(weight, WORD) - Fraction(chance), Fraction(0))
         return float(excess)
 
     def deltas(self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
@@ -360,6 +361,16 @@ class CountedFakes(CountedMessages):
         if len(chances) > MOST_CELLS:
             raise TooLarge(f"{len(chances)} numbers of fakes are too many to be added up")
         return _split_in_two(first, chances, epsilons, check)
+
+
+def _poisson(mean: float) -> Iterator[Decimal]:
+    """The probabilities of 0, 1, 2, ..., each from the one before."""
+    rate = Decimal(mean)
+    chance = DIGITS.exp(-rate)
+    for count in range(1, MOST_COUNTED):
+        yield chance
+        chance = DIGITS.divide(DIGITS.multiply(chance, rate), Decimal(count))
+    raise TooLarge(f"Poisson numbers beyond {MOST_COUNTED} are too many to be added up")
 
 
 def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:
