@@ -200,7 +200,7 @@ def shown_alone(family: str, epsilon0: float | None, k: int, *, number: bool = F
     truth = "true number, rounded," if number else "true answer"
     if epsilon0 is None or epsilon0 == math.inf:
         if family in ("signed", "split"):
-            return f"added up, a person's messages are the {truth.rstrip(',')} plus their share of the noise"
+            return f"added up, a person's messages are the {truth} plus their share of the noise"
         return f"a person's messages contain the {truth.rstrip(',')}"
     if family == "krr":
         return f"a report is the {truth} with probability {in_percent(right(epsilon0, k), up=False)}"

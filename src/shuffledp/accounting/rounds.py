@@ -396,7 +396,7 @@ class Rounds(Guarantee):
             return 0.0
         composed = self.worse if end == "upper" else self._better
         found = min(max(self._epsilon(each, delta, end) for each in composed), self.ceiling)
-        return found if end == "upper" else min(found, LARGEST_EPSILON)  # as of one round
+        return LARGEST_EPSILON if end == "lower" and found == math.inf else found  # as of one round
 
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(block.pessimistic_loss(spacing=spacing), rounds) for block, rounds in self._blocks]).law()

@@ -118,4 +118,4 @@ def _explained(error: Any) -> str:
         return words
     meaning = getattr(getattr(error, "param", None), "help", None) or ""
     path = error.ctx.command_path if getattr(error, "ctx", None) else "shuffledp"
-    return f"{words} {meaning} Try '{path} --help'."
+    return " ".join(filter(None, (words, meaning, f"Try '{path} --help'.")))
