@@ -235,7 +235,7 @@ def masked(text: str) -> str:
     for pattern, word in MASKS:
         text = re.sub(pattern, word, text)
     if DURATION.search(text):
-        text = re.sub(r"(?<=\S) {2,}", " ", DURATION.sub("<duration>", text))
+        text = re.sub(r"(?<=\S) {2,}|(?m:^ {20,})", " ", DURATION.sub("<duration>", text))
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
