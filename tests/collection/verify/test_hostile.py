@@ -103,7 +103,7 @@ def test_a_search_among_more_people_than_can_be_summed_over_is_answered_all_the_
     made = facts("search")
     made["counted"]["search"] |= {"people": 10**15, "least": 10**15}
     found = verify(json.dumps(rehashed(made)), seconds=0.0)
-    assert "people of the first level" in {check.what for check in found.failed}
+    assert "users of the certificate" in {check.what for check in found.failed}
 
 
 def test_files_that_are_meant_to_stall_are_answered_within_limits(tmp_path: Path) -> None:
