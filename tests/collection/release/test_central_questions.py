@@ -48,7 +48,8 @@ def test_a_mean_and_a_sum_by_shares_verify(ask: object, truth: float, tmp_path: 
     release.save(tmp_path / "shares")
     page = (tmp_path / "shares" / "page.html").read_text(encoding="utf-8")
     assert "nothing limits how far" in page
-    assert "added up, a person's messages are the true number, rounded, plus their share of the noise" in html.unescape(page)
+    said = "added up, a person's messages are the true number, rounded, plus their share of the noise"
+    assert said in html.unescape(page)
     assert "fakes" not in page
     checked = verify(page)
     assert checked.verdict == "pass", [check for check in checked.checks if check.outcome == "FAIL"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
@@ -49,18 +50,18 @@ def split(steps: int) -> tuple[CountedShares, Pair]:
     return law, list(zip(first, first[::-1], strict=True))
 
 
-CASES = {
-    "geometric": dummies(WORD, [WORD // 16, WORD // 8, WORD // 2, WORD // 4, WORD // 16]),
-    "rare ends": dummies(WORD, [3, WORD // 4, WORD // 2 - 8, WORD // 4, 5]),
-    "kept": dummies(WORD // 10 * 9, [WORD // 16, WORD // 8, WORD // 2, WORD // 4, WORD // 16]),
-    "split": split(5),
+CASES: dict[str, Callable[[], tuple[CountedFakes | CountedShares, Pair]]] = {
+    "geometric": lambda: dummies(WORD, [WORD // 16, WORD // 8, WORD // 2, WORD // 4, WORD // 16]),
+    "rare ends": lambda: dummies(WORD, [3, WORD // 4, WORD // 2 - 8, WORD // 4, 5]),
+    "kept": lambda: dummies(WORD // 10 * 9, [WORD // 16, WORD // 8, WORD // 2, WORD // 4, WORD // 16]),
+    "split": lambda: split(5),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5])
 def test_messages_over_rounds_lie_between_the_ends(name: str, rounds: int) -> None:
-    law, pair = CASES[name]
+    law, pair = CASES[name]()
     low, high = Oracle(law, 1000, rounds).spans(EPSILONS).upper
     for least, truth, most in zip(low.tolist(), exact(pair, rounds), high.tolist(), strict=True):
         assert Fraction(least) <= truth <= Fraction(most)
