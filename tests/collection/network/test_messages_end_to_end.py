@@ -117,8 +117,10 @@ def test_a_law_of_messages_from_the_announcement_to_the_page(
         assert shuffler.stop() == 0
     assert main(["open", "study", "sealed.bin", "--out", "result"]) == 0
     capsys.readouterr()
-    assert main(["verify", "result/page.html"]) == 0
-    assert "pass:" in capsys.readouterr().out
+    # What the tables of so few people cut off of +1 and -1 leaves deltas far out undecided.
+    code, verdict = (3, "incomplete:") if family == "signed" else (0, "pass:")
+    assert main(["verify", "result/page.html"]) == code
+    assert verdict in capsys.readouterr().out
     facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))
     collected, messages = facts["counted"]["collected"], collection.encoder.randomizer.messages
     assert facts["counted"]["reports"] == collected["arrived"] == PEOPLE
