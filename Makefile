@@ -51,10 +51,10 @@ lint: .venv/.installed  ## style, formatting, types, and the boundaries between 
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-# Figures that are there and whole are kept: after a change to one, run .venv/bin/shuffledp reproduce NAME --force --out docs/figures first.
+# Figures that are there and whole are kept: after a change to one, run .venv/bin/shuffledp papers reproduce NAME --force --out docs/figures first.
 .PHONY: docs
 docs: .venv/.installed  ## the computed pages of docs/ and their figures, about three minutes
-	@$(BIN)/shuffledp reproduce --all --out docs/figures
+	@$(BIN)/shuffledp papers reproduce --all --out docs/figures
 	@$(BIN)/python -m pages
 
 .PHONY: site

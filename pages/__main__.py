@@ -1,18 +1,20 @@
-"""Write the computed pages: ``python -m pages``, after ``shuffledp reproduce --all --out
+"""Write the computed pages: ``python -m pages``, after ``shuffledp papers reproduce --all --out
 docs/figures``.
 """
 
 from pathlib import Path
 
-from pages import choosing, gallery, notebooks, prose, swap
-from shuffledp.papers import errata
+from pages import choosing, notebooks, papers, prose, swap
+from shuffledp.papers import FOUR, errata
 
 DOCS = Path("docs")
+FIGURES = DOCS / "figures"
 
 for name, text in (
     ("errata", errata.page()),
     ("choosing-a-bound", choosing.page()),
-    ("gallery", gallery.page(DOCS / "figures")),
+    ("papers/index", papers.index(FIGURES)),
+    *((f"papers/{paper.name}", papers.page(paper, FIGURES)) for paper in FOUR),
     ("first-clone-swap", swap.page(DOCS)),
     *((name, prose.page(DOCS, name)) for name in prose.PAGES),
 ):

@@ -119,7 +119,7 @@ Use another bound if
 - you need a formula for a proof or for the back of an envelope: Feldman et al. 2020, Thm 3.1, holds for every randomizer once n is large enough;
 - you feed a Renyi accountant: `survey.rdp(order=...)`, or Feldman's clones pair through Renyi divergences (`feldman-2020-clones-renyi`);
 - you feed another accountant of privacy losses: `shuffledp.accounting.interop.to_dp_accounting`;
-- you are comparing with a paper: then use the paper's own bound, by its name in `shuffledp bounds`.
+- you are comparing with a paper: then use the paper's own bound, by its name in `shuffledp papers bounds`.
 
 A bound whose status is *unproven* or *invalid* is never a guarantee, however small it is. The [errata](errata.md) show what is wrong with the
 invalid ones; the end of this page says what the unproven ones lack.

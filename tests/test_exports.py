@@ -77,6 +77,7 @@ EXPORTS = [
     "frequency",
     "histogram",
     "mean",
+    "papers",
     "plan",
     "quantile",
     "shuffle",

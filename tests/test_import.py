@@ -35,6 +35,7 @@ sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=100).epsilon(delta=1e-6)
 print(loaded())
 from shuffledp.cli.listing import load
 load(None)
+import shuffledp.papers.experiments
 print(loaded())  # the papers' figures optimize
 sdp.shuffle(sdp.randomizers.SignedUnits(least=10, decay=0.5, pairs=50, messages=24), n=10).epsilon(delta=1e-3)
 print(loaded())

@@ -24,7 +24,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # typing is not loaded for it: until the command line is there, nobody answers Ctrl-C
 if TYPE_CHECKING:
-    from shuffledp import engines
+    from shuffledp import engines, papers
     from shuffledp.accounting.accountant import Accountant
     from shuffledp.accounting.calibration import Calibration, calibrate
     from shuffledp.accounting.curves import Bound
@@ -159,6 +159,7 @@ __all__ = [
     "frequency",
     "histogram",
     "mean",
+    "papers",
     "plan",
     "quantile",
     "shuffle",
@@ -171,6 +172,7 @@ __all__ = [
 # --help without any of this.
 HOMES = {
     "engines": ("engines",),  # a module, with one name for each engine
+    "papers": ("papers",),  # a module, with one name for each paper
     "audits": ("Audit", "audit"),
     "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "quantile", "sum", "top"),
     "collection.release.released": ("Release",),

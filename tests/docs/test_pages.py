@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages import choosing, gallery, prose, swap
+from pages import choosing, papers, prose, swap
 from shuffledp.literature.bounds.fourier import Grid
-from shuffledp.papers import EXPERIMENTS, errata, koskela_curves
+from shuffledp.papers import FOUR, errata, koskela_curves
 from shuffledp.papers.experiment import Experiment, find
+from shuffledp.papers.experiments import EXPERIMENTS
 from shuffledp.papers.table import arranged, facts, read_table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -54,7 +55,8 @@ AGAIN = {
     [
         ("errata", errata.page),
         ("choosing-a-bound", choosing.page),
-        ("gallery", lambda: gallery.page(FIGURES)),
+        ("papers/index", lambda: papers.index(FIGURES)),
+        *((f"papers/{paper.name}", partial(papers.page, paper, FIGURES)) for paper in FOUR),
         ("first-clone-swap", lambda: swap.page(DOCS)),
         *((name, partial(prose.page, DOCS, name)) for name in prose.PAGES),
     ],
@@ -64,7 +66,7 @@ def test_a_computed_page_is_up_to_date(name: str, page: Callable[[], str]) -> No
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
-def test_every_figure_lies_beside_the_gallery_with_its_numbers(experiment: Experiment) -> None:
+def test_every_figure_is_in_the_docs_with_its_numbers(experiment: Experiment) -> None:
     name = experiment.name
     about, lines = read_table((FIGURES / f"{name}.csv").read_text(encoding="utf-8"))
     assert about == facts(experiment), "run make docs"

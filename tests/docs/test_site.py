@@ -118,7 +118,7 @@ def test_no_style_sheet_of_the_site_loads_anything_from_another_host(site: Path)
 def test_every_formula_is_typeset_and_no_request_leaves_the_site(site: Path, browser: Browser) -> None:
     formulas = 0
     with_formulas = [path for path in site.rglob("*.html") if 'class="arithmatex"' in path.read_text(encoding="utf-8")]
-    for path in (*with_formulas, site / "gallery.html", site / "api" / "accounting.html"):
+    for path in (*with_formulas, site / "papers" / "balle-2019.html", site / "api" / "accounting.html"):
         page = browser.open(path)
         page.run("document.fonts.ready.then(() => null)")
         marked, typeset, wrong = (
@@ -139,7 +139,7 @@ def test_every_formula_is_typeset_and_no_request_leaves_the_site(site: Path, bro
 
 @in_a_browser
 def test_a_figure_opens_large_and_closes_again(site: Path, browser: Browser) -> None:
-    page = browser.open(site / "gallery.html", height=1000)
+    page = browser.open(site / "papers" / "balle-2019.html", height=1000)
     small = page.run("document.querySelector('img.figure').width")
     page.run("document.querySelector('img.figure').click()")
     page.run("document.querySelector('dialog[open] img').decode()")
@@ -151,7 +151,7 @@ def test_a_figure_opens_large_and_closes_again(site: Path, browser: Browser) -> 
 
 @in_a_browser
 def test_nothing_on_a_dark_page_is_a_white_slab(site: Path, browser: Browser) -> None:
-    for name in ("index", "gallery", "guides/analyst"):
+    for name in ("index", "papers/balle-2019", "guides/analyst"):
         page = browser.open(site / f"{name}.html", height=6000, dark=True)
         page.run("Promise.all([...document.images].filter(each => each.offsetParent).map(each => each.decode()))")
         shown = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("L"))

@@ -280,7 +280,7 @@ def test_the_users_file_takes_the_place_of_the_synthetic_cities(gowalla: Path) -
 
 def test_the_environment_names_the_users_file(gowalla: Path) -> None:
     program = (
-        "from shuffledp.papers import EXPERIMENTS\nprint(*(e.parameters for e in EXPERIMENTS if e.name == "
+        "from shuffledp.papers.experiments import EXPERIMENTS\nprint(*(e.parameters for e in EXPERIMENTS if e.name == "
         "'biswas-map'))"
     )
     environment = os.environ | {utility.GOWALLA: str(gowalla), "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -293,7 +293,7 @@ def test_the_environment_names_the_users_file(gowalla: Path) -> None:
 @pytest.mark.parametrize("name", ["nothing.txt", 300 * "a"])
 def test_a_users_file_that_is_missing_is_the_users_to_put_right(name: str, tmp_path: Path) -> None:
     environment = os.environ | {utility.GOWALLA: str(tmp_path / name), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "shuffledp", "reproduce", "biswas-map", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "shuffledp", "papers", "reproduce", "biswas-map", "--out", str(tmp_path / "out")]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert "the check-ins must be in a file" in ended.stderr

@@ -249,9 +249,9 @@ def test_what_a_callback_raises_ends_the_run(tmp_path: Path) -> None:
 
 
 def test_unknown_names_get_a_suggestion() -> None:
-    with pytest.raises(InvalidInput, match=r"got 'toy-on'\. Did you mean toy-one\?"):
+    with pytest.raises(InvalidInput, match=r"figure or table 'toy-on' here\. Did you mean toy-one\?"):
         select(["toy-one", "toy-on"], source=SOURCE)
-    with pytest.raises(InvalidInput, match=r"got 'xyz'\. List them with --list"):
+    with pytest.raises(InvalidInput, match="'xyz' here. List them: shuffledp papers reproduce --list"):
         select(["xyz"], source=SOURCE)
 
 

@@ -71,8 +71,8 @@ CHAPTERS = {
         training --sigma 2 --steps 20 --delta 1e-5
         calibrate training --steps 50 --epsilon 1 --delta 1e-5
         compare --randomizer krr --k 4 --epsilon0 1 --n 1000 --delta 1e-6
-        bounds
-        reproduce --list
+        papers bounds
+        papers reproduce --list
         audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600
         audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600 --fault rotated
         text: --version
@@ -81,7 +81,7 @@ CHAPTERS = {
         text: delta {KRR} --epsilon -1
         text: plan medians --n 100 {PROMISE}
         text: calibrate --randomizer krr --k 16 {PROMISE}
-        text: reproduce biswas-tabel1
+        text: papers reproduce biswas-tabel1
         text: epsilonn
         values: epsilon {KRR} --delta 2
     """,

@@ -11,8 +11,8 @@ sharing          options as one object
 waiting          what is seen while something takes long: one look of all bars
 show             answers as tables, as plain words, and as strict JSON
 commands         epsilon, delta, calibrate, explain, curve
-compare          compare, bounds
-reproduce        the figures of the papers
+compare          every published bound on one mechanism
+papers           papers list, show, bounds, reproduce
 plan             which protocol for a task
 studio           the planner, as a page
 track            one design, asked every week

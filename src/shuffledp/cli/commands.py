@@ -4,7 +4,7 @@ import csv
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import typer
@@ -62,6 +62,16 @@ Proven = Annotated[
         rich_help_panel=ANSWER,
     ),
 ]
+Named = Annotated[
+    str | None,
+    typer.Option(
+        "--bound",
+        metavar="NAME",
+        help="What this published bound says, next to ours; `shuffledp papers bounds` lists the names.",
+        rich_help_panel=QUESTION,
+        show_default=False,
+    ),
+]
 Target = Annotated[float, _question("epsilon", "The epsilon that must not be exceeded.")]
 
 
@@ -81,21 +91,24 @@ def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], C
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
     "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8",
     "--randomizer fakes --k 16 --slots 1 --chance 0.07 --n 10000 --delta 1e-6",
+    "--bound feldman-2020-thm-3.1 --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
 )
-def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven = False) -> None:
+def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
+    if bound is not None:
+        return _published(setup, bound, "epsilon", delta, between, proven)
     guarantee = setup.guarantee()
     with patiently("computing epsilon"):
-        bound = (guarantee if between is None else setup.guarantee(between=between)).epsilon(delta=delta)
-        proof = bound.proven() if proven else None
+        found = (guarantee if between is None else setup.guarantee(between=between)).epsilon(delta=delta)
+        proof = found.proven() if proven else None
     if setup.as_json:
         facts = _proof_as_json(proof) | _pair_in_json(between) | {"delta": delta}
-        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, delta), **facts)
+        return _bound_as_json(setup, guarantee, found, show.cautions(guarantee, delta), **facts)
     whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
-    given = f"{whose}, the true epsilon at delta = {show.exactly(delta)} is {_between(bound)}."
-    words = [given, *_meaning(between, bound.upper, delta), *_proof_in_words(proof)]
-    return _bound_in_words("epsilon", guarantee, bound, words, show.cautions(guarantee, delta))
+    given = f"{whose}, the true epsilon at delta = {show.exactly(delta)} is {_between(found)}."
+    words = [given, *_meaning(between, found.upper, delta), *_proof_in_words(proof)]
+    return _bound_in_words("epsilon", guarantee, found, words, show.cautions(guarantee, delta))
 
 
 @command(
@@ -103,20 +116,22 @@ def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven 
     "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json",
     "--randomizer dummies --k 16 --rate 43 --n 10000 --epsilon 1",
 )
-def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False) -> None:
+def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
+    if bound is not None:
+        return _published(setup, bound, "delta", epsilon, between, proven)
     guarantee = setup.guarantee()
     with patiently("computing delta"):
-        bound = (guarantee if between is None else setup.guarantee(between=between)).delta(epsilon=epsilon)
-        proof = bound.proven() if proven else None
+        found = (guarantee if between is None else setup.guarantee(between=between)).delta(epsilon=epsilon)
+        proof = found.proven() if proven else None
     if setup.as_json:
         facts = _proof_as_json(proof) | _pair_in_json(between) | {"epsilon": epsilon}
-        return _bound_as_json(setup, guarantee, bound, show.cautions(guarantee, bound.upper), **facts)
+        return _bound_as_json(setup, guarantee, found, show.cautions(guarantee, found.upper), **facts)
     whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
-    given = f"{whose}, the true delta at epsilon = {show.short(epsilon)} is {_between(bound)}."
-    words = [given, *_meaning(between, epsilon, bound.upper), *_proof_in_words(proof)]
-    return _bound_in_words("delta", guarantee, bound, words, show.cautions(guarantee, bound.upper))
+    given = f"{whose}, the true delta at epsilon = {show.short(epsilon)} is {_between(found)}."
+    words = [given, *_meaning(between, epsilon, found.upper), *_proof_in_words(proof)]
+    return _bound_in_words("delta", guarantee, found, words, show.cautions(guarantee, found.upper))
 
 
 @command(
@@ -277,6 +292,54 @@ def curve(
     return None
 
 
+def _published(
+    setup: Setup, name: str, asked: Literal["epsilon", "delta"], at: float, between: object, proven: bool
+) -> None:
+    """What one published bound says, next to the interval that contains the truth."""
+    for flag, used in (("--between", between is not None), ("--proven", proven)):
+        if used:
+            raise InvalidInput(f"--bound asks what a paper says, and {flag} asks about our own ends. Leave one out.")
+    from shuffledp.literature.bounds import Setting, find, ways
+
+    bound, guarantee = find(name), setup.guarantee()
+    setting = Setting.of(guarantee)
+    found = ways(bound, setting)
+    with patiently(f"computing {name}"):
+        truth = guarantee.epsilon(delta=at) if asked == "epsilon" else guarantee.delta(epsilon=at)
+        values = [
+            way.epsilon(setting, delta=at) if asked == "epsilon" else way.delta(setting, epsilon=at) for way in found
+        ]
+    value = min(values)
+    way = found[values.index(value)]
+    given = "delta" if asked == "epsilon" else "epsilon"
+    facts: dict[str, object] = {
+        "bound": way.name,
+        asked: value,
+        "side": bound.side,
+        "status": bound.status,
+        "rests": bound.rests,
+        "citation": way.citation,
+        "conditions": way.conditions,
+        "remark": bound.remark,
+        given: at,
+    }
+    notes = show.cautions(guarantee, at if asked == "epsilon" else truth.upper)
+    if setup.as_json:
+        return _bound_as_json(setup, guarantee, truth, notes, **facts)
+    up = bound.side == "upper"
+    rows = [
+        (asked, rounded(value, up=up), f"{side_in_words(bound.side)}, says {way.name} ({bound.status})"),
+        ("", rounded(truth.upper, up=True), f"at most: {reserved(truth.assumptions) or 'this is guaranteed'}"),
+        ("", rounded(truth.lower, up=False), "at least: no proof can go below this"),
+    ]
+    words = [f"{way.citation}. It is about {bound.covers}. Condition: {way.conditions}."]
+    if bound.status != "proven":
+        why = "exact enumeration refutes it" if bound.status == "invalid" else "its constants or its proof are open"
+        words += [f"{bound.name} is not a guarantee: {why}."]
+    words += [f"{note}." for note in (bound.remark.rstrip("."), *(f"Note: {note}" for note in notes)) if note]
+    return show.answer(f"{guarantee.describe()}; {given} = {show.exactly(at)}", rows, words)
+
+
 def _meaning(between: tuple[float, float] | None, epsilon: float, delta: float) -> list[str]:
     """What a guarantee says in plain words; of one pair it does not say that."""
     return [show.meaning(epsilon, delta)] if between is None else []
@@ -290,7 +353,7 @@ def _pair_in_words(between: tuple[float, float] | None) -> str:
     return "" if between is None else f" and a target that holds {between[0]:g} or {between[1]:g}"
 
 
-def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], **asked: object) -> None:
+def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], /, **asked: object) -> None:
     ends = {"lower": bound.lower, "upper": bound.upper, "method": bound.method, "assumptions": list(bound.assumptions)}
     show.as_json(ends | setup.facts(guarantee) | asked, [*notes, *show.reservations(bound.assumptions)])
 

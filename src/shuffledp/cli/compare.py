@@ -1,4 +1,4 @@
-"""The commands about the literature: compare, bounds."""
+"""The command compare: every published bound on one mechanism."""
 
 import csv
 import dataclasses
@@ -12,14 +12,13 @@ import typer
 from shuffledp import figures
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.cli import show
-from shuffledp.cli.commands import COMPARE, KRR, Delta, app, command, examples, side_in_words
+from shuffledp.cli.commands import COMPARE, KRR, Delta, command, side_in_words
 from shuffledp.cli.numbers import read_number
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
 from shuffledp.cli.outside import bounds_in
 from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import PATIENCE, Comparison, Left
 from shuffledp.literature.comparison import compare as computed
 from shuffledp.storage.files import check_file, replace_file
@@ -142,7 +141,7 @@ def _print(found: Comparison) -> None:
         show.sentences([f"\nAbout other randomizers or adversaries: {', '.join(others)}."])
     _list("\nNot applicable here", [left for left in found.refused if not left.reason.startswith(ELSEWHERE)])
     _list("\nSkipped; for all of them, add --patience inf", found.skipped)
-    show.sentences(["\nSources and conditions: shuffledp bounds"])
+    show.sentences(["\nSources and conditions: shuffledp papers bounds"])
 
 
 def _cells(found: Comparison) -> list[tuple[str, ...]]:
@@ -177,24 +176,3 @@ def _write_csv(path: Path, found: Comparison) -> None:
 
 def _plain(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-@app.command("bounds", rich_help_panel=COMPARE, epilog=examples("bounds", "bounds --json"))
-def bounds(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
-    """Every bound this package knows: who proved it, for which randomizers, when it holds, and
-    whether it survived our checks.
-    """
-    if as_json:
-        words = ("name", "paper", "where", "covers", "conditions", "status", "remark", "side", "adversary", "rounds")
-        return show.as_json({"bounds": [{word: getattr(bound, word) for word in words} for bound in LITERATURE]})
-    for bound in LITERATURE:
-        standing = ", ".join(filter(None, (side_in_words(bound.side), bound.status, bound.rests)))
-        show.sentences([f"{bound.name} ({standing})"])
-        lines = [
-            bound.citation,
-            f"of {bound.covers}",
-            *([f"if {bound.conditions}"] if bound.conditions != "none" else []),
-            *([bound.remark] if bound.remark else []),
-        ]
-        show.bullets(lines)
-    return None

@@ -196,19 +196,7 @@ LISTED = (
         COMPARE,
         "Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong.",
     ),
-    Listed(
-        "bounds",
-        "compare",
-        COMPARE,
-        "Every bound this package knows: who proved it, for which randomizers, when it holds, and whether it survived "
-        "our checks.",
-    ),
-    Listed(
-        "reproduce",
-        "reproduce",
-        COMPARE,
-        "The figures and tables of the papers, computed again beside certified bounds: as CSV, PNG and SVG.",
-    ),
+    Listed("papers", "papers", COMPARE, "Look up a paper: its theorems, bounds, figures and tables."),
 )
 
 # What the families declare, written out: the first help is there before NumPy is. A test compares.

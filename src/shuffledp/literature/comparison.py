@@ -24,7 +24,7 @@ from shuffledp.errors import (
     check_delta,
     check_finite,
 )
-from shuffledp.literature.bounds import COMPOSITIONS, LITERATURE, Published, Setting, composed
+from shuffledp.literature.bounds import LITERATURE, Published, Setting, ways
 from shuffledp.literature.bounds.certified import LOWER, slowness
 from shuffledp.wording import reserved
 
@@ -294,12 +294,11 @@ def _stated(bound: Published, setting: Setting, delta: float, patience: float) -
     """What a bound says, through the better composition theorem if it is about one round only, and
     the seconds it took.
     """
-    needed = setting.rounds > 1 and bound.rounds == "one" and bound.side == "upper"
-    ways = [composed(bound, theorem) for theorem in COMPOSITIONS] if needed else [bound]
-    seconds = sum(way.seconds(setting) for way in ways)
+    found = ways(bound, setting)
+    seconds = sum(way.seconds(setting) for way in found)
     if seconds > patience:
         raise TooSlow(f"takes about {seconds:.2g} s, and each bound is given {patience:g} s")
-    answers, taken = _timed(lambda: [(way.epsilon(setting, delta=delta), way) for way in ways])
+    answers, taken = _timed(lambda: [(way.epsilon(setting, delta=delta), way) for way in found])
     epsilon, way = min(answers, key=lambda answer: answer[0])
     return way, epsilon, taken
 

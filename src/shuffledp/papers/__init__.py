@@ -1,5 +1,11 @@
-"""Every figure and table of the four papers, computed again beside certified bounds.
+"""The four papers, statement by statement; their figures and tables, computed again; errata.
 
+>>> koskela_2021.theorem_8.verdict
+'paper errs'
+
+paper            ``Paper`` and ``Statement``
+statements       what each paper states, one file per paper
+experiments      every figure and table that is computed again
 experiment       ``Experiment``, a figure described, and ``Line``, one of its curves
 table            lines as a CSV file, and back
 looks            what tells one curve from another
@@ -19,30 +25,45 @@ cities           the check-ins that it maps
 landscape        all published bounds at a glance, which is in none of the papers
 swap_figures     what the first-clone swap gains, for docs/first-clone-swap.md
 errata           formulas that are wrong as printed
-
->>> [experiment.title for experiment in EXPERIMENTS if experiment.name == "biswas-table1"]
-['Table 1: delta of shuffled k-RR, a misprint beside the truth']
 """
 
-from shuffledp.papers import (
-    balle_figures,
-    biswas_tables,
-    biswas_utility,
-    feldman_figures,
-    koskela_figures,
-    landscape,
-    swap_figures,
-)
-from shuffledp.papers.experiment import Experiment
+from difflib import get_close_matches
 
-__all__ = ["EXPERIMENTS"]
+from shuffledp.errors import InvalidInput
+from shuffledp.papers.paper import Paper, Statement
+from shuffledp.papers.statements.balle_2019 import PAPER as balle_2019
+from shuffledp.papers.statements.biswas_2023 import PAPER as biswas_2023
+from shuffledp.papers.statements.feldman_2020 import PAPER as feldman_2020
+from shuffledp.papers.statements.koskela_2021 import PAPER as koskela_2021
+from shuffledp.papers.statements.others import OTHERS
 
-EXPERIMENTS: tuple[Experiment, ...] = (
-    *koskela_figures.EXPERIMENTS,
-    *feldman_figures.EXPERIMENTS,
-    *balle_figures.EXPERIMENTS,
-    *biswas_tables.EXPERIMENTS,
-    *biswas_utility.EXPERIMENTS,
-    *landscape.EXPERIMENTS,
-    *swap_figures.EXPERIMENTS,
-)
+__all__ = [
+    "FOUR",
+    "PAPERS",
+    "Paper",
+    "Statement",
+    "balle_2019",
+    "biswas_2023",
+    "feldman_2020",
+    "find",
+    "koskela_2021",
+]
+
+FOUR = (balle_2019, feldman_2020, koskela_2021, biswas_2023)
+PAPERS = (*FOUR, *OTHERS)
+
+
+def find(name: str) -> Paper:
+    """The paper of that name, as ``shuffledp papers list`` prints it.
+
+    >>> find("feldman-2020").year
+    2020
+    """
+    known = {paper.name: paper for paper in PAPERS}
+    if name not in known:
+        close = get_close_matches(name, known, n=1)
+        raise InvalidInput(
+            f"there is no paper {name!r} here. "
+            + (f"Did you mean {close[0]}?" if close else "List them: shuffledp papers list")
+        )
+    return known[name]

@@ -10,11 +10,12 @@ __all__ = ["ERRATA", "SETUP", "Erratum", "page", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """One mistake: where it is, what is wrong, why, what to use instead, and a session that shows
-    it after ``SETUP``.
+    """One mistake: in which paper, as ``shuffledp papers list`` names it, and where; what is wrong,
+    why, what to use instead, and a session that shows it after ``SETUP``.
     """
 
     number: int
+    paper: str
     where: str
     wrong: str
     why: str
@@ -44,6 +45,7 @@ bound = {b.name: b for b in LITERATURE}
 ERRATA: tuple[Erratum, ...] = (
     Erratum(
         number=1,
+        paper="biswas-2023",
         where="Biswas, Jung and Palamidessi 2023, Theorem 1, equation (11), Tables 1 and 3",
         wrong="The sum has the factor s - r and the binomial C(n-1-n0, s-1-r). One of the two belongs there, not both.",
         why=(
@@ -62,6 +64,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=2,
+        paper="biswas-2023",
         where="Biswas, Jung and Palamidessi 2023, Theorem 1, what it is about",
         wrong="Even corrected it is not a guarantee of the released histogram.",
         why=(
@@ -77,6 +80,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=3,
+        paper="koskela-2021",
         where="Koskela, Heikkila and Honkela 2021, first version, (5.1)",
         wrong=(
             "The hockey-stick divergence of Bin(n-1, gamma/k) + 1 from Bin(n-1, gamma/k) is called the strong "
@@ -100,6 +104,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=4,
+        paper="koskela-2021",
         where="Koskela, Heikkila and Honkela 2021, revision, Theorem 8",
         wrong=(
             "delta = P(N1/N2 >= e^epsilon) with independent N1 and N2 is called tight. It is loose for most "
@@ -123,6 +128,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=5,
+        paper="koskela-2021",
         where="Koskela, Heikkila and Honkela 2021, equation (5.1) of the revision, the clones pair",
         wrong=(
             "P = (A+D, C-A), Q = (A, C-A+D) is not the pair of Feldman et al. 2020, Theorem 3.2, which is (A+D, "
@@ -141,6 +147,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=6,
+        paper="koskela-2021",
         where="Koskela, Heikkila and Honkela 2021, first version, section 4 (binary randomized response)",
         wrong="The dataset in which all others hold 0 is taken for the worst one.",
         why="One other user with a 1 makes it worse here. There is no one worst dataset: it depends on epsilon.",
@@ -155,6 +162,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=7,
+        paper="balle-2019",
         where="Balle, Bell, Gascon and Nissim 2019, Lemma 11 (Bennett)",
         wrong="The factor is printed as b / (a m log(1 + ab/c)). It must be b / log(1 + ab/c).",
         why=(
@@ -173,6 +181,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=8,
+        paper="wang-2023",
         where="Wang et al. 2023, the variation-ratio reduction with the parameters of k-RR",
         wrong="It is not an upper bound for k >= 3.",
         why=(
@@ -189,6 +198,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=9,
+        paper="feldman-2022",
         where='Feldman, McMillan and Talwar 2022, "stronger clones", r = 2 / (e^epsilon0 + 1)',
         wrong="The published proof does not cover every randomizer; its authors say so in an erratum.",
         why=(
@@ -204,6 +214,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=10,
+        paper="koskela-2021",
         where="Koskela, Heikkila and Honkela 2021, revision, Theorems 10 and 11 (weak adversary)",
         wrong=(
             "With N1 and N2 independent given B, as printed, delta = P(loss >= epsilon) is not an upper bound, for "
@@ -229,6 +240,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=11,
+        paper="feldman-2020",
         where="Feldman, McMillan and Talwar 2020, Theorem 3.1, its condition epsilon0 <= log(n / (16 log(2/delta)))",
         wrong=(
             "Not wrong, but slack: with 4 in place of 16, equation (1) held in every case tried. With 2 it fails for "
@@ -250,6 +262,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=12,
+        paper="balle-2019",
         where="Balle, Bell, Gascon and Nissim 2019, Figure 3 (iii) and (iv), the Bennett curves for k-RR",
         wrong=(
             "The local privacy that they allow is too weak: with 1e5 users and 100 values, epsilon0 = 5.2 is said to "
@@ -271,6 +284,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=13,
+        paper="koskela-2021",
         where="Koskela, Heikkila and Honkela 2021, first version, (5.2), the weak adversary",
         wrong=(
             "The divergence between the laws of one value's count is called the weak adversary's delta. It is below "
@@ -286,6 +300,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=14,
+        paper="biswas-2023",
         where="Biswas, Jung and Palamidessi 2023, Tables 4 and 5",
         wrong=(
             "Shuffled reports with epsilon = epsilon0 = 4 are compared with a central Gaussian mechanism of the same "
@@ -309,6 +324,7 @@ ERRATA: tuple[Erratum, ...] = (
     ),
     Erratum(
         number=15,
+        paper="chen-2024",
         where="Chen, Cao and Ge 2024 (AAAI), personalised epsilon0, the central limit theorem for shuffled reports",
         wrong=(
             'Shuffled reports are called "approximately mu-GDP" with mu^2 = 2 / (sum of (1 - delta_i) / (1 + '

@@ -29,7 +29,7 @@ __all__ = [
     "value",
 ]
 
-PAPER = "Koskela, Heikkila and Honkela 2021, arXiv 2106.00477"
+PAPER = "Koskela et al. 2021"
 GRID = "Fourier accountant with L = 20, m = 1e7, as in the paper"
 
 

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shuffledp.errors import InvalidInput, ShuffledpError, check_count
+from shuffledp.papers import PAPERS
 from shuffledp.papers.experiment import Experiment
 from shuffledp.papers.make import REFUSALS, Unwritable, catalogue, files, finished
 
 __all__ = ["Outcome", "ReproductionError", "reproduce", "select"]
 
-CATALOGUE = "shuffledp.papers"
+CATALOGUE = "shuffledp.papers.experiments"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 State = Literal["computed", "drawn", "kept", "failed"]
 
@@ -38,6 +39,14 @@ class Outcome:
     seconds: float
     files: tuple[Path, ...]
     error: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """What the comparison shows, in Markdown; empty if it failed."""
+        if self.state == "failed":
+            return ""
+        found: str = json.loads(self.files[-1].read_text(encoding="utf-8"))["verdict"]
+        return found
 
 
 class ReproductionError(ShuffledpError):
@@ -57,18 +66,27 @@ class ReproductionError(ShuffledpError):
 
 
 def select(names: Sequence[str] | None, *, source: str = CATALOGUE) -> tuple[Experiment, ...]:
-    """The experiments of these names, each once; all of them for None."""
+    """The experiments of these names, or of the papers of these names, each once; all of them for
+    None.
+    """
     known = catalogue(source)
     if names is None:
         return tuple(known.values())
+    cited = {paper.name: paper.cited for paper in PAPERS}
+    groups = {name: [each for each in known.values() if each.paper == of] for name, of in cited.items()}
+    groups |= {name: [experiment] for name, experiment in known.items()}
     for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        if name not in groups:
+            near = difflib.get_close_matches(name, groups, n=1, cutoff=0.5)
             raise InvalidInput(
-                f"experiment must be one of those listed, got {name!r}. "
-                f"{f'Did you mean {near[0]}?' if near else 'List them with --list.'}"
+                f"there is no paper, figure or table {name!r} here. "
+                f"{f'Did you mean {near[0]}?' if near else 'List them: shuffledp papers reproduce --list'}"
             )
-    return tuple(known[name] for name in dict.fromkeys(names))
+        if not groups[name]:
+            raise InvalidInput(
+                f"no figure of {name} is computed here. List those that are: shuffledp papers reproduce --list"
+            )
+    return tuple({each.name: each for name in names for each in groups[name]}.values())
 
 
 def reproduce(

@@ -41,10 +41,10 @@ from shuffledp.literature.bounds import (
     koskela,
     variation_ratio,
 )
-from shuffledp.literature.bounds.composing import COMPOSITIONS, composed
+from shuffledp.literature.bounds.composing import COMPOSITIONS, composed, ways
 from shuffledp.literature.bounds.published import Published, Setting, Status, require
 
-__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed", "find", "require"]
+__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed", "find", "require", "ways"]
 
 LITERATURE: tuple[Published, ...] = tuple(
     bound
@@ -66,12 +66,12 @@ LITERATURE: tuple[Published, ...] = tuple(
 
 
 def find(name: str) -> Published:
-    """The bound of that name, as ``shuffledp bounds`` lists it."""
+    """The bound of that name, as ``shuffledp papers bounds`` lists it."""
     known = {bound.name: bound for bound in LITERATURE}
     if name not in known:
         close = get_close_matches(name, known, n=1)
         raise InvalidInput(
             f"a bound must be known by its name, got {name!r}. "
-            f"{f'Did you mean {close[0]}?' if close else 'List them: shuffledp bounds'}"
+            f"{f'Did you mean {close[0]}?' if close else 'List them: shuffledp papers bounds'}"
         )
     return known[name]

@@ -8,7 +8,7 @@ from typing import Literal
 from shuffledp.errors import LARGEST_EPSILON, LEAST_DELTA, DoesNotApply, InvalidInput
 from shuffledp.literature.bounds.published import Published, Setting, require
 
-__all__ = ["COMPOSITIONS", "Theorem", "advanced", "basic", "composed", "kairouz_oh_viswanath"]
+__all__ = ["COMPOSITIONS", "Theorem", "advanced", "basic", "composed", "kairouz_oh_viswanath", "ways"]
 
 Theorem = Literal["basic", "advanced"]
 COMPOSITIONS: tuple[Theorem, ...] = ("basic", "advanced")
@@ -87,6 +87,14 @@ def composed(bound: Published, theorem: Theorem) -> Published:
         epsilon_at=lambda setting, delta: _composed(bound, setting, delta, theorem),
         cost=lambda setting: bound.seconds(setting.once()) * (1 if setting.rounds == 1 else evaluations),
     )
+
+
+def ways(bound: Published, setting: Setting) -> tuple[Published, ...]:
+    """What says something of as many rounds as ``setting`` has: the bound itself, or, if it is an
+    upper bound on one round, the bound by each composition theorem.
+    """
+    needed = setting.rounds > 1 and bound.rounds == "one" and bound.side == "upper"
+    return tuple(composed(bound, theorem) for theorem in COMPOSITIONS) if needed else (bound,)
 
 
 def _composed(bound: Published, setting: Setting, delta: float, theorem: Theorem) -> float:

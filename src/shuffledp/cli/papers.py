@@ -1,0 +1,265 @@
+"""The commands papers list, show, bounds and reproduce: a paper, looked up and computed again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shuffledp.cli import show
+from shuffledp.cli.listing import COMPARE, app, examples
+from shuffledp.cli.options import ANSWER, QUESTION, Json
+from shuffledp.cli.parsing import App
+from shuffledp.cli.waiting import bars
+from shuffledp.errors import InvalidInput
+from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find
+
+if TYPE_CHECKING:
+    from shuffledp.literature.bounds import Published
+    from shuffledp.papers.experiment import Experiment
+    from shuffledp.papers.reproduction import Outcome
+
+__all__: list[str] = []
+
+FOLDER = "reproduced"
+CELLS = ("name", "paper", "where", "covers", "conditions", "status", "remark", "side", "adversary", "rounds")
+
+papers = App(
+    name="papers",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    help="Look up a paper: its theorems, bounds, figures and tables.",
+)
+app.add_typer(papers, rich_help_panel=COMPARE)
+
+
+@papers.command("list", epilog=examples("papers list", "papers list --json"))
+def list_(as_json: Json = False) -> None:
+    """The papers this package knows: title, year, and what each one contributed."""
+    if as_json:
+        return show.as_json({"papers": [_facts(paper) | {"statements": len(paper.statements)} for paper in PAPERS]})
+    for title, group in (
+        ("Implemented statement by statement", FOUR),
+        ("Bounds only", [paper for paper in PAPERS if paper not in FOUR]),
+    ):
+        show.sentences([title])
+        show.table(
+            ["name", "paper"],
+            [(each.name, f"{each.title}\n{each.authors} {each.year}\n{each.brought}\n") for each in group],
+            numbers=0,
+        )
+    return show.sentences(["One of them, statement by statement: shuffledp papers show koskela-2021"])
+
+
+@papers.command(
+    "show",
+    epilog=examples(
+        "papers show koskela-2021", "papers show feldman-2020 theorem-3.1", "papers show biswas-2023 --json"
+    ),
+)
+def show_(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Its name, as papers list prints it.")],
+    statements: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STATEMENT]...", help="Only these, such as theorem-3.1.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """What a paper states, with a verdict: where it is in the package, a command to copy, and the
+    paper's number next to ours.
+    """
+    found = find(paper)
+    chosen = tuple(dict.fromkeys(map(found.find, statements))) if statements else found.statements
+    if as_json:
+        rows = [asdict(each) | {"name": each.names[0], "title": each.title} for each in chosen]
+        return show.as_json(_facts(found) | {"statements": rows})
+    if not statements:
+        show.answer(
+            f"{found.title} ({found.authors}, {found.year})", [], [found.brought, f"{found.published}. {found.link}"]
+        )
+        show.sentences(f"\n{line}" for line in (found.numbering, found.start and f"Try it: {found.start}") if line)
+    for each in chosen:
+        _print(each)
+    if not chosen:
+        show.sentences([f"\nOnly its bounds are here: shuffledp papers bounds {found.name}"])
+    elif not statements:
+        show.sentences(
+            [
+                f"\nIts bounds: shuffledp papers bounds {found.name}",
+                f"Its figures: shuffledp papers reproduce {found.name}",
+            ]
+        )
+    return None
+
+
+def _facts(paper: Paper) -> dict[str, object]:
+    return {key: value for key, value in asdict(paper).items() if key != "statements"}
+
+
+def _print(statement: Statement) -> None:
+    known = f" (erratum {statement.erratum})" if statement.erratum else ""
+    show.answer(f"\n{statement.title}: {statement.verdict}{known}", [], [])
+    pair = [f"{who} {value}" for who, value in (("paper:", statement.printed), ("here:", statement.ours)) if value]
+    lines = (statement.says, "; ".join(pair), statement.why, statement.where)
+    show.bullets(line for line in lines if line)
+    for line in statement.run.splitlines():
+        show.command(line if line.startswith((">>>", "...")) else f"$ {line}", "  ")
+
+
+@papers.command("bounds", epilog=examples("papers bounds", "papers bounds feldman-2020", "papers bounds --json"))
+def bounds(
+    paper: Annotated[
+        str | None, typer.Argument(metavar="[PAPER]", help="Only those of this paper.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """The bounds: who proved each one, of which randomizers, when it holds, and whether it survived
+    our checks.
+    """
+    from shuffledp.literature.bounds import LITERATURE
+
+    chosen = [each for each in LITERATURE if paper is None or each.paper == find(paper).cited]
+    if as_json:
+        return show.as_json({"bounds": [{cell: getattr(each, cell) for cell in CELLS} for each in chosen]})
+    for each in chosen:
+        _describe(each)
+    if not chosen:
+        show.sentences([f"{paper} has no bound here. See what it states: shuffledp papers show {paper}"])
+    return None
+
+
+def _describe(bound: "Published") -> None:
+    from shuffledp.cli.commands import side_in_words
+
+    standing = ", ".join(filter(None, (side_in_words(bound.side), bound.status, bound.rests)))
+    show.sentences([f"{bound.name} ({standing})"])
+    condition = "" if bound.conditions == "none" else f"if {bound.conditions}"
+    show.bullets(line for line in (bound.citation, f"of {bound.covers}", condition, bound.remark) if line)
+
+
+@papers.command(
+    "reproduce",
+    epilog=examples(
+        "papers reproduce --list",
+        "papers reproduce koskela-fig1 biswas-table1",
+        "papers reproduce balle-2019 --out figures",
+    ),
+)
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names.", show_default=False
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All of them, which takes minutes.", rich_help_panel=QUESTION)
+    ] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List what there is, and compute nothing.", rich_help_panel=QUESTION)
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Recompute what is already there, too.", rich_help_panel=QUESTION)
+    ] = False,
+    out: Annotated[
+        str,
+        typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER),
+    ] = FOLDER,
+    as_json: Json = False,
+) -> None:
+    """Figures and tables, computed again next to certified bounds: CSV, PNG, SVG and a verdict.
+
+    What is already there is kept, and an interrupted run continues where it stopped.
+    """
+    from shuffledp.papers.reproduction import ReproductionError, select
+    from shuffledp.papers.reproduction import reproduce as computed
+
+    if names and everything:
+        raise InvalidInput(f"either names or --all, got both --all and {names[0]!r}. Leave one out.")
+    chosen = select(names or None)
+    if listing:
+        return _list(chosen, as_json)
+    if not names and not everything:
+        raise InvalidInput(
+            "name a paper, a figure or a table, or pass --all. See the names: shuffledp papers reproduce --list"
+        )
+    if not out.strip():
+        raise InvalidInput(
+            f"--out must name a folder, got {out!r}. Write . for the current one, or leave it out for {FOLDER!r}."
+        )
+    try:
+        with _watching(chosen) as progress:
+            outcomes = computed([each.name for each in chosen], Path(out), force=force, progress=progress)
+    except ReproductionError as error:
+        _show(error.outcomes, out, as_json)
+        raise
+    return _show(outcomes, out, as_json)
+
+
+def _list(chosen: "Sequence[Experiment]", as_json: bool) -> None:
+    if as_json:
+        cells = ("name", "paper", "title", "parameters")
+        return show.as_json({"experiments": [{cell: getattr(each, cell) for cell in cells} for each in chosen]})
+    return show.table(
+        ["name", "what"], [(each.name, f"{each.title}\n{each.paper}. {each.parameters}") for each in chosen], numbers=0
+    )
+
+
+def _show(outcomes: "Sequence[Outcome]", out: str, as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {
+                "name": each.name,
+                "state": each.state,
+                "seconds": each.seconds,
+                "files": [str(path) for path in each.files],
+            }
+            | {key: value for key, value in (("verdict", each.verdict), ("error", each.error)) if value}
+            for each in outcomes
+        ]
+        return show.as_json({"out": out, "experiments": rows})
+    for each in outcomes:
+        if each.verdict:
+            show.answer(each.name, [], [each.verdict.replace("**", ""), ""])
+    cells = [
+        (
+            "-" if each.state == "kept" else f"{each.seconds:.1f}",
+            each.state,
+            each.name,
+            " ".join(path.suffix[1:] for path in each.files),
+        )
+        for each in outcomes
+    ]
+    show.table(["seconds", "", "name", "files"], cells, numbers=1)
+    return show.sentences([f"\nThe files are in {out!r}."])
+
+
+@contextmanager
+def _watching(chosen: "Sequence[Experiment]") -> Iterator[Callable[[str, int, int], None] | None]:
+    """Bars on a terminal: curves in all, and those of every experiment under way. Standard output
+    is left alone.
+    """
+    from rich.console import Console
+
+    if not Console(stderr=True).is_terminal:
+        yield None
+        return
+    with bars() as drawn:
+        everything = sum(experiment.count for experiment in chosen)
+        total = drawn.add_task(f"{len(chosen)} experiments", total=everything, said="")
+        hidden: dict[str, Any] = {"visible": False, "start": False, "said": ""}
+        mine = {each.name: drawn.add_task(each.name, total=each.count, **hidden) for each in chosen}
+        finished: dict[str, int] = {}
+
+        def advance(name: str, done: int, count: int) -> None:
+            if name not in finished:
+                drawn.start_task(mine[name])
+            finished[name] = min(done, count)
+            drawn.update(
+                mine[name], completed=finished[name], visible=done < count, said=f"{finished[name]} of {count} curves"
+            )
+            drawn.update(total, completed=sum(finished.values()), said=f"{sum(finished.values())} of {everything}")
+
+        yield advance

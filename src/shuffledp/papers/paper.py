@@ -1,0 +1,135 @@
+"""A paper and what it states: where each statement is in this package, how to run it, the number
+that the paper prints next to ours, and a verdict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Literal, get_args
+
+from shuffledp.errors import InvalidInput
+
+__all__ = ["FIRST", "REVISION", "VERDICTS", "Paper", "Statement", "Verdict"]
+
+# works: the statement is reproduced    paper errs: the package has it, and shows that it is wrong
+# parameters lost: our text of the paper has lost what a comparison needs
+# data not public: the paper's data are not part of this package    definition: nothing to compute
+# missing: the package does not have it
+Verdict = Literal["works", "paper errs", "parameters lost", "data not public", "definition", "missing"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+FIRST, REVISION = "first version", "revision"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A definition, theorem, algorithm, figure or table of a paper.
+
+    ``label`` is its number as printed, in the ``version`` of the paper if there are several, and
+    ``first`` its number in the first version if that differs. ``where`` is the dotted name of what
+    implements it, and ``bounds`` are the names to pass to ``--bound``. ``run`` is a command, or a
+    Python session, that can be copied; its output contains every number in ``ours``, and the tests
+    run it. ``printed`` is what the paper says.
+    """
+
+    label: str
+    says: str
+    verdict: Verdict
+    version: str = ""
+    first: str = ""
+    where: str = ""
+    bounds: tuple[str, ...] = ()
+    run: str = ""
+    printed: str = ""
+    ours: str = ""
+    why: str = ""
+    erratum: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it can be asked by, such as "theorem-8" and "first-definition-8"."""
+        own = f"first-{_slug(self.label)}" if self.version == FIRST else _slug(self.label)
+        return (own, f"first-{_slug(self.first)}") if self.first else (own,)
+
+    @property
+    def title(self) -> str:
+        """Its number, with the version or versions that have it."""
+        if not self.version:
+            return self.label
+        return f"{self.label} of the {self.version}" + (f", {self.first} of the {FIRST}" if self.first else "")
+
+    @property
+    def implementation(self) -> object:
+        """What implements it, imported; None if nothing does."""
+        if not self.where:
+            return None
+        parts = self.where.split(".")
+        for length in range(len(parts), 0, -1):
+            try:
+                found: object = import_module(".".join(parts[:length]))
+            except ModuleNotFoundError:
+                continue
+            for name in parts[length:]:
+                found = getattr(found, name)
+            return found
+        raise ModuleNotFoundError(self.where)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """A paper: ``cited`` is its short form in bounds, figures and errata; ``brought`` says what was
+    new; ``start`` runs its main algorithm on parameters of your own.
+
+    A statement is an attribute, with its number written out: ``paper.theorem_8``.
+    """
+
+    name: str
+    cited: str
+    authors: str
+    year: int
+    title: str
+    published: str
+    link: str
+    brought: str
+    start: str = ""
+    numbering: str = ""
+    statements: tuple[Statement, ...] = ()
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self.statements)
+
+    def __getattr__(self, name: str) -> Statement:
+        for statement in self.statements:
+            if any(_attribute(known) == name for known in statement.names):
+                return statement
+        raise AttributeError(f"{self.name} has no statement {name!r}; dir() lists them")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *(_attribute(name) for each in self for name in each.names)})
+
+    def find(self, name: str) -> Statement:
+        """The statement of that name, such as "theorem-8"; spaces and capitals do not matter."""
+        known = {each: statement for statement in self for each in statement.names}
+        if _slug(name) not in known:
+            close = get_close_matches(_slug(name), known, n=1)
+            raise InvalidInput(
+                f"{self.name} has no statement {name!r}. "
+                + (f"Did you mean {close[0]}?" if close else f"List them: shuffledp papers show {self.name}")
+            )
+        return known[_slug(name)]
+
+
+def _slug(label: str) -> str:
+    """A label as a word.
+
+    >>> _slug("Theorem 3.1"), _slug("Figure 3 (ii)"), _slug("equation (5.1)")
+    ('theorem-3.1', 'figure-3-ii', 'equation-5.1')
+    """
+    return "-".join(re.findall(r"[a-z0-9.]+", label.lower()))
+
+
+def _attribute(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "_", name)

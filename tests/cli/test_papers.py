@@ -1,0 +1,115 @@
+"""The commands about papers: what they print and write, and how they refuse."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shuffledp.cli import main
+from shuffledp.literature.bounds import LITERATURE
+from shuffledp.papers import FOUR, PAPERS
+from shuffledp.papers.experiments import EXPERIMENTS
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def refusal(capsys: Capture, *arguments: str) -> str:
+    code = main(["papers", *arguments])
+    out, err = capsys.readouterr()
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("error: ")
+    return err
+
+
+def test_the_list_has_every_experiment(capsys: Capture) -> None:
+    assert main(["papers", "reproduce", "--list"]) == 0
+    out = capsys.readouterr().out
+    assert main(["papers", "reproduce", "--list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["experiments"]
+    assert [row["name"] for row in rows] == [experiment.name for experiment in EXPERIMENTS]
+    for experiment in EXPERIMENTS:
+        assert experiment.name in out
+    assert set(rows[0]) == {"name", "paper", "title", "parameters"}
+
+
+def test_a_table_is_reproduced_then_kept(capsys: Capture, tmp_path: Path) -> None:
+    out = tmp_path / "figures"
+    assert main(["papers", "reproduce", "biswas-table1", "--out", str(out), "--json"]) == 0
+    printed, err = capsys.readouterr()
+    (row,) = json.loads(printed)["experiments"]
+    assert (row["name"], row["state"], err) == ("biswas-table1", "computed", "")
+    assert "agree within 2 %" in row["verdict"]
+    assert sorted(row["files"]) == sorted(str(path) for path in out.iterdir())
+    assert main(["papers", "reproduce", "biswas-table1", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "kept" in printed
+    assert "agree within 2 % with Theorem 1 *as printed*" in printed
+    assert "csv png svg json" in printed
+    assert f"The files are in {str(out)!r}." in printed
+
+
+def test_refusals(capsys: Capture, tmp_path: Path) -> None:
+    assert "Did you mean biswas-table1?" in refusal(capsys, "reproduce", "biswas-tabel1")
+    assert "Did you mean balle-2019?" in refusal(capsys, "reproduce", "balle-2091")
+    assert "no figure of cheu-2019 is computed here" in refusal(capsys, "reproduce", "cheu-2019")
+    assert "name a paper, a figure or a table, or pass --all" in refusal(capsys, "reproduce")
+    assert "either names or --all, got both" in refusal(capsys, "reproduce", "biswas-table1", "--all")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "must be writable" in refusal(capsys, "reproduce", "biswas-table1", "--out", str(tmp_path / "file"))
+    assert "--out must name a folder, got ''. Write . for the current one" in refusal(
+        capsys, "reproduce", "biswas-table1", "--out", ""
+    )
+    (tmp_path / "biswas-table1.csv").mkdir()
+    assert "must be free for a file, got a folder. Move it away" in refusal(
+        capsys, "reproduce", "biswas-table1", "--out", str(tmp_path)
+    )
+
+
+def test_help_does_not_load_matplotlib() -> None:
+    call = "main(['papers', 'reproduce', '--help'])"
+    program = f"import sys; from shuffledp.cli import main; {call}; print('matplotlib' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (run.returncode, run.stdout.splitlines()[-1]) == (0, "False")
+    assert "shuffledp papers reproduce balle-2019 --out figures" in run.stdout
+
+
+def printed(capsys: Capture, *arguments: str) -> str:
+    assert main(["papers", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_every_paper_is_listed_and_shown(capsys: Capture) -> None:
+    listed = printed(capsys, "list")
+    rows = json.loads(printed(capsys, "list", "--json"))["papers"]
+    assert [row["name"] for row in rows] == [paper.name for paper in PAPERS]
+    assert all(paper.name in listed and paper.brought in listed for paper in PAPERS)
+    for paper in PAPERS:
+        text, facts = printed(capsys, "show", paper.name), json.loads(printed(capsys, "show", paper.name, "--json"))
+        assert [row["name"] for row in facts["statements"]] == [each.names[0] for each in paper]
+        assert paper.title in text
+        assert all(f"{each.title}: {each.verdict}" in text and each.says in text for each in paper)
+    (only,) = json.loads(printed(capsys, "show", "koskela-2021", "Theorem 8", "--json"))["statements"]
+    assert (only["label"], only["verdict"]) == ("Theorem 8", "paper errs")
+    assert "Did you mean koskela-2021?" in refusal(capsys, "show", "koskela")
+    assert "Did you mean theorem-8?" in refusal(capsys, "show", "koskela-2021", "theorem-88")
+
+
+def test_the_bounds_of_a_paper_are_listed(capsys: Capture) -> None:
+    everything = json.loads(printed(capsys, "bounds", "--json"))["bounds"]
+    assert [row["name"] for row in everything] == [bound.name for bound in LITERATURE]
+    for paper in FOUR:
+        rows = json.loads(printed(capsys, "bounds", paper.name, "--json"))["bounds"]
+        assert rows == [row for row in everything if row["paper"] == paper.cited] != []
+        assert all(row["name"] in printed(capsys, "bounds", paper.name) for row in rows)
+    assert "chen-2024 has no bound here" in printed(capsys, "bounds", "chen-2024")
