@@ -92,8 +92,8 @@ for module in dict.fromkeys(each.module for each in LISTED):
 def test_a_command_loads_what_it_needs() -> None:
     """The control of the test above."""
     run = fresh(
-        "import sys; from shuffledp.cli import main; main(['papers', 'bounds']); print('scipy' in sys.modules, 'matplotlib' in "
-        "sys.modules, file=sys.stderr)"
+        "import sys; from shuffledp.cli import main; main(['papers', 'bounds']); "
+        "print('scipy' in sys.modules, 'matplotlib' in sys.modules, file=sys.stderr)"
     )
     assert (run.returncode, run.stderr) == (0, "True False\n")
 

@@ -251,7 +251,7 @@ def test_what_a_callback_raises_ends_the_run(tmp_path: Path) -> None:
 def test_unknown_names_get_a_suggestion() -> None:
     with pytest.raises(InvalidInput, match=r"figure or table 'toy-on' here\. Did you mean toy-one\?"):
         select(["toy-one", "toy-on"], source=SOURCE)
-    with pytest.raises(InvalidInput, match="'xyz' here. List them: shuffledp papers reproduce --list"):
+    with pytest.raises(InvalidInput, match=r"'xyz' here\. List them: shuffledp papers reproduce --list"):
         select(["xyz"], source=SOURCE)
 
 

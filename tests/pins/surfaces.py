@@ -71,8 +71,10 @@ CHAPTERS = {
         training --sigma 2 --steps 20 --delta 1e-5
         calibrate training --steps 50 --epsilon 1 --delta 1e-5
         compare --randomizer krr --k 4 --epsilon0 1 --n 1000 --delta 1e-6
-        papers bounds
-        papers reproduce --list
+        papers list
+        papers show chen-2024
+        papers bounds erlingsson-2019
+        papers reproduce biswas-table1 --list
         audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600
         audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600 --fault rotated
         text: --version
