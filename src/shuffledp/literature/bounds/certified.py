@@ -17,6 +17,7 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import AnyLDP, Randomizer
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
 __all__ = [
     "ANY_RANDOMIZER",
@@ -76,8 +77,10 @@ def _scan(setting: Setting) -> Guarantee:
 
 def _leaky(setting: Setting) -> Guarantee:
     randomizer = setting.randomizer
-    require(not randomizer.known and randomizer.delta0 > 0.0, "it is about AnyLDP with delta0 > 0", randomizer)
-    return _rounds(randomizer, setting)
+    epsilon0, delta0 = randomizer.replaced
+    require(not randomizer.known and 0.0 < delta0 < 1.0, "it is about AnyLDP with delta0 > 0", randomizer)
+    require(epsilon0 <= LARGEST_EPSILON0, f"epsilon0 must be at most {LARGEST_EPSILON0:g}", f"{epsilon0:g}")
+    return _rounds(AnyLDP(epsilon0=epsilon0, delta0=delta0), setting)
 
 
 def clones_curve(n: int, epsilon0: float) -> Envelope:

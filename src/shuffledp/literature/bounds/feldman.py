@@ -24,7 +24,7 @@ from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.meeting_delta import meets
 from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
 from shuffledp.literature.bounds.published import Published, Setting, require
-from shuffledp.randomizers import Gaussian
+from shuffledp.randomizers import AnyLDP, Gaussian
 
 __all__ = [
     "BOUNDS",
@@ -305,7 +305,7 @@ def _local_pairs(setting: Setting) -> list[tuple[float, float]]:
         largest = math.log(max(setting.n, 2))
         return [(e, randomizer.local_delta(epsilon=e)) for e in (largest * i / 64.0 for i in range(1, 65))]
     require(randomizer.delta0 > 0.0, "it is about AnyLDP with delta0 > 0, and Gaussian", randomizer)
-    return [(randomizer.epsilon0, randomizer.delta0)]
+    return [randomizer.replaced]
 
 
 def _best(setting: Setting, of: Callable[[int, float, float, float], float], at: float) -> float:
@@ -323,7 +323,7 @@ def _best(setting: Setting, of: Callable[[int, float, float, float], float], at:
 
 def _one_value(setting: Setting) -> Envelope:
     randomizer = setting.randomizer
-    known = randomizer.binary or not randomizer.known
+    known = randomizer.binary or isinstance(randomizer, AnyLDP)
     require(known, "it is about binary randomized response, and AnyLDP, which must allow for it", randomizer)
     dataset = BinaryDataset(randomizer.epsilon0, setting.n - 1, 0)
     return Envelope([dataset, dataset.swapped()], "lower", randomizer.epsilon0)
