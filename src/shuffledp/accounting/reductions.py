@@ -25,7 +25,17 @@ from shuffledp.randomizers.scaled_noise import ScaledNoise
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
-__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Scanned", "Theorem", "reduce", "swaps", "worthwhile"]
+__all__ = [
+    "ADVERSARIES",
+    "SILENT",
+    "Curve",
+    "Reduction",
+    "Scanned",
+    "Theorem",
+    "reduce",
+    "swaps",
+    "worthwhile",
+]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
