@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp._types import Floats
 from shuffledp.papers.draw import figure
 from shuffledp.papers.experiment import Experiment, Line
-from shuffledp.papers.looks import looks_of
 from shuffledp.papers.table import arranged
 
 if TYPE_CHECKING:
@@ -26,35 +24,18 @@ def box_plots(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     """The usual figure, with a line through the medians and a box in place of each marker: the
     middle half of the runs, whiskers at most 1.5 times as long, and dots for runs farther out.
     """
-    lines = arranged(lines)
-    drawn, looks = figure(experiment, [_medians(line) for line in lines]), looks_of(lines)
-    for axes, panel in zip(drawn.axes, dict.fromkeys(line.panel for line in lines), strict=False):
-        for curve, line in zip(list(axes.lines), [line for line in lines if line.panel == panel], strict=True):
-            at, runs = _runs(line)
-            if at.size < line.x.size:
+    runs = [(line, {x: line.y[line.x == x] for x in np.unique(line.x).tolist()}) for line in arranged(lines)]
+    medians = [replace(line, x=np.array([*at]), y=np.array([*map(np.median, at.values())])) for line, at in runs]
+    drawn = figure(experiment, medians)
+    for axes, panel in zip(drawn.axes, dict.fromkeys(line.panel for line in medians), strict=False):
+        mine = [(line, at) for line, at in runs if line.panel == panel]
+        for curve, (line, at) in zip(list(axes.lines), mine, strict=True):
+            if len(at) < line.x.size:
                 curve.set_marker("")
-                ink = {"color": looks[line.label].colour, "linewidth": 0.9}
-                axes.boxplot(
-                    runs,
-                    positions=at.tolist(),
-                    widths=WIDTH * float(np.ptp(at)),
-                    manage_ticks=False,
-                    boxprops=ink,
-                    whiskerprops=ink,
-                    capprops=ink,
-                    medianprops=ink,
-                    flierprops={"marker": ".", "markersize": 3.0, "markeredgecolor": ink["color"]},
-                )
+                ink = {"color": curve.get_color(), "linewidth": 0.9}
+                parts: dict[str, Any] = {f"{part}props": ink for part in ("box", "whisker", "cap", "median")}
+                parts["flierprops"] = {"marker": ".", "markersize": 3.0, "markeredgecolor": curve.get_color()}
+                width = WIDTH * (max(at) - min(at))
+                axes.boxplot([*at.values()], positions=[*at], widths=width, manage_ticks=False, **parts)
         axes.autoscale(axis="y")
     return drawn
-
-
-def _runs(line: Line) -> tuple[Floats, list[Floats]]:
-    """Every x once, and its values."""
-    at = np.unique(line.x)
-    return at, [line.y[line.x == x] for x in at]
-
-
-def _medians(line: Line) -> Line:
-    at, runs = _runs(line)
-    return replace(line, x=at, y=np.array([np.median(values) for values in runs]))

@@ -219,7 +219,7 @@ ONE_BIN = Published(
     covers="k-ary randomized response; the worst of a few n0",
     conditions=f"n <= {MOST_USERS}",
     status="proven",
-    remark="exact for one bin's count on one dataset, which nobody who sees the whole histogram can know less than",
+    remark="exact for one bin's count on one dataset, and the whole histogram shows that count, too",
     side="lower",
     delta_at=_one_bin,
     cost=_seconds,
