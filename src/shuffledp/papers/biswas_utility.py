@@ -207,7 +207,7 @@ def _figure_3(gowalla: str | None) -> Iterator[Line]:
 
 def _check_ins(gowalla: str | None) -> Iterator[Line]:
     for city in CITIES:
-        shares, n = city.shares(gowalla), city.check_ins(gowalla) if gowalla else None
+        shares, n = city.shares(gowalla), int(city.check_ins(gowalla).sum()) if gowalla else None
         yield Line(TRUE, "law", np.arange(1.0, shares.size + 1.0), shares, _named(city, gowalla, n))
 
 

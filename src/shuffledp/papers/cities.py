@@ -207,16 +207,13 @@ class City:
         """
         if gowalla is None:
             return synthetic_city(self.box, seed=self.seed, water=self.water).ravel()
-        counts = self._counts(gowalla).ravel()
+        counts = self.check_ins(gowalla)
         return np.asarray(counts / counts.sum())
 
-    def check_ins(self, gowalla: str) -> int:
-        """How many check-ins of the file are in the box."""
-        return int(self._counts(gowalla).sum())
-
-    def _counts(self, gowalla: str) -> NDArray[np.int64]:
+    def check_ins(self, gowalla: str) -> NDArray[np.int64]:
+        """The check-ins of the file in each cell, row after row."""
         path = Path(gowalla)
-        return _file_counts(path, path.stat().st_mtime_ns if os.path.isfile(path) else 0)[self.name]
+        return _file_counts(path, path.stat().st_mtime_ns if os.path.isfile(path) else 0)[self.name].ravel()
 
 
 @lru_cache(maxsize=1)
