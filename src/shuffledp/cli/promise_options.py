@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.cli.numbers import read_number
+from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import option
 from shuffledp.errors import InvalidInput
@@ -12,7 +12,7 @@ from shuffledp.errors import InvalidInput
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.budget import Budget
 
-__all__ = ["BUDGET_OPTIONS", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "Keeping", "budget_of"]
+__all__ = ["BUDGET_OPTIONS", "NOISE_OPTIONS", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "STEPS", "Keeping", "budget_of"]
 
 BUDGET = "The budget"
 
@@ -36,6 +36,38 @@ PROMISE_OPTIONS = [
     HONEST,
     ROUNDS,
 ]
+# Of a histogram, a sum or a mean, which take the noise in place of epsilon.
+NOISE_OPTIONS = [
+    option(
+        "epsilon",
+        QUESTION,
+        "The epsilon to promise, for all rounds together; or give the noise: --gamma or --epsilon0.",
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "gamma",
+        QUESTION,
+        "In place of --epsilon: the probability that a report is uniformly random, as in Balle et al. 2019.",
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+    option(
+        "epsilon0",
+        QUESTION,
+        "In place of --epsilon: the epsilon0 of one report.",
+        parser=read_number,
+        metavar="NUMBER",
+    ),
+]
+STEPS = option(
+    "k",
+    QUESTION,
+    "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to.",
+    annotation=int,
+    parser=read_count,
+    metavar="COUNT",
+)
 BUDGET_OPTIONS = [
     option(
         "ledger",
