@@ -173,7 +173,8 @@ ASKED = [
     AS_JSON,
 ]
 OR_NOISE = [each for one in ASKED for each in (NOISE_OPTIONS if one[0] == "epsilon" else [one])]
-with_asking = sharing(dict([STEPS, *OR_NOISE]), Asking.of)
+*MOST, LAST = OR_NOISE
+with_asking = sharing(dict([*MOST, STEPS, LAST]), Asking.of)
 with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *HIDING_OPTIONS, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
 with_listing = sharing(

@@ -58,7 +58,7 @@ REACHING_OPTIONS = [
     ),
 ]
 ASKED_EARLY = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *HIDING_OPTIONS]
-with_categories = sharing(dict([*ASKED_EARLY, STEPS, *PROMISE_OPTIONS, *NOISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(dict([*ASKED_EARLY, *NOISE_OPTIONS, STEPS, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
 
 
 @app.command(
