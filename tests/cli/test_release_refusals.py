@@ -116,8 +116,11 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "all noise": ((*COUNT, *LIST, "--gamma", 0.999999, "--delta", 0.01, *OUT), "got an epsilon of 0 at delta = 0.01"),
     "gamma without k": ((*MEAN, *ENDS, *NOISE, *OUT), "a mean with --gamma or --epsilon0 needs --k"),
     "k 0": ((*MEAN, *ENDS, *NOISE, "--k", 0, *OUT), "--k must be at least 1, got 0"),
-    "k with epsilon": ((*MEAN, *ENDS, *PROMISE, "--k", 4, *OUT), "got --k 4 with --epsilon. Leave --k out"),
-    "gamma with messages": ((*MEAN, *ENDS, *NOISE, "--k", 4, "--messages", 12, *OUT), "without --messages and --error"),
+    "k with epsilon": ((*MEAN, *ENDS, *PROMISE, "--k", 4, *OUT), "got it with --epsilon. Leave it out"),
+    "gamma with messages": (
+        (*MEAN, *ENDS, *NOISE, "--k", 4, "--messages", 12, *OUT),
+        "single message, and must come without --messages",
+    ),
     "delta 0": ((*COUNT, *LIST, "--epsilon", 1, "--delta", 0, *OUT), "delta must lie in (0, 1)"),
     "delta 1": ((*COUNT, *LIST, "--epsilon", 1, "--delta", 1, *OUT), "delta must lie in (0, 1)"),
     "delta nan": ((*COUNT, *LIST, "--epsilon", 1, "--delta", "nan", *OUT), "delta must be finite"),

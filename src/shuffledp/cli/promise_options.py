@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, HONEST, QUESTION, ROUNDS
@@ -12,7 +12,7 @@ from shuffledp.errors import InvalidInput
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.budget import Budget
 
-__all__ = ["BUDGET_OPTIONS", "NOISE_OPTIONS", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "STEPS", "Keeping", "budget_of"]
+__all__ = ["BUDGET_OPTIONS", "NOISE", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "Keeping", "budget_of"]
 
 BUDGET = "The budget"
 
@@ -36,38 +36,21 @@ PROMISE_OPTIONS = [
     HONEST,
     ROUNDS,
 ]
-# Of a histogram, a sum or a mean, which take the noise in place of epsilon.
-NOISE_OPTIONS = [
+NUMBER: dict[str, Any] = {"parser": read_number, "metavar": "NUMBER"}
+# Of a histogram in place of --epsilon; of a sum or a mean with the last one.
+NOISE = [
+    option("epsilon", QUESTION, "The epsilon to promise, for all rounds; or give the noise by the next two.", **NUMBER),
+    option("gamma", QUESTION, "In place of --epsilon: the probability that a report is uniformly random.", **NUMBER),
+    option("epsilon0", QUESTION, "In place of --epsilon: the epsilon0 of one report.", **NUMBER),
     option(
-        "epsilon",
+        "k",
         QUESTION,
-        "The epsilon to promise, for all rounds together; or give the noise: --gamma or --epsilon0.",
-        parser=read_number,
-        metavar="NUMBER",
-    ),
-    option(
-        "gamma",
-        QUESTION,
-        "In place of --epsilon: the probability that a report is uniformly random, as in Balle et al. 2019.",
-        parser=read_number,
-        metavar="NUMBER",
-    ),
-    option(
-        "epsilon0",
-        QUESTION,
-        "In place of --epsilon: the epsilon0 of one report.",
-        parser=read_number,
-        metavar="NUMBER",
+        "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to.",
+        annotation=int,
+        parser=read_count,
+        metavar="COUNT",
     ),
 ]
-STEPS = option(
-    "k",
-    QUESTION,
-    "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to.",
-    annotation=int,
-    parser=read_count,
-    metavar="COUNT",
-)
 BUDGET_OPTIONS = [
     option(
         "ledger",

@@ -412,8 +412,11 @@ def test_the_noise_of_algorithms_2_and_3_is_given_and_its_epsilon_is_certified()
     "wrong, said",
     [
         ({"gamma": 0.2}, "a sum with gamma or epsilon0 needs k: "),
-        ({"epsilon": 1.0, "k": 5}, "k must come with gamma or epsilon0, got k 5 with epsilon"),
-        ({"gamma": 0.2, "k": 5, "error": 1.0}, "gamma and epsilon0 must come without messages and error, got error"),
+        ({"epsilon": 1.0, "k": 5}, "k must come with gamma or epsilon0, got it with epsilon"),
+        (
+            {"gamma": 0.2, "k": 5, "error": 1.0},
+            "gamma and epsilon0 are the noise of a single message, and must come without error",
+        ),
     ],
 )
 def test_half_of_a_noise_is_refused(wrong: dict[str, Any], said: str) -> None:

@@ -36,9 +36,7 @@ class SumQuestion(Question):
     error: float | None = None
 
     def check(self, promise: Promise) -> None:
-        """Refuse noise in place of epsilon that is not all that Algorithms 2 and 3 of Balle et al.
-        2019 take.
-        """
+        """Refuse noise that is not all that Algorithms 2 and 3 of Balle et al. 2019 take."""
         if promise.epsilon is not None:
             return
         if promise.k is None:
@@ -49,8 +47,8 @@ class SumQuestion(Question):
         check_count("--k", promise.k, least=1, remedy="It counts the steps of the grid that numbers are rounded to.")
         if reaching := [f"--{name}" for name in ("messages", "error") if getattr(self, name) is not None]:
             raise InvalidInput(
-                f"--gamma and --epsilon0 must come without --messages and --error, got {' and '.join(reaching)}. "
-                f"They are the noise of a single message; leave the others out, or promise --epsilon."
+                f"--gamma and --epsilon0 are the noise of a single message, and must come without "
+                f"{' and '.join(reaching)}. Leave one or the other out."
             )
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:

@@ -125,28 +125,21 @@ class Promise:
                 f"is chosen; with --gamma or --epsilon0, epsilon is computed for that noise."
             )
         if self.k is not None and self.epsilon is not None:
-            raise InvalidInput(
-                f"--k must come with --gamma or --epsilon0, got --k {self.k} with --epsilon. Leave --k out: the best "
-                f"grid is chosen."
-            )
+            raise InvalidInput("--k must come with --gamma or --epsilon0, got it with --epsilon. Leave it out.")
 
     def terms(self, n: int, size: int | None = None) -> dict[str, Any]:
         """The promise to ``n`` people, as a protocol takes it; with ``gamma``, a report names one
         of ``size`` values, or one of the k + 1 points of a grid.
         """
         least = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
-        common = {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
-        if self.epsilon is not None:
-            return common
-        from shuffledp.randomizers import KRR  # and NumPy, which no help needs
+        terms = {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
+        if self.k is not None:
+            terms["k"], size = self.k, self.k + 1
+        if self.gamma is not None and size is not None:
+            from shuffledp.randomizers import KRR  # and NumPy, which no help needs
 
-        grid: dict[str, Any] = {} if self.k is None else {"k": self.k}
-        given = self.epsilon0
-        if self.gamma is not None:
-            size = size if self.k is None else self.k + 1
-            assert size is not None
-            given = KRR.from_gamma(k=size, gamma=self.gamma).epsilon0
-        return common | grid | {"epsilon0": given}
+            return terms | {"epsilon0": KRR.from_gamma(k=size, gamma=self.gamma).epsilon0}
+        return terms if self.epsilon0 is None else terms | {"epsilon0": self.epsilon0}
 
 
 PROTOCOLS = {"krr": (), "fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}
