@@ -6,7 +6,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.bounds import feldman
+from shuffledp.literature.bounds import Setting, feldman
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.sgd import grid_noise
 from shuffledp.protocols.sgd.one_pass import calibrated, local_epsilon, one_pass, sampled_epsilon
@@ -20,9 +20,8 @@ def test_the_numerical_theorem_beats_its_closed_form_and_the_local_guarantee(noi
     printed = []
     for epsilon0 in grid:
         try:
-            printed.append(
-                feldman.approximate_epsilon(n, epsilon0, gaussian.delta(sigma=noise, epsilon=epsilon0), 1e-6)
-            )
+            report = sdp.AnyLDP(epsilon0=epsilon0, delta0=gaussian.delta(sigma=noise, epsilon=epsilon0))
+            printed.append(feldman.THM_3_8.epsilon(Setting(report, n), delta=1e-6))
         except InvalidInput:
             continue
     assert answer.epsilon <= min(printed, default=math.inf)
