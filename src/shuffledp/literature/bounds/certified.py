@@ -16,7 +16,7 @@ from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds.published import Published, Setting, require
-from shuffledp.randomizers import AnyLDP, Randomizer
+from shuffledp.randomizers import AnyDeletionLDP, AnyLDP, Randomizer
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "BLANKET",
     "BOUNDS",
     "CLONES",
+    "DELETION",
     "LEAKY_CLONES",
     "LOCAL",
     "LOWER",
@@ -82,6 +83,12 @@ def _leaky(setting: Setting) -> Guarantee:
     require(not randomizer.known and 0.0 < delta0 < 1.0, "it is about AnyLDP with delta0 > 0", randomizer)
     require(epsilon0 <= LARGEST_EPSILON0, f"epsilon0 must be at most {LARGEST_EPSILON0:g}", f"{epsilon0:g}")
     return _rounds(AnyLDP(epsilon0=epsilon0, delta0=delta0), setting)
+
+
+def _deletion(setting: Setting) -> Guarantee:
+    randomizer = setting.randomizer
+    require(isinstance(randomizer, AnyDeletionLDP), "it is about AnyDeletionLDP", randomizer)
+    return _rounds(randomizer, setting)
 
 
 def clones_curve(n: int, epsilon0: float) -> Envelope:
@@ -145,6 +152,12 @@ ANY_RANDOMIZER = declared(
         "of the generic variation-ratio bound"
     ),
 )
+DELETION = declared(
+    "shuffledp-deletion",
+    "docs/theory.md, deletion theorem; rounds as privacy loss distributions",
+    "any deletion (epsilon0, delta0)-DP randomizers, also adaptive in a secret random order",
+    _deletion,
+)
 CLONES = Published(
     name="feldman-2020-clones-exact",
     paper="Feldman, McMillan and Talwar 2020",
@@ -199,4 +212,4 @@ LOWER = declared(
     lambda setting: _rounds(setting.randomizer, setting, setting.adversary),
     side="lower",
 )
-BOUNDS = (ANY_RANDOMIZER, CLONES, LEAKY_CLONES, BLANKET, SCAN, STRONG, LOCAL, LOWER)
+BOUNDS = (ANY_RANDOMIZER, DELETION, CLONES, LEAKY_CLONES, BLANKET, SCAN, STRONG, LOCAL, LOWER)

@@ -123,6 +123,7 @@ PAPER = Paper(
             label="Lemma 3.7",
             says="Deletion (epsilon0, delta0)-DP reports are within delta0, in total variation, of purely private ones with the same reference, so that n delta0 is added to delta (Lemma C.1) without another factor.",
             where="shuffledp.randomizers.AnyDeletionLDP.distance",
+            bounds=("shuffledp-deletion",),
             run="shuffledp epsilon --randomizer deletion --epsilon0 1 --delta0 1e-9 --n 1000 --delta 1e-5",
             ours="at most 0.3074; of all but the target's report only e^-epsilon0 delta0 counts",
             verdict="works",
