@@ -3,7 +3,7 @@
 Figure 2 is in both versions of the paper, the others in the first only. The Fourier accountant is
 run on the pair that the paper prints, (6.1) of the first version and (5.1) of the revision, which
 is looser than Feldman's (erratum 5). Truncation is at 1e-17 instead of the paper's 1e-12, as its
-axes go down to 1e-15. Feldman's Thm 3.1 is drawn in the form (C.2) of Koskela's first version, which
+axes go down to 1e-15. Feldman's Thm 3.1 is drawn as (C.2) of Koskela's first version, which
 is that of Feldman's first version.
 """
 

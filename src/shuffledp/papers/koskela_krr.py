@@ -20,7 +20,7 @@ from shuffledp._types import Floats
 from shuffledp.literature.bounds.koskela import balle_epsilon
 from shuffledp.literature.bounds.koskela_pairs import clones_pair, krr_strong_pair, krr_weak_pair, one_count_pair
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, find
-from shuffledp.papers.koskela_curves import GRID, PAPER, below, certified, epsilons_of, keyed, parted, value
+from shuffledp.papers.koskela_curves import GRID, PAPER, below, certified, epsilons_of, parted, value
 
 __all__ = ["FIG1", "FIG3", "FIG4", "FIG10"]
 
@@ -33,6 +33,7 @@ THM_10, PROOF, FIRST_WEAK = (
 )
 PRINTED, SWAPPED = ORDERS = ("P/Q", "Q/P")
 BALLE = "Balle et al. 2019, Thm 3.1"
+BASIC = f"{BALLE} and basic composition"
 STRONG, WEAK = "strong view, exact", "weak view, exact"
 
 
@@ -224,21 +225,25 @@ N4, ROUNDS4 = 10**4, (1, 2, 4)
 
 def _compute_4() -> Iterator[Line]:
     deltas, strong = _deltas(-7, -2), sdp.shuffle(sdp.KRR.from_gamma(k=K3, gamma=GAMMA3), n=N4, adversary="strong")
-    for order, curves in _first(N4, K3, GAMMA3, ROUNDS4, deltas).items():
-        yield from keyed(curves, f"{FIRST_STRONG}, {order}", "invalid", deltas)
-    yield from keyed(epsilons_of([krr_strong_pair(N4, K3, GAMMA3)], ROUNDS4, deltas), THM_8, "invalid", deltas)
+    published = {
+        f"{FIRST_STRONG}, {order}": curves for order, curves in _first(N4, K3, GAMMA3, ROUNDS4, deltas).items()
+    }
+    published[THM_8] = epsilons_of([krr_strong_pair(N4, K3, GAMMA3)], ROUNDS4, deltas)
     for rounds in ROUNDS4:
-        yield from _balle(f"{BALLE} and basic composition, nc = {rounds}", N4, K3, GAMMA3, deltas, rounds)
-    for rounds in ROUNDS4:
-        yield from certified(strong.compose(rounds), f"{STRONG}, nc = {rounds}", deltas)
+        panel = f"nc = {rounds}"
+        for label, curves in published.items():
+            yield Line(label, "invalid", deltas, curves[rounds], panel)
+        yield from _balle(BASIC, N4, K3, GAMMA3, deltas, rounds, panel)
+        yield from certified(strong.compose(rounds), STRONG, deltas, panel)
 
 
 def _verdict_4(lines: Sequence[Line]) -> str:
     rows = []
     for rounds in ROUNDS4:
-        exact = value(lines, f"{STRONG}, nc = {rounds}", "upper", 1e-4)
-        balle = value(lines, f"{BALLE} and basic composition, nc = {rounds}", "published", 1e-4)
-        found = {order: value(lines, f"{FIRST_STRONG}, {order}, nc = {rounds}", "invalid", 1e-4) for order in ORDERS}
+        panel = f"nc = {rounds}"
+        exact = value(lines, STRONG, "upper", 1e-4, panel)
+        balle = value(lines, BASIC, "published", 1e-4, panel)
+        found = {order: value(lines, f"{FIRST_STRONG}, {order}", "invalid", 1e-4, panel) for order in ORDERS}
         first = " and ".join(f"{order} {x:.3f} ({_percent(x, exact)})" for order, x in found.items())
         rows.append(
             f"- nc = {rounds}: exact {exact:.3f}, analytic {balle:.3f} ({balle / exact:.1f} times), (5.1) {first}."

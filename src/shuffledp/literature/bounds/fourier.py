@@ -15,9 +15,10 @@ which ``NOISE`` stands.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.fft
@@ -59,16 +60,19 @@ class Pair:
     rounded: float = ROUNDED
 
     @classmethod
-    def of(cls, p: Floats, q: Floats) -> "Pair":
-        """The losses of p against q, two arrays of the probabilities of the same outcomes."""
-        p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-        missed = max(abs(1.0 - float(p.sum())), abs(1.0 - float(q.sum())))
-        if p.ndim != 1 or p.shape != q.shape or min(p.min(), q.min()) < 0.0 or not missed <= ONE:
+    def of(cls, p: Mapping[Any, float], q: Mapping[Any, float]) -> "Pair":
+        """The losses of p against q, the probabilities of each outcome: an outcome that is left out
+        has probability 0.
+        """
+        outcomes = list({**p, **q})
+        above, below = (np.array([law.get(each, 0.0) for each in outcomes], dtype=np.float64) for law in (p, q))
+        missed = float(np.max(np.abs([1.0 - above.sum(), 1.0 - below.sum()])))
+        if not missed <= ONE or min(above.min(), below.min()) < 0.0:
             raise InvalidInput(
-                "p and q must be probabilities of the same outcomes: two arrays of one length, each with sum 1. Pass 0 "
-                "where one of them has no mass."
+                "p and q must each be probabilities that add up to 1. Pass those of all outcomes, as in "
+                "{'yes': 0.75, 'no': 0.25}."
             )
-        return cls(lambda: iter([(log_ratio(p, q), p)]), missed, weighted=True, rounded=ROUNDED + missed)
+        return cls(lambda: iter([(log_ratio(above, below), above)]), missed, weighted=True, rounded=ROUNDED + missed)
 
 
 class Grid:
@@ -203,10 +207,10 @@ class FourierAccountant:
     m brings the ends together, a larger L makes room for more rounds. The ends are those of the
     pair: they say of a mechanism what the pair says of it.
 
-    >>> p, q = np.array([0.75, 0.25]), np.array([0.25, 0.75])
-    >>> accountant = FourierAccountant.between(p, q, m=100_000)
+    >>> yes, no = {"yes": 0.75, "no": 0.25}, {"yes": 0.25, "no": 0.75}
+    >>> accountant = FourierAccountant.between(yes, no, m=100_000)
     >>> accountant.delta(epsilon=2.0, rounds=3)
-    Bound(lower=0.2213, upper=0.2220)
+    Bound(lower=0.3063, upper=0.3065)
     """
 
     def __init__(self, *pairs: Pair, L: float = L, m: int = M) -> None:
@@ -217,10 +221,10 @@ class FourierAccountant:
         self._known: dict[bool, tuple[int, list[Composed]]] = {}
 
     @classmethod
-    def between(cls, p: Floats, q: Floats, *, L: float = L, m: int = M) -> "FourierAccountant":
-        """Of two distributions, p against q and q against p: arrays of the probabilities of the
-        same outcomes.
-        """
+    def between(
+        cls, p: Mapping[Any, float], q: Mapping[Any, float], *, L: float = L, m: int = M
+    ) -> "FourierAccountant":
+        """Of two distributions, p against q and q against p: the probabilities of each outcome."""
         return cls(Pair.of(p, q), Pair.of(q, p), L=L, m=m)
 
     def delta(self, *, epsilon: float, rounds: int = 1) -> Bound:
